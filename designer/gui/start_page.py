@@ -31,12 +31,12 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from designer.gui import icons
 from designer.gui.controls import Label, plain
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.ranking import ordered, template_words
 
@@ -97,12 +97,7 @@ class Card(QFrame):
         name.setProperty("role", "title")
         below = Label(self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28))
         below.setProperty("role", "muted")
-        box = QVBoxLayout(self)
-        box.setContentsMargins(14, _PICTURE + 12, 12, 10)
-        box.setSpacing(2)
-        box.addWidget(name)
-        box.addWidget(below)
-        box.addStretch(1)
+        in_column(name, below, 1, on=self, margins=(14, _PICTURE + 12, 12, 10), spacing=2)
 
     def show_picture(self, picture: QPixmap | None) -> None:
         """Show a picture above the title."""
@@ -246,10 +241,7 @@ class StartPage(QWidget):
         self._page = QWidget()
         self._page.setObjectName("start")
         self._page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        box = QVBoxLayout(self._page)
-        box.setContentsMargins(44, 30, 44, 40)
-        box.setSpacing(14)
-        box.addLayout(self._top())
+        box = in_column(self._top(), on=self._page, margins=(44, 30, 44, 40), spacing=14)
         self.leftovers = QPushButton()
         self.leftovers.setObjectName("leftovers")
         self.leftovers.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -259,10 +251,7 @@ class StartPage(QWidget):
         box.addSpacing(6)
         box.addWidget(self._recent_head)
         box.addWidget(self.recent)
-        line = QHBoxLayout()
-        line.addWidget(self._heading("Templates"))
-        line.addStretch(1)
-        line.addWidget(self.search)
+        line = in_row(self._heading("Templates"), 1, self.search)
         box.addLayout(line)
         box.addWidget(self.templates)
         box.addStretch(1)
@@ -270,9 +259,7 @@ class StartPage(QWidget):
         self.area.setWidgetResizable(True)
         self.area.setWidget(self._page)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.area)
+        in_column(self.area, on=self, margins=FLUSH)
         self._painter = QTimer(self)
         # between two pictures, and before the first, there is time for a click
         self._painter.setInterval(_BETWEEN)
@@ -299,14 +286,8 @@ class StartPage(QWidget):
         title.setFont(font)
         claim = Label("Draw a server or a cluster, see which link starves the GPUs, and what to buy first.")
         claim.setProperty("role", "muted")
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(title)
-        words.addWidget(claim)
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addLayout(words)
-        line.addStretch(1)
+        words = in_column(title, claim, spacing=2)
+        line = in_row(words, 1, spacing=8)
         self.buttons: list[tuple[QPushButton, str]] = []
         for text, icon, signal, primary in (
             ("New design", "new", self.new_wanted, False),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QProgressBar, QPushButton, QWidget
 
 from designer.errors import DesignerError
 from designer.gui.controls import Label
+from designer.gui.layouts import in_row
 from designer.gui.workers import Newest
 
 
@@ -42,10 +43,7 @@ class SearchDialog(QDialog):
         self.stop = QPushButton("Stop")
         self.stop.setEnabled(False)
         self.stop.clicked.connect(self.halt)
-        self.buttons = QHBoxLayout()
-        self.buttons.addWidget(self.go)
-        self.buttons.addWidget(self.stop)
-        self.buttons.addStretch(1)
+        self.buttons = in_row(self.go, self.stop, 1)
 
     def run(self) -> None:
         """Search; what runs already is stopped."""

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from designer.gui.controls import Label, plain
+from designer.gui.layouts import in_row
 
 
 class FileNotice(QFrame):
@@ -28,10 +29,7 @@ class FileNotice(QFrame):
         self.text = Label()
         self.text.setWordWrap(True)
         self.buttons: dict[str, QPushButton] = {}
-        self._line = QHBoxLayout(self)
-        self._line.setContentsMargins(14, 5, 8, 5)
-        self._line.setSpacing(6)
-        self._line.addWidget(self.text, 1)
+        self._line = in_row((self.text, 1), on=self, margins=(14, 5, 8, 5), spacing=6)
         self.hide()
 
     def tell(self, text: str, choices: list[tuple[str, str, str]]) -> None:

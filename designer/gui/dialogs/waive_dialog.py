@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLineEdit,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +19,7 @@ from designer.design.document import Design, Waiver
 from designer.errors import DocumentError
 from designer.findings import Finding
 from designer.gui.controls import Choice, Label
+from designer.gui.layouts import in_column
 from designer.gui.viewmodels import waiving
 
 #: lines of the reason seen at once
@@ -75,14 +75,7 @@ class WaiveDialog(QDialog):
         form.addRow("Waived", self.scope)
         form.addRow("Holds", self.span)
         form.addRow("Last day", self.expires)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(18, 16, 18, 14)
-        box.setSpacing(10)
-        box.addWidget(told)
-        box.addLayout(form)
-        box.addWidget(self.problem)
-        box.addStretch(1)
-        box.addWidget(self.buttons)
+        in_column(told, form, self.problem, 1, self.buttons, on=self, margins=(18, 16, 18, 14), spacing=10)
         self.span.currentIndexChanged.connect(lambda: self.expires.setText(str(self.span.currentData())))
         self.expires.setText(str(self.span.currentData()))
         self.reason.textChanged.connect(self._check)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QScrollArea,
     QVBoxLayout,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 from designer.design.document import Design, WorkloadSpec
 from designer.gui.controls import Choice, Label, plain
 from designer.gui.dialogs.workload_fields import GroupHead, ListedChoice, ModelField, SettingChoice, SettingText
+from designer.gui.layouts import in_column, in_row
 from designer.gui.viewmodels import forms, workload_choices, workloads
 
 Field = SettingText | SettingChoice | ListedChoice | ModelField
@@ -92,16 +92,18 @@ class WorkloadDialog(QDialog):
         top.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         top.addRow("Kind", self.kind)
         top.addRow("Title", self.title)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(16, 14, 16, 14)
-        box.setSpacing(8)
-        box.addLayout(top)
-        box.addWidget(self.help)
-        box.addWidget(self.misfit)
-        box.addWidget(self.area, 1)
-        box.addWidget(self.hint)
-        box.addWidget(self.problem)
-        box.addWidget(self.buttons)
+        in_column(
+            top,
+            self.help,
+            self.misfit,
+            (self.area, 1),
+            self.hint,
+            self.problem,
+            self.buttons,
+            on=self,
+            margins=(16, 14, 16, 14),
+            spacing=8,
+        )
         wanted = spec.kind if spec is not None else workload_choices.fitting_kind(design) if design is not None else ""
         if wanted:
             self.kind.setCurrentIndex(self.kind.findData(wanted))
@@ -136,9 +138,7 @@ class WorkloadDialog(QDialog):
         self._wide = min(wide + 6, 14 * self.fontMetrics().lineSpacing())
         page = self._page = QWidget()
         page.setObjectName("panel")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(10, 6, 10, 8)
-        column.setSpacing(2)
+        column = in_column(on=page, margins=(10, 6, 10, 8), spacing=2)
         for number, (title, lines) in enumerate(self._groups):
             self._add_group(column, title, lines, number == 0 or any(e.overridden for e in lines))
         column.addStretch(1)
@@ -190,9 +190,7 @@ class WorkloadDialog(QDialog):
         said = self._summaries[title] = Label()
         said.setProperty("role", "muted")
         said.setWordWrap(True)
-        line = QHBoxLayout()
-        line.addWidget(head, 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(said, 1)
+        line = in_row((head, 0, Qt.AlignmentFlag.AlignTop), (said, 1))
         column.addLayout(line)
         column.addWidget(body)
         head.toggled.connect(self._tell)

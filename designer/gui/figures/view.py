@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QSizePolicy,
     QToolTip,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,6 +28,7 @@ from designer.errors import WriteError
 from designer.gui.controls import Label, MarkedLabel, plain
 from designer.gui.figures.plot import Plot
 from designer.gui.figures.value_axis import ValueAxis, axis_text
+from designer.gui.layouts import FLUSH, in_column
 from designer.gui.theme import Theme
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
 
@@ -81,10 +81,7 @@ class FigureView(QWidget):
         head.addWidget(self._title)
         head.addStretch(1)
         head.addWidget(self._legend)
-        self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(0, 0, 0, 0)
-        self._box.setSpacing(2)
-        self._box.addLayout(head)
+        self._box = in_column(head, on=self, margins=FLUSH, spacing=2)
         self.setMinimumSize(190, 120)
 
     def set_theme(self, theme: Theme) -> None:

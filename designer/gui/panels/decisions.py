@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedLayout, QWidget
 
 from designer.errors import Cancelled
 from designer.gui.controls import Label
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
@@ -47,19 +48,17 @@ class DecisionsPanel(Panel):
         self._stack = QStackedLayout(body)
         for table in (self.table, self.failures):
             self._stack.addWidget(table)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 4, 8, 0)
-        head.setSpacing(8)
-        for widget in (self.suggest, self.survive, self.stop):
-            head.addWidget(widget)
-        head.addWidget(self.words, 1)
-        for widget in (self.apply_, self.clear):
-            head.addWidget(widget)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(head)
-        box.addWidget(body, 1)
+        head = in_row(
+            self.suggest,
+            self.survive,
+            self.stop,
+            (self.words, 1),
+            self.apply_,
+            self.clear,
+            margins=(10, 4, 8, 0),
+            spacing=8,
+        )
+        in_column(head, (body, 1), on=self, margins=FLUSH, spacing=2)
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
         self._asked: tuple[object, str, str] | None = None
