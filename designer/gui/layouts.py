@@ -1,11 +1,11 @@
-"""Rows and columns: what stands in them, how far apart, and the widget they lay out, in one call."""
+"""Rows, columns and pages that scroll: what stands in them, how far apart, and the widget they lay out, in one call."""
 
 from __future__ import annotations
 
 from typing import Final, TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 Margins = tuple[int, int, int, int]
 #: a widget or layout, how far it stretches and where it stands in its place; a number is empty room that stretches
@@ -47,9 +47,18 @@ def _filled(box: _Box, items: tuple[Item, ...], margins: Margins | None, spacing
         if isinstance(item, int):
             box.addStretch(item)
             continue
-        what, *how = item if isinstance(item, tuple) else (item,)
+        what, stretch, *aligned = item if isinstance(item, tuple) else (item, 0)
         if isinstance(what, QLayout):
-            box.addLayout(what, *how)
+            box.addLayout(what, stretch)
         else:
-            box.addWidget(what, *how)
+            box.addWidget(what, stretch, *aligned)
     return box
+
+
+def scrolled(page: QWidget) -> QScrollArea:
+    """A page as wide as there is room for it, which scrolls up and down."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setWidget(page)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    return area

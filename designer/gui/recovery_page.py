@@ -12,10 +12,10 @@ from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QCheckBox, QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QPushButton, QVBoxLayout, QWidget
 
-from designer.gui.controls import Label, plain
-from designer.gui.layouts import FLUSH, in_column, in_row
+from designer.gui.controls import Button, Label, plain
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.start_page import thumbnail
 from designer.gui.theme import Theme
 from designer.gui.workers import Cancelled_, Newest
@@ -61,16 +61,14 @@ class Entry(QFrame):
         self.picture = Label()
         self.picture.setFixedSize(_PICTURE)
         self._theme = theme
-        self.name = Label(leftover.title)
-        self.name.setProperty("role", "title")
+        self.name = Label(leftover.title, role="title")
         words = in_column(1, self.name, spacing=3)
         self.details: list[Label] = []
         place = str(leftover.file) if leftover.file is not None else "Never saved to a file"
         for text, role in ((described(leftover), ""), (place, "muted"), (leftover.remark, "warn")):
             if text and (leftover.state is not State.DAMAGED or role):
                 # a long path must not make the page wider than the window
-                label = Label(text if role == "warn" else cut(text, self.fontMetrics()))
-                label.setProperty("role", role)
+                label = Label(text if role == "warn" else cut(text, self.fontMetrics()), role=role)
                 label.setWordWrap(role == "warn")
                 label.setToolTip(plain(text))
                 self.details.append(label)
@@ -132,19 +130,13 @@ class RecoveryPage(QWidget):
         font.setPointSizeF(font.pointSizeF() * 1.6)
         font.setWeight(QFont.Weight.DemiBold)
         self.heading.setFont(font)
-        self.told = Label()
-        self.told.setProperty("role", "muted")
-        self.told.setWordWrap(True)
+        self.told = Label(role="muted", wrap=True)
         self.restore = QPushButton("&Bring back")
         self.restore.setProperty("primary", True)
         self.restore.clicked.connect(lambda: self.restore_wanted.emit(self.chosen()))
-        self.all = QPushButton("Select &all")
-        self.all.clicked.connect(self._tick_all)
-        self.delete = QPushButton("&Delete…")
-        self.delete.clicked.connect(lambda: self.delete_wanted.emit(self.chosen(damaged=True)))
-        self.back = QPushButton("&Not now")
-        self.back.setToolTip("They stay, and can be brought back later from the File menu")
-        self.back.clicked.connect(self.left)
+        self.all = Button("Select &all", self._tick_all)
+        self.delete = Button("&Delete…", lambda: self.delete_wanted.emit(self.chosen(damaged=True)))
+        self.back = Button("&Not now", self.left, tip="They stay, and can be brought back later from the File menu")
         line = in_row(self.restore, self.all, 1, self.delete, self.back, spacing=8)
         self._list = QVBoxLayout()
         self._list.setSpacing(10)
@@ -156,10 +148,7 @@ class RecoveryPage(QWidget):
         page.setObjectName("start")
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         in_row((inside, 1), 0, on=page, margins=(44, 30, 44, 40))
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(page)
+        self.area = scrolled(page)
         in_column(self.area, on=self, margins=FLUSH)
         self._painter = QTimer(self)
         self._painter.setInterval(_BETWEEN)
@@ -207,14 +196,11 @@ class RecoveryPage(QWidget):
         self.counted.emit(sum(x.state is State.UNSAVED for x in found))
 
     def _head(self, title: str, told: str) -> None:
-        head = Label(title)
-        head.setProperty("role", "title")
+        head = Label(title, role="title")
         head.setContentsMargins(0, 8 if self._shown else 0, 0, 0)
         self._put(head)
         if told:
-            below = Label(told)
-            below.setProperty("role", "muted")
-            below.setWordWrap(True)
+            below = Label(told, role="muted", wrap=True)
             self._put(below)
 
     def _put(self, widget: QWidget) -> None:

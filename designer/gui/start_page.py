@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
 
 from designer.gui import icons
 from designer.gui.controls import Label, plain
-from designer.gui.layouts import FLUSH, in_column, in_row
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.ranking import ordered, template_words
 
@@ -93,10 +93,10 @@ class Card(QFrame):
         self._picture: QPixmap | None = None
         bold = QFont(self.font())
         bold.setWeight(QFont.Weight.DemiBold)
-        name = Label(QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 30))
-        name.setProperty("role", "title")
-        below = Label(self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28))
-        below.setProperty("role", "muted")
+        name = Label(QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 30), role="title")
+        below = Label(
+            self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28), role="muted"
+        )
         in_column(name, below, 1, on=self, margins=(14, _PICTURE + 12, 12, 10), spacing=2)
 
     def show_picture(self, picture: QPixmap | None) -> None:
@@ -255,10 +255,7 @@ class StartPage(QWidget):
         box.addLayout(line)
         box.addWidget(self.templates)
         box.addStretch(1)
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setWidget(self._page)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area = scrolled(self._page)
         in_column(self.area, on=self, margins=FLUSH)
         self._painter = QTimer(self)
         # between two pictures, and before the first, there is time for a click
@@ -284,8 +281,9 @@ class StartPage(QWidget):
         font.setPointSizeF(font.pointSizeF() * 2.1)
         font.setWeight(QFont.Weight.DemiBold)
         title.setFont(font)
-        claim = Label("Draw a server or a cluster, see which link starves the GPUs, and what to buy first.")
-        claim.setProperty("role", "muted")
+        claim = Label(
+            "Draw a server or a cluster, see which link starves the GPUs, and what to buy first.", role="muted"
+        )
         words = in_column(title, claim, spacing=2)
         line = in_row(words, 1, spacing=8)
         self.buttons: list[tuple[QPushButton, str]] = []

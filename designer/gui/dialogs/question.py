@@ -63,9 +63,7 @@ class Question(QDialog):
         self.chosen = CANCEL.key
         self.buttons: dict[str, QPushButton] = {}
         wide = QFontMetrics(self.font()).averageCharWidth() * _WIDE
-        asked = Label(text)
-        asked.setProperty("role", "title")
-        asked.setWordWrap(True)
+        asked = Label(text, role="title", wrap=True)
         asked.setMinimumWidth(wide)
         box = in_column(asked, on=self, margins=(20, 18, 20, 16), spacing=14)
         if rows:
@@ -107,8 +105,7 @@ def _listed(rows: Sequence[Row], wide: int) -> QWidget:
         pair = QVBoxLayout()
         pair.setSpacing(1)
         for text, role in ((row.title, "title"), (row.detail, "muted")):
-            label = Label(label_of(text, wide))
-            label.setProperty("role", role)
+            label = Label(label_of(text, wide), role=role)
             label.setToolTip(plain(text))
             pair.addWidget(label)
         box.addLayout(pair)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -24,11 +23,11 @@ from PySide6.QtWidgets import (
 
 from designer import atomic
 from designer.errors import Cancelled, DesignerError, WriteError
-from designer.gui.controls import Choice, Label, plain
+from designer.gui.controls import Button, Choice, Label, plain
 from designer.gui.dialogs._search_dialog import SearchDialog
 from designer.gui.figures.marked_slider import MarkedSlider
 from designer.gui.figures.sweep_plot import SweepPlots
-from designer.gui.layouts import FLUSH, in_column, in_row
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import sweep, workloads
@@ -131,10 +130,7 @@ class SweepDialog(SearchDialog):
         around.setContentsMargins(8, 6, 8, 6)
         around.addLayout(self._metric_lines)
         around.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(self._metric_page)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scrolled(self._metric_page)
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
@@ -197,11 +193,9 @@ class SweepDialog(SearchDialog):
         self.slider.setToolTip("Go from run to run; marks tell where the bottleneck becomes another")
         self.best = QCheckBox("Frontier only")
         self.best.setToolTip("Only runs that no other run beats in both of the first two answers")
-        self.use = QPushButton("Use these values")
-        self.use.setToolTip("Put the values of this run into the design; undo takes them back")
+        self.use = Button("Use these values", tip="Put the values of this run into the design; undo takes them back")
         self.use.setAutoDefault(False)
-        self.looked = Label()
-        self.looked.setWordWrap(True)
+        self.looked = Label(wrap=True)
         self.looked.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         self.looked.setAlignment(Qt.AlignmentFlag.AlignTop)
         line = in_row(self.best, (self.slider, 1), self.use, spacing=10)

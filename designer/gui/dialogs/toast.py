@@ -38,8 +38,7 @@ class Toast(QFrame):
         text = shortened(sentence_case(text), _MOST_TEXT)
         self.setObjectName("toast")
         self.setProperty("bad", bad)
-        label = Label(text)
-        label.setWordWrap(True)
+        label = Label(text, wrap=True)
         label.ensurePolished()
         # a label that breaks lines wants to be narrow: it is told how wide its text is
         wide = min(_WIDEST, label.fontMetrics().horizontalAdvance(text) + 4)

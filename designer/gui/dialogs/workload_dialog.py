@@ -56,12 +56,8 @@ class WorkloadDialog(QDialog):
         self.title.setAccessibleName("Title")
         #: True while the title says what the settings say
         self.follows = spec is None or not spec.title
-        self.help = Label()
-        self.help.setWordWrap(True)
-        self.help.setProperty("role", "muted")
-        self.misfit = Label()
-        self.misfit.setWordWrap(True)
-        self.misfit.setProperty("role", "warn")
+        self.help = Label(role="muted", wrap=True)
+        self.misfit = Label(role="warn", wrap=True)
         self._fields: dict[str, Field] = {}
         #: groups whose fields are still to be made: the form stands before all of them do
         self._waiting: deque[Callable[[], None]] = deque()
@@ -76,15 +72,11 @@ class WorkloadDialog(QDialog):
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.hint = Label()
-        self.hint.setWordWrap(True)
-        self.hint.setProperty("role", "muted")
+        self.hint = Label(role="muted", wrap=True)
         # two lines stay free, so that the form does not jump from field to field
         self.hint.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         self.hint.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.problem = Label()
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("role", "bad")
+        self.problem = Label(role="bad", wrap=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
@@ -202,8 +194,7 @@ class WorkloadDialog(QDialog):
             field.setToolTip(plain(entry.note))
             field.setAccessibleName(entry.title)
             field.entered.connect(partial(self._explain, entry.name))
-            label = Label(entry.title)
-            label.setWordWrap(True)
+            label = Label(entry.title, wrap=True)
             label.setFixedWidth(self._wide)
             label.setBuddy(field)
             form.addRow(label, field)

@@ -178,9 +178,7 @@ class ModelField(QWidget):
         self.own = QPushButton("config.json…")
         self.own.setAutoDefault(False)
         self.own.setToolTip("Take a model from its config.json, as Hugging Face keeps it beside the weights")
-        self.told = Label()
-        self.told.setWordWrap(True)
-        self.told.setProperty("role", "muted")
+        self.told = Label(role="muted", wrap=True)
         #: what is wrong with it; empty if nothing is
         self.problem = ""
         line = in_row((self.list, 1), self.own, margins=FLUSH, spacing=6)

@@ -71,8 +71,7 @@ class FigureView(QWidget):
         self.figure: Figure | None = None
         self._theme = theme
         self._plot: Plot | None = None
-        self._title = Label()
-        self._title.setProperty("role", "title")
+        self._title = Label(role="title")
         self._legend = MarkedLabel()
         self._legend.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)

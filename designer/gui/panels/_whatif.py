@@ -59,10 +59,8 @@ class WhatIf(QWidget):
         self._jobs.finished.connect(self._arrived)
         self._ticket = 0
         self._busy = False
-        self.title = Label()
-        self.title.setWordWrap(True)
-        self.factor = Label("× 1")
-        self.factor.setProperty("role", "muted")
+        self.title = Label(wrap=True)
+        self.factor = Label("× 1", role="muted")
         self.slider = Slider(Qt.Orientation.Horizontal)
         self.slider.setRange(-2 * _SLIDER, 2 * _SLIDER)
         self.slider.setAccessibleName("What if this number were larger or smaller")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLineEdit, QPushButton, QStackedLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QStackedLayout, QWidget
 
 from designer.design.edits.assertions import AddAssertions, RemoveAssertions
 from designer.errors import DesignerError
-from designer.gui.controls import Label
+from designer.gui.controls import Button, Label
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
@@ -32,12 +32,8 @@ class ChecksPanel(Panel):
         self.field.setPlaceholderText(_EXAMPLE)
         self.field.setAccessibleName("New test")
         self.field.returnPressed.connect(self._add)
-        self.add = QPushButton("Add")
-        self.add.setAccessibleName("Add the test")
-        self.add.clicked.connect(self._add)
-        self.remove = QPushButton("Remove")
-        self.remove.setAccessibleName("Remove the selected test from the design")
-        self.remove.clicked.connect(self._remove)
+        self.add = Button("Add", self._add, name="Add the test")
+        self.remove = Button("Remove", self._remove, name="Remove the selected test from the design")
         self.told = Label()
         self.table = Table(checks.COLUMNS, theme, "Tests of the design", wrap=True)
         self.table.selectionModel().selectionChanged.connect(self._offer)

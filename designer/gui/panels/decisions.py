@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QPushButton, QStackedLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from designer.errors import Cancelled
-from designer.gui.controls import Label
+from designer.gui.controls import Button, Label
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
@@ -27,21 +27,24 @@ class DecisionsPanel(Panel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.suggest = QPushButton("What to change")
-        self.suggest.setToolTip("The cheapest edits that lift what binds the shown workload, then the next")
-        self.suggest.clicked.connect(lambda: self._ask("suggest"))
-        self.survive = QPushButton("What failures cost")
-        self.survive.setToolTip("Take every link and part away in turn, and colour the drawing by what that costs")
-        self.survive.clicked.connect(lambda: self._ask("survive"))
-        self.stop = QPushButton("Stop")
-        self.stop.clicked.connect(self._stop)
-        self.apply_ = QPushButton("Apply")
-        self.apply_.setToolTip("Put the edits up to the selected row into the design, as one step that can be undone")
-        self.apply_.clicked.connect(self._apply)
-        self.clear = QPushButton("Show loads again")
-        self.clear.clicked.connect(self._clear)
-        self.words = Label(_HINT)
-        self.words.setWordWrap(True)
+        self.suggest = Button(
+            "What to change",
+            lambda: self._ask("suggest"),
+            tip="The cheapest edits that lift what binds the shown workload, then the next",
+        )
+        self.survive = Button(
+            "What failures cost",
+            lambda: self._ask("survive"),
+            tip="Take every link and part away in turn, and colour the drawing by what that costs",
+        )
+        self.stop = Button("Stop", self._stop)
+        self.apply_ = Button(
+            "Apply",
+            self._apply,
+            tip="Put the edits up to the selected row into the design, as one step that can be undone",
+        )
+        self.clear = Button("Show loads again", self._clear)
+        self.words = Label(_HINT, wrap=True)
         self.table = Table(decisions.STEP_COLUMNS, theme, "What to change", wrap=True)
         self.failures = Table(decisions.LOSS_COLUMNS, theme, "What failures cost", wrap=True)
         body = QWidget()

@@ -8,7 +8,6 @@ from typing import Final
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QPushButton,
     QStackedLayout,
     QTextBrowser,
     QWidget,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from designer.design.edits.waivers import RemoveWaivers
 from designer.findings import Severity
-from designer.gui.controls import plain
+from designer.gui.controls import Button, plain
 from designer.gui.layouts import in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
@@ -68,21 +67,14 @@ class FindingsPanel(Panel):
             box.setToolTip(plain(tip))
             box.setChecked(True)
             box.toggled.connect(self.outdate)
-        self.mend = QPushButton("Mend")
-        self.mend.setAccessibleName("Mend the selected finding")
-        self.mend.clicked.connect(self._mend)
+        self.mend = Button("Mend", self._mend, name="Mend the selected finding")
         page = QWidget()
         page.setObjectName("panel")
         box = in_column(on=page, margins=(0, 4, 0, 0), spacing=2)
         head = in_row(*self.kinds.values(), 1, margins=(10, 0, 8, 0), spacing=10)
-        self.why = QPushButton("Why")
-        self.why.setAccessibleName("Open the page of the rule behind the selected finding")
-        self.why.clicked.connect(self._open_page)
-        self.waive = QPushButton("Waive…")
-        self.waive.setAccessibleName("Accept the selected finding")
-        self.waive.clicked.connect(self._waive)
-        self.waivers = QPushButton("Waivers")
-        self.waivers.clicked.connect(self.show_waivers)
+        self.why = Button("Why", self._open_page, name="Open the page of the rule behind the selected finding")
+        self.waive = Button("Waive…", self._waive, name="Accept the selected finding")
+        self.waivers = Button("Waivers", self.show_waivers)
         head.addWidget(self.waivers)
         head.addWidget(self.why)
         head.addWidget(self.waive)
@@ -107,8 +99,7 @@ class FindingsPanel(Panel):
         """The page of a rule, with the way back."""
         reader = QWidget()
         reader.setObjectName("panel")
-        self.back = QPushButton("Back to the findings")
-        self.back.clicked.connect(lambda: self._stack.setCurrentIndex(1))
+        self.back = Button("Back to the findings", lambda: self._stack.setCurrentIndex(1))
         self.page = QTextBrowser()
         self.page.setAccessibleName("Page of the rule")
         self.page.setOpenLinks(False)
@@ -121,11 +112,10 @@ class FindingsPanel(Panel):
         page.setObjectName("panel")
         self.accepted = Table(waiving.COLUMNS, self.theme, "Waivers", wrap=True)
         self.accepted.selectionModel().selectionChanged.connect(self._offer)
-        self.leave = QPushButton("Back to the findings")
-        self.leave.clicked.connect(self._leave)
-        self.unwaive = QPushButton("Delete waiver")
-        self.unwaive.setToolTip("The finding counts again; undo brings the waiver back")
-        self.unwaive.clicked.connect(self._unwaive)
+        self.leave = Button("Back to the findings", self._leave)
+        self.unwaive = Button(
+            "Delete waiver", self._unwaive, tip="The finding counts again; undo brings the waiver back"
+        )
         head = in_row(self.leave, 1, self.unwaive)
         in_column(head, (self.accepted, 1), on=page, margins=(8, 4, 8, 4))
         return page

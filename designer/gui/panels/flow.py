@@ -10,14 +10,12 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QPushButton,
-    QScrollArea,
     QWidget,
 )
 
-from designer.gui.controls import Choice, Label, plain
+from designer.gui.controls import Button, Choice, Label, plain
 from designer.gui.itemmodels.choices import ChoicesModel
-from designer.gui.layouts import FLUSH, in_column, in_row
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import ElidedLink, column, quiet
 from designer.gui.session import Session
@@ -54,10 +52,7 @@ class FlowPanel(Panel):
         around, self._words = column(words)
         around.setContentsMargins(14, 10, 10, 8)
         self._words.setSpacing(7)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(words)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scrolled(words)
         area.setMinimumWidth(_WORDS_LEAST)
         area.setMaximumWidth(_WORDS)
         self._area = area
@@ -169,15 +164,12 @@ class FlowPanel(Panel):
     def _write(self, view: flow.FlowView) -> None:
         self._words.let_go()
         self._cells = []
-        title = Label(view.title)
-        title.setProperty("role", "title")
-        title.setWordWrap(True)
+        title = Label(view.title, role="title", wrap=True)
         self._words.put(title)
         if view.trouble:
             self._words.put(quiet(view.trouble))
         if self.session is not None and not self.session.design.workloads:
-            add = QPushButton("Add a workload…")
-            add.clicked.connect(self.workload_wanted)
+            add = Button("Add a workload…", self.workload_wanted)
             self._words.put(add, Qt.AlignmentFlag.AlignLeft)
         if view.numbers:
             self._words.put(self._numbers(view.numbers if self._all else view.numbers[:_NUMBERS]))

@@ -17,13 +17,12 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QProgressBar,
-    QScrollArea,
     QToolButton,
     QWidget,
 )
 
 from designer.gui.controls import Choice, Label, plain
-from designer.gui.layouts import FLUSH, in_column, in_row
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._whatif import WhatIf
 from designer.gui.panels._widgets import column, quiet
@@ -158,9 +157,7 @@ class EntryRow(QWidget):
         super().__init__(parent)
         self.entry = entry
         self._shown: Entry | None = None
-        self.title = Label()
-        self.title.setProperty("role", "muted")
-        self.title.setWordWrap(True)
+        self.title = Label(role="muted", wrap=True)
         self.value: QWidget = self._editor(entry)
         self.mark = Label()
         self.mark.setFixedWidth(12)
@@ -188,8 +185,7 @@ class EntryRow(QWidget):
 
     def _editor(self, entry: Entry) -> QWidget:
         if not entry.editable:
-            label = Label()
-            label.setWordWrap(True)
+            label = Label(wrap=True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             return label
         if entry.dimension in ("choice", "flag"):
@@ -394,9 +390,7 @@ class InspectorPanel(Panel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.title = Label()
-        self.title.setProperty("role", "title")
-        self.title.setWordWrap(True)
+        self.title = Label(role="title", wrap=True)
         self.subtitle = quiet("")
         self.members = MemberBar()
         self.members.hide()
@@ -411,10 +405,7 @@ class InspectorPanel(Panel):
         around, self._sections = column(self._body)
         around.setContentsMargins(10, 2, 8, 8)
         self._sections.setSpacing(2)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(self._body)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scrolled(self._body)
         self.what_if = WhatIf()
         self.what_if.hide()
         head = in_column(self.title, self.subtitle, self.members, margins=(14, 12, 12, 4), spacing=2)

@@ -12,15 +12,14 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QProgressBar,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QStackedLayout,
     QWidget,
 )
 
 from designer.errors import Cancelled
-from designer.gui.controls import plain
-from designer.gui.layouts import FLUSH, in_column, in_row
+from designer.gui.controls import Button, plain
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.theme import Theme
@@ -47,8 +46,7 @@ class MeasuredPanel(Panel):
         self.intro = quiet(_INTRO)
         self.intro.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.intro.setMaximumWidth(520)
-        self.opener = QPushButton("Open measurements…")
-        self.opener.clicked.connect(self.ask)
+        self.opener = Button("Open measurements…", self.ask)
         first = QWidget()
         first.setObjectName("panel")
         box = in_column(1, on=first, margins=(14, 12, 14, 12), spacing=10)
@@ -77,10 +75,7 @@ class MeasuredPanel(Panel):
         second.setObjectName("panel")
         in_column(head, (self._split, 1), on=second, margins=FLUSH, spacing=2)
         self._stack = QStackedLayout(self)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(first)
+        area = scrolled(first)
         self._stack.addWidget(area)
         self._stack.addWidget(second)
         self._views: list[FigureView] = []

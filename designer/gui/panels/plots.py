@@ -40,8 +40,7 @@ class LivePlot(QWidget):
         self.theme, self.unit = theme, unit
         self.curves: list[Curve] = []
         self.session: Session | None = None
-        self.title = Label(title)
-        self.title.setProperty("role", "title")
+        self.title = Label(title, role="title")
         self.legend = MarkedLabel()
         self.legend.setWordWrap(True)
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)

@@ -7,9 +7,9 @@ import io
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton, QStackedLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from designer.gui.controls import Choice
+from designer.gui.controls import Button, Choice
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Side
@@ -28,9 +28,7 @@ class TablesPanel(Panel):
         self.chooser.setAccessibleName("Table to show")
         self.chooser.setMinimumWidth(260)
         self.chooser.activated.connect(self._show)
-        copy = QPushButton("Copy")
-        copy.setToolTip("Copy the table, tab separated")
-        copy.clicked.connect(self.copy_data)
+        copy = Button("Copy", self.copy_data, tip="Copy the table, tab separated")
         self.table = Table((), theme, "Table of the workload", shrink=0.75)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.empty = EmptyPage(empty)
