@@ -10,7 +10,7 @@ import html
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSlider, QSpinBox, QWidget
@@ -58,7 +58,12 @@ class Button(QPushButton):
     """A button, what it does, the tip over it, and its name for who does not see it."""
 
     def __init__(
-        self, text: str = "", run: Callable[..., object] | None = None, *, tip: str = "", name: str = ""
+        self,
+        text: str = "",
+        run: Callable[..., object] | SignalInstance | None = None,
+        *,
+        tip: str = "",
+        name: str = "",
     ) -> None:
         super().__init__(text)
         if run is not None:
