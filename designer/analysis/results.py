@@ -124,6 +124,11 @@ class Bottleneck:
     gain_together: float | None = None
     alike: int = 1
 
+    @property
+    def gain(self) -> float | None:
+        """What doubling it with all it is tied with gains [1], itself alone where that was not tried."""
+        return self.gain_together if self.gain_together is not None else self.gain_if_doubled
+
 
 @dataclass(frozen=True, slots=True)
 class Flow:

@@ -120,16 +120,26 @@ def run_workload(
         If its settings are wrong or nothing can be routed.
     """
     place = f"workloads.{spec.id}"
-    operation = lower(spec.kind, spec.settings, place)
     kind = workload_kinds()[spec.kind]
     title = spec.title or kind.title
     question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained)
-    evaluator = evaluator_of(operation)
-    result, loads = evaluator.evaluate(network, operation, question)
     if any(spec.settings.get(key) for key in ("background", "beside")):
-        from designer.analysis.retraining import retraining_names, with_retrainings
+        from designer.analysis.retraining import retraining_names, undisturbed, with_retrainings
 
-        result = with_retrainings(network, spec, retraining_names(network, spec), result, cancelled)
+        names = retraining_names(network, spec)
+        operation = lower(spec.kind, undisturbed(spec, names).settings, place)
+        evaluator = evaluator_of(operation)
+
+        def again(other: WorkloadSpec) -> WorkloadResult:
+            asked = Question(spec.id, kind.reports, title, place, False, None, cancelled, False)
+            return evaluator.evaluate(network, lower(other.kind, other.settings, place), asked)[0]
+
+        found = evaluator.evaluate(network, operation, question)
+        result, loads = with_retrainings(network, spec, names, found, again, cancelled)
+    else:
+        operation = lower(spec.kind, spec.settings, place)
+        evaluator = evaluator_of(operation)
+        result, loads = evaluator.evaluate(network, operation, question)
     if not explained:
         return result, loads
     short = Question(spec.id, kind.reports, title, place, False, None, cancelled)

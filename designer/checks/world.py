@@ -365,10 +365,9 @@ def bottleneck_text(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
         return "", ""
     first = bounds[0]
     binds = ", ".join(b.label for b in bounds[:2]) + (" …" if len(bounds) > 2 else "")
-    gain = first.gain_together if first.gain_together is not None else first.gain_if_doubled
-    if gain is None or gain <= 1.0:
+    if first.gain is None or first.gain <= 1.0:
         return binds, ""
-    return binds, f"twice the capacity of {first.label} makes it {gain:.2f} times as good"
+    return binds, f"twice the capacity of {first.label} makes it {first.gain:.2f} times as good"
 
 
 def without(design: Design, path: str) -> Design:

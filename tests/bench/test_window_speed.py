@@ -26,7 +26,6 @@ from PySide6.QtWidgets import QApplication
 from designer.analysis.study import analyze
 from designer.design.address import Address, Ref, block_at
 from designer.design.document import Design
-from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
 from designer.drawing.view_state import Frame
 from designer.gui.app import SWITCH
@@ -37,6 +36,7 @@ from designer.gui.session import Session
 from designer.gui.settings import Settings
 from tests.bench.ratios import TURNS, Against
 from tests.bench.test_training_speed import edited
+from tests.moving import MoveBy
 
 #: the most an edit may cost, in what the engine and an empty repaint take; 33 and 60 ms are aimed at
 EDITS = {"hgx-h100-8": 4.2, "su-h100-32": 4.2}

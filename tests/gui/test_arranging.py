@@ -97,7 +97,7 @@ def test_tidy_places_everything_or_what_is_selected_anew(window: MainWindow) -> 
     assert len({(p.position.x, p.position.y) for i in heap if (p := parts[i]).position is not None}) == 4
     # what is not in the server stays where it is
     assert parts["far"].position == other.position
-    session.clear_selection()
+    session.select(())
     window.run("edit.tidy")
     assert session.design.parts["far"].position != other.position
     assert session.history.done == 2

@@ -18,7 +18,7 @@ from designer.analysis.costs import Cost, Expansion, Price, Prices
 from designer.analysis.serving.clocked import RequestLog
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
-from designer.workload.program import Item, Process, Program, Restart, Restarting, Script, Task
+from designer.workload.program import Item, Process, Program, Recovery, Restart, Restarting, Script, Task
 
 #: events after which a run is ended: nobody can look at more
 EVENTS_LIMIT: Final = 20_000_000
@@ -52,13 +52,17 @@ class Job:
     program: Program | None = None
 
 
+def fails(recovery: Recovery) -> bool:
+    """True if failures are given or drawn."""
+    return bool(recovery.times) or math.isfinite(recovery.between)
+
+
 def job_of(program: Program, place: str = "") -> Job:
     """A program as a job."""
-    recovery = program.recovery
-    fails = recovery is not None and (bool(recovery.times) or math.isfinite(recovery.between))
+    recovers = program.recovery is not None and fails(program.recovery)
     return Job(
         program.name,
-        lambda: Restarting(program) if fails else Script(program),
+        lambda: Restarting(program) if recovers else Script(program),
         program.start,
         program.weight,
         program.priority,
@@ -483,7 +487,7 @@ def saturations(prices: Prices, jobs: Sequence[Job]) -> list[Finding]:
             price = prices.price(unit, job.place)
             if isinstance(price, Expansion) or not np.isfinite(price.amount).all():
                 continue
-            amount = price.amount * times / step.every
+            amount = price.amount * times * program.batch / step.every
             np.add.at(need, price.resource, np.repeat(amount, np.diff(price.ptr)) * price.usage)
             held = price.engine >= 0
             np.add.at(need, price.engine[held], amount[held] / price.cap[held])

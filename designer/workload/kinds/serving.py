@@ -164,6 +164,8 @@ WORKLOAD = WorkloadKind(
         "bandwidth_share",
         "nic_share",
         "virtualization_factor",
+        "share_beside_retraining",
+        "slow_down_while_retraining",
     ),
     lower=lower,
     program=program,
@@ -202,7 +204,11 @@ WORKLOAD = WorkloadKind(
         Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
         Setting("part", "Part of a GPU", "text", "", help="MIG instance or virtual GPU, such as 1g.10gb or 20C"),
         Setting(
-            "beside", "Beside", "text", "", help="ids of other served models on the same GPUs, separated by commas"
+            "beside",
+            "Beside",
+            "text",
+            "",
+            help="ids of other served models on the same GPUs, and of trainings with a cadence, separated by commas",
         ),
         Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
         Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),
