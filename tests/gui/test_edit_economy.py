@@ -13,6 +13,7 @@ from designer.analysis.channel_rows import ChannelRows
 from designer.design.address import Address, Ref, block_at
 from designer.design.edits.structure import Delete
 from designer.drawing.loads import ChannelState
+from designer.gui import workers
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.viewmodels.table import LazyLines, Line
@@ -152,12 +153,17 @@ def test_a_move_is_drawn_at_once_while_loads_are_waited_for_only_shortly(window:
     assert canvas.scene.view_state.stale
 
 
-def test_memory_is_left_to_python_again_when_the_window_closes(window: MainWindow, qtbot: QtBot) -> None:
+def test_memory_is_left_to_python_again_when_the_window_closes(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "gc", gc)
     before = gc.get_threshold()
     opened(window, qtbot)
     assert gc.get_threshold() != before
     assert window.sweeper is not None
+    gc.unfreeze()
     window.sweeper.sweep()
+    assert gc.get_freeze_count() > 0
     window.shut_down()
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0

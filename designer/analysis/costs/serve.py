@@ -18,7 +18,7 @@ from designer.analysis.communicator import Communicator, make_communicator
 from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
-from designer.analysis.serving.answers import SOURCES, enough, most_of, saturated, step_spread
+from designer.analysis.serving.answers import SOURCES, enough, factors_of, most_of, saturated, step_spread
 from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading, Tasks
 from designer.analysis.serving.clocked_split import SplitEngines
 from designer.analysis.serving.load import offered
@@ -156,7 +156,7 @@ def _replica(prices: Prices, placement: Placement, which: int, spread: float, pl
     parts = placement.replicas[which].tolist()
     machines = machines_at(placement.network, parts, placement.guest)
     speeds = {name: prices.table.machine(name, (place, which)) for name in dict.fromkeys(machines.values())}
-    low, high = math.exp(-spread), math.exp(spread)
+    low, high = factors_of(placement, spread)
     compute = _computing(prices, placement, which, parts, place, low, high)
     crowd = Counter(machines.values())
     rows = [(row, speeds[machines[part]], 1 / crowd[machines[part]]) for row, part in enumerate(parts) if machines]
