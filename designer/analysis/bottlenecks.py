@@ -62,8 +62,7 @@ class Resources:
         base = 2 * len(network.net.link_defs)
         in_part = ~on_link & (chosen < network.n_resources)
         if in_part.any():
-            parts = np.flatnonzero(network.part_resource >= 0)
-            key[in_part] = base + network.net.part_def[parts[chosen[in_part] - links]]
+            key[in_part] = base + network.net.part_def[network.parts_inside(chosen[in_part])]
         base += len(network.net.part_defs)
         names = {limit.kind or limit.label: k for k, limit in enumerate(self.limits)}
         for row in np.flatnonzero(chosen >= network.n_resources).tolist():

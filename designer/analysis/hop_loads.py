@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, Efficiencies, both_directions
+from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, both_directions, efficiencies_of
 from designer.analysis.frame import STRUCTURES_LIMIT
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
-from designer.analysis.network import LISTED_LIMIT, NETWORKS_LIMIT, Network
+from designer.analysis.network import LISTED_LIMIT, Network
 from designer.analysis.routes import Legs, Routes
 from designer.analysis.row_classes import Classes, Float, Int, classes_of
 from designer.analysis.staging import stages
@@ -359,12 +359,6 @@ def _passed(
 def through(hops: Hops, cost: Float) -> float:
     """The most that a hop pays for switches when each costs what its definition says. : cost (n_part_defs,)"""
     return sum(float((cost[list(definitions)] @ times).max()) for definitions, times in hops.passed)
-
-
-@memo(most=NETWORKS_LIMIT)
-def efficiencies_of(network: Network) -> Efficiencies:
-    """What transfers achieve on the links of a network."""
-    return Efficiencies(network)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

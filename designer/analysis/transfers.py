@@ -158,7 +158,7 @@ def transfer_demand(network: Network, operation: Transfer, place: str) -> Transf
     asked = _asked(network, operation, place)
     evaluation = Problem(asked, None)
     _lost(network, asked.traffic, evaluation.lost, evaluation.routes, place)
-    return TransferDemand(evaluation.incidence, evaluation.limits)
+    return TransferDemand(evaluation.flat().incidence, evaluation.limits)
 
 
 def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: str) -> list[Finding]:
@@ -213,23 +213,16 @@ def _answer(question: Question, place: str, explained: bool) -> TransferAnswer:
         sources,
         tuple(findings),
         classes,
-        _expanded(problem, classes),
+        _expanded(problem),
         lambda each: ChannelLoads.made(lambda: _loads(problem, np.where(problem.alive, each, 0.0))),
     )
 
 
-def _expanded(problem: Problem, classes: FlowProblem) -> Callable[[], FlowProblem]:
-    """The problem with every flow for itproblem."""
+def _expanded(problem: Problem) -> Callable[[], FlowProblem]:
+    """The problem with every flow for itself."""
     if problem.fold is None:
-        return lambda: classes
-
-    @cache
-    def made() -> FlowProblem:
-        flat = Problem(problem.question, None)
-        alive = np.flatnonzero(flat.alive)
-        return FlowProblem(flat.incidence, flat.limits, alive, np.ones(len(alive), dtype=np.int64), None)
-
-    return made
+        return problem.flat
+    return cache(lambda: Problem(problem.question, None).flat())
 
 
 def _explained(
@@ -239,28 +232,26 @@ def _explained(
     incidence = problem.incidence
     resources = Resources(problem.network, problem.limits)
     fractions = _fraction_of_resource(problem)
-    users, many = _users(problem)
     worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
     first = bottleneck.union(worst.tolist())
+    after = next_bottleneck(incidence, worst, allocation) if len(first) else None
+    later = problem.number_of(after.then) if after is not None else np.empty(0, dtype=np.int64)
+    users, many = _users(problem, np.concatenate([np.asarray(first, dtype=np.int64), later]))
     described, members = describe(resources, incidence, first, fractions, users, many)
     inside = [problem.rows_of(np.array(each)).tolist() for each in members]
     described = with_gains(described, inside, incidence, allocation, slowest())
-    after = next_bottleneck(incidence, worst, allocation) if len(first) else None
-    then = (
-        describe(resources, incidence, problem.number_of(after.then), fractions, users, many)[0]
-        if after is not None
-        else ()
-    )
+    then = describe(resources, incidence, later, fractions, users, many)[0] if after is not None else ()
     if np.isfinite(problem.asks).all() and not len(first):
         described = (Bottleneck("limit", "demand", "what the flows ask for", "every flow gets all it asks for"),)
     return described, then
 
 
-def _users(problem: Problem) -> tuple[Mapping[int, int] | None, Mapping[int, int] | None]:
-    """How many flows use each resource, and how many are like it; None where none stands for others."""
+def _users(problem: Problem, chosen: Int) -> tuple[Mapping[int, int], Mapping[int, int] | None]:
+    """How many flows use each of some resources, and how many are like it; None where none stands for others."""
     folded, used, network = problem.fold, problem.used, problem.network
-    if folded is None or used is None:
-        return None, None
+    if folded is None:
+        met = np.bincount(problem.incidence.resource, minlength=len(used))
+        return dict(zip(chosen.tolist(), met[problem.rows_of(chosen)].tolist(), strict=True)), None
     alike = dict(
         zip(range(network.n_resources, network.n_resources + len(problem.limits)), problem.limit_many, strict=True)
     )
