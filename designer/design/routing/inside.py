@@ -45,6 +45,8 @@ _FAR: Final = 1e9
 _SEARCHED: Final = 400
 #: so many in a frame of a drag
 _SEARCHED_COARSELY: Final = 6
+#: and so far
+_STATES: Final = 1500
 
 
 class Pieces(NamedTuple):
@@ -178,7 +180,9 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse:
     else:
         ways = _ways(grid, start, end, pieces, facing, outwards, _SEARCHED_COARSELY if coarse else _SEARCHED)
         if coarse:
-            return tidied(ways)
+            ways, _ = tidied(ways)
+            held = rect[: container if container >= 0 else None]
+            return tidied(_put(ways, _led_around(grid, ways, pieces, (rp, rq), held, coarse)))
         # once it is known where links turn, they leave their boxes in the order that crosses least
         again = _ports(grid, rp, rq, pieces, given, _by_turns(ways, pieces, aims, outwards))
         moved = (again[0] != at_p) | (again[1] != at_q)
@@ -223,7 +227,9 @@ def _rastered(ways: Float) -> Float:
     return np.floor(ways * _RASTER + 0.5) / _RASTER
 
 
-def _led_around(grid: Grid, ways: Float, pieces: Pieces, rects: tuple[Float, Float], held: Float) -> dict[int, Float]:
+def _led_around(
+    grid: Grid, ways: Float, pieces: Pieces, rects: tuple[Float, Float], held: Float, coarse: bool = False
+) -> dict[int, Float]:
     """Other ways for those that run over a box, from wherever they can leave their boxes, by their numbers.
 
     Parameters
@@ -235,8 +241,8 @@ def _led_around(grid: Grid, ways: Float, pieces: Pieces, rects: tuple[Float, Flo
     found: dict[int, Float] = {}
     astray = over_boxes(grid, ways, held)
     if astray:
-        around = Astray(grid)
-        for n in astray[:_SEARCHED]:
+        around = Astray(grid, _STATES) if coarse else Astray(grid)
+        for n in astray[: _SEARCHED_COARSELY if coarse else _SEARCHED]:
             one, other = (
                 End(rect[n], int(side[n]), float(at[n]), bool(box[n] < 0), int(box[n]))
                 for rect, side, at, box in zip(rects, pieces[2:4], pieces[4:6], pieces[:2], strict=True)

@@ -117,7 +117,8 @@ class _Router:
             grid = self.grid(int(meet[rows[0]]))
             side_a[rows], side_b[rows] = sides_between(grid, rect[top_a[rows]], rect[top_b[rows]], self.above[rows])
         self._turn_bows(siblings, top_a, top_b, side_a, side_b)
-        self._turn_meshes(siblings, top_a, top_b, side_a, side_b)
+        if self._touched is None:
+            self._turn_meshes(siblings, top_a, top_b, side_a, side_b)
         bends = self._bent(top_a, top_b, meet, side_a, side_b)
         link, end, box = self._outwards(steps)
         drawn = np.asarray((~np.isnan(bends[..., 0])).any(axis=1), dtype=np.bool_)
@@ -152,11 +153,13 @@ class _Router:
         if self._touched is None:
             return np.full(len(self.a), np.nan), np.full(len(self.a), np.nan)
         found: list[Float] = []
+        near = flush(self.scene.rect, self.scene.parent, self.scene.solid)
         for point, box, side in zip(self._touched, (self.a, self.b), (side_a, side_b), strict=True):
             axis = np.where(side % 2 == 1, 0, 1)
             rows, rect = np.arange(len(box)), self.scene.rect[box]
             edge = rect[rows, 1 - axis] + np.where(np.isin(side, (TOP, LEFT)), 0.0, rect[rows, 3 - axis])
-            there = np.abs(point[rows, 1 - axis] - edge) < _SILL / 2
+            # where something stands right at a side, what is open of it is looked for
+            there = (np.abs(point[rows, 1 - axis] - edge) < _SILL / 2) & ~near[side, box]
             found.append(np.where(there, point[rows, axis], np.nan))
         return found[0], found[1]
 

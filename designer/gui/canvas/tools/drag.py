@@ -239,10 +239,10 @@ class Drag(Tool):
         """Routes of connections whose ends moved: around boxes, as long as that takes no longer than a frame."""
         key = (self._spot, self._target, self._copying, len(connections))
         if self._ways is None or self._ways[0] != key:
-            self._ways = (key, self._found_ways(connections))
+            self._ways = (key, self._found_paths(connections))
         return self._ways[1]
 
-    def _found_ways(self, connections: Int) -> Float:
+    def _found_paths(self, connections: Int) -> Float:
         geometry = self.host.scene.geometry
         shift = np.array(self._spot, dtype=np.float64)
         routes = geometry.connection_route[connections]
