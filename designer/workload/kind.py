@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
-from designer.errors import AnalysisError, UnitError
+from designer.errors import AnalysisError, UnitError, raised_as
 from designer.registry import discover
 from designer.units import DIMENSIONS, parse
 from designer.workload.operations import Operation
@@ -160,10 +160,8 @@ def rate_or_none(text: str, name: str) -> float | None:
     """
     if not text.strip():
         return None
-    try:
+    with raised_as(AnalysisError, name, of=UnitError):
         rate = parse(text, "rate")
-    except UnitError as error:
-        raise AnalysisError(error.text, place=name, remedy=error.remedy) from None
     if rate < 0:
         raise AnalysisError(f"{text!r} is negative", place=name, remedy="give zero or more")
     return rate
@@ -171,10 +169,8 @@ def rate_or_none(text: str, name: str) -> float | None:
 
 def _read(setting: Setting, value: object, place: str) -> object:
     if setting.dimension in DIMENSIONS:
-        try:
+        with raised_as(AnalysisError, place, of=UnitError):
             amount = parse(value, setting.dimension)
-        except UnitError as error:
-            raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
         if amount < 0:
             raise AnalysisError(f"{value!r} is negative", place=place, remedy="give zero or more")
         if amount > AMOUNT_LIMIT:
