@@ -152,7 +152,7 @@ def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
     guessed = np.array([f.status in (Status.ASSUMED, Status.UNVERIFIED) for f in network.link_facts], dtype=bool)
     unsure = numbers[:0]
     if loads is not None and guessed.any():
-        unsure = numbers[(loads.load[numbers] > 0) & guessed[network.net.link_def[numbers >> 1]]]
+        unsure = numbers[(loads.at(numbers)[0] > 0) & guessed[network.net.link_def[numbers >> 1]]]
     found: list[Finding] = []
     if len(unsure):
         text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"
