@@ -84,7 +84,7 @@ def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operati
     AnalysisError
         If the kind is unknown, or a setting is unknown, missing or cannot be read.
     """
-    kind = _kind(kind_name, place)
+    kind = kind_of(kind_name, place)
     read = read_settings(kind, settings, place)
     with _placed(place):
         if kind.lower is not None:
@@ -101,13 +101,20 @@ def program_of(kind_name: str, settings: Mapping[str, object], place: str) -> Pr
     AnalysisError
         If the kind is unknown, or a setting is unknown, missing or cannot be read.
     """
-    kind = _kind(kind_name, place)
+    kind = kind_of(kind_name, place)
     read = read_settings(kind, settings, place)
     with _placed(place):
         return kind.program(read) if kind.program is not None else None
 
 
-def _kind(kind_name: str, place: str) -> WorkloadKind:
+def kind_of(kind_name: str, place: str) -> WorkloadKind:
+    """A kind of workload by name; `place` is named in errors.
+
+    Raises
+    ------
+    AnalysisError
+        If there is none of that name.
+    """
     kind = workload_kinds().get(kind_name)
     if kind is None:
         raise AnalysisError(
