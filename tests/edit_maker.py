@@ -253,10 +253,8 @@ class EditMaker:
         refs = self.refs(block, "parts", "groups", "annotations")
         side = ("left", "center", "right", "top", "middle", "bottom")[self.below(6)]
         edits: list[Edit] = [
-            placement.MoveBy(refs, self.below(3), self.below(3), within=within, gesture="nudge"),
             placement.Align(refs, side, within=within),  # type: ignore[arg-type]
             placement.Distribute(refs, ("horizontal", "vertical")[self.below(2)], within=within),  # type: ignore[arg-type]
-            placement.Snap(refs, within=within),
             placement.MatchSize(refs, within=within),
             placement.SetCollapsed(refs, bool(self.below(2)), within=within),
             placement.Resize(refs[0], (40 + self.below(9), 50), within=within),

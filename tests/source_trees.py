@@ -1,4 +1,4 @@
-"""The files of the program, read and parsed once for all tests of one process that look at its text."""
+"""The files of the program, each read and parsed once for all tests of one process that look at its text."""
 
 from __future__ import annotations
 
@@ -12,9 +12,20 @@ DESIGNER = Path(__file__).resolve().parents[1] / "designer"
 
 
 @cache
-def trees() -> Mapping[Path, ast.Module]:
+def files() -> tuple[Path, ...]:
     """Every file of the program, sorted."""
-    found = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(DESIGNER.rglob("*.py"))}
+    return tuple(sorted(DESIGNER.rglob("*.py")))
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def trees() -> Mapping[Path, ast.Module]:
+    """The tree of every file of the program, sorted; for tests, not for what pytest collects in every process."""
+    found = {path: _parsed(path) for path in files()}
     # they stay: looking through a million nodes for garbage would slow down every test that follows
     gc.freeze()
     return found
@@ -22,4 +33,4 @@ def trees() -> Mapping[Path, ast.Module]:
 
 def tree_of(path: Path) -> ast.Module:
     """The tree of a file; one outside the program is parsed each time."""
-    return trees()[path] if path.is_relative_to(DESIGNER) else ast.parse(path.read_text(encoding="utf-8"))
+    return _parsed(path) if path.is_relative_to(DESIGNER) else ast.parse(path.read_text(encoding="utf-8"))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.efficiency import N_PLACEMENTS, derated
-from designer.analysis.hop_loads import Cells, Hops, efficiencies_of
+from designer.analysis.efficiency import N_PLACEMENTS, derated, efficiencies_of
+from designer.analysis.hop_loads import Cells, Hops
 from designer.analysis.network import NETWORKS_LIMIT, TIE_TOLERANCE, Network
 from designer.analysis.row_classes import Float, Int
 from designer.formulas.collectives import EdgeRate

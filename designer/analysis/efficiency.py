@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.frame import examples
-from designer.analysis.network import Network
+from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.routes import Routes
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer import LinkClass, Placement, TransferProtocol
 from designer.formulas.transfer.achievable_fraction import achievable_fraction
+from designer.memo import memo
 from designer.sources import Constant, Status
 from designer.units import BytesPerSecond
 
@@ -155,3 +156,9 @@ class Efficiencies:
             if quantity is not None and isinstance(quantity.value, int):
                 return int(quantity.value)
         return 0
+
+
+@memo(most=NETWORKS_LIMIT)
+def efficiencies_of(network: Network) -> Efficiencies:
+    """What transfers achieve on the links of a network."""
+    return Efficiencies(network)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from designer.analysis.clock.player import Job, play
 from designer.analysis.clock.records import TaskRun
@@ -19,7 +20,9 @@ from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.network import Network
-from designer.analysis.results import WorkloadResult
+from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.retraining_moves import Mean, mean_of_moves
+from designer.analysis.retraining_served import served_beside
 from designer.analysis.simulation import job_of_workload, machines_of, parts_in_turns
 from designer.analysis.steady import SAME
 from designer.design.document import WorkloadSpec
@@ -34,8 +37,9 @@ from designer.workload.kind import listed, lower
 _SETTINGS: Final = ("background", "beside")
 #: kinds of workloads that retrainings slow down, by the step that tells how fast they are
 _WATCHED: Final = {"training": "step", "transfer": "move", "collective": "collective"}
-#: kinds for which what runs beside them is taken to run all the time, or whose ``beside`` means something else
-_WHOLE: Final = frozenset({"vmotion", "evacuation", "kvm_migration", "serving"})
+#: kinds of migrations by what is told of them; they are worked out with it and without, not on the clock
+_MOVES: Final = {"vmotion": "migration_time", "evacuation": "evacuation_time", "kvm_migration": "migration_time"}
+_SERVING: Final = "serving"
 #: steps that both have to end in a run, and those at its beginning that are left out
 _ENDS_LIMIT: Final = 24
 _WARM_UP_LIMIT: Final = 8
@@ -64,16 +68,20 @@ class Retraining:
     duty
         Share of the time in which it runs [1].
     slower
-        How many times as long the workload takes meanwhile [1].
+        How many times as long the workload takes meanwhile; None where that is not told [1].
+    loads
+        What it puts on channels while it runs.
     """
 
     name: str
     duty: Estimate
-    slower: Estimate
+    slower: Estimate | None
+    loads: ChannelLoads | None = None
 
     def left(self, end: str = "value") -> float:
         """Share of its pace that the workload keeps in the mean, by an end of the band of the duty [1]."""
         duty = min(1.0, getattr(self.duty, end))
+        assert self.slower is not None
         return 1 - duty + duty / getattr(self.slower, end)
 
 
@@ -86,16 +94,14 @@ def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
         If a workload that takes nothing else beside it names something else.
     """
     found: list[str] = []
-    if spec.kind in _WHOLE:
-        return found
     for key in _SETTINGS:
         for name in listed(str(spec.settings.get(key, ""))):
             if is_retraining(network, name):
-                if spec.kind not in _WATCHED:
+                if spec.kind not in (*_WATCHED, *_MOVES, _SERVING):
                     raise AnalysisError(
                         f"what the retraining {name!r} takes of this is not told",
                         place=f"workloads.{spec.id}.{key}",
-                        remedy="simulate both, or ask for training, a transfer or a collective",
+                        remedy="simulate both, or ask for training, a transfer, a collective, serving or a migration",
                     )
                 found.append(name)
             elif spec.kind in _WATCHED and key == "beside":
@@ -105,6 +111,17 @@ def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
                     remedy="name trainings that have retrain_every; simulate runs all else together",
                 )
     return found
+
+
+def undisturbed(spec: WorkloadSpec, names: Sequence[str]) -> WorkloadSpec:
+    """A workload as it is while none of some retrainings runs, where what it names runs all the time."""
+    if not names or spec.kind in _WATCHED:
+        return spec
+    settings = dict(spec.settings)
+    for key in _SETTINGS:
+        if key in settings:
+            settings[key] = ", ".join(name for name in listed(str(settings[key])) if name not in names)
+    return spec.model_copy(update={"settings": settings})
 
 
 def is_retraining(network: Network, name: str) -> bool:
@@ -120,19 +137,66 @@ def with_retrainings(
     network: Network,
     spec: WorkloadSpec,
     names: Sequence[str],
-    result: WorkloadResult,
+    answer: tuple[WorkloadResult, ChannelLoads | None],
+    again: Callable[[WorkloadSpec], WorkloadResult],
     cancelled: Callable[[], bool] | None = None,
-) -> WorkloadResult:
+) -> tuple[WorkloadResult, ChannelLoads | None]:
     """The answer of a workload with what retrainings beside it take, in the mean; what it is while they run is told.
+
+    Parameters
+    ----------
+    answer
+        Of the workload as `undisturbed`.
+    again
+        Answers it as if some of what it names ran all the time.
 
     Raises
     ------
     AnalysisError
         If one of them cannot be run on this drawing.
     """
-    found = [_beside(network, spec, network.design.workloads[name], result.metrics, cancelled) for name in names]
-    if not found:
-        return result
+    result, loads = answer
+    if not names:
+        return result, loads
+    if spec.kind in _MOVES:
+        found, result = _moved(network, spec, names, result, again, cancelled)
+    elif spec.kind == _SERVING:
+        found, result = _served(network, spec, names, result, cancelled)
+    else:
+        found = [_beside(network, spec, network.design.workloads[name], result.metrics, cancelled) for name in names]
+        result = _in_the_mean(spec, found, result)
+    metrics = dict(result.metrics)
+    sources = tuple(dict.fromkeys(key for one in found for key in one.duty.sources))
+    ends = [1 - math.prod(1 - min(1.0, getattr(one.duty, end)) for one in found) for end in ("value", "low", "high")]
+    metrics["share_beside_retraining"] = Estimate(ends[0], ends[1], ends[2], "1", sources, ", ".join(names))
+    slower = max((one.slower for one in found if one.slower is not None), key=lambda s: s.value, default=None)
+    if slower is not None and math.isfinite(slower.value):
+        metrics["slow_down_while_retraining"] = slower
+    return replace(result, metrics=metrics), _loaded(network, loads, found, spec.kind not in _MOVES)
+
+
+def _loaded(
+    network: Network, loads: ChannelLoads | None, found: Sequence[Retraining], carried: bool
+) -> ChannelLoads | None:
+    """Loads with those of retrainings in the mean; where `carried` is false they count in the utilization only."""
+
+    def made() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        n = 2 * network.net.n_links
+        load, busy = (loads.load, loads.utilization) if loads is not None else (np.zeros(n), np.zeros(n))
+        for one in found:
+            if one.loads is None:
+                continue
+            duty = min(1.0, one.duty.value)
+            if carried:
+                load = np.maximum(load, np.minimum(load + duty * one.loads.load, np.repeat(network.rate, 2)))
+            busy = np.minimum(1.0, busy + duty * one.loads.utilization)
+        return load, busy
+
+    return ChannelLoads.made(made)
+
+
+def _in_the_mean(spec: WorkloadSpec, found: Sequence[Retraining], result: WorkloadResult) -> WorkloadResult:
+    """Times longer, and rates less, by what is left of the pace in the mean."""
     # several run when they run: at one time or not, as it comes
     left = {end: math.prod(one.left(end) for one in found) for end in ("value", "low", "high")}
     sources = tuple(dict.fromkeys(key for one in found for key in one.duty.sources))
@@ -144,17 +208,95 @@ def with_retrainings(
                 m, value=m.value * by[0], low=m.low * by[1], high=m.high * by[2], sources=(*m.sources, *sources)
             )
         metrics[name] = m
-    ends = [1 - math.prod(1 - min(1.0, getattr(one.duty, end)) for one in found) for end in ("value", "low", "high")]
-    slower = max((one.slower for one in found), key=lambda s: s.value)
-    metrics["share_beside_retraining"] = Estimate(ends[0], ends[1], ends[2], "1", sources, ", ".join(names))
-    metrics["slow_down_while_retraining"] = slower
     told = tuple(_finding(spec, one, result.metrics) for one in found)
     return replace(result, metrics=metrics, findings=(*result.findings, *told))
 
 
+def _asked(
+    network: Network, other: WorkloadSpec, cancelled: Callable[[], bool] | None
+) -> tuple[Mapping[str, Estimate], ChannelLoads | None, float]:
+    """A retraining by itself: its metrics and loads, and how often it begins [s]."""
+    place = f"workloads.{other.id}"
+    operation = lower(other.kind, other.settings, place)
+    assert isinstance(operation, Training)
+    operation = replace(operation, input=replace(operation.input, background=""))
+    question = Question(other.id, "training", other.id, place, False, None, cancelled, False)
+    result, loads = evaluator_of(operation).evaluate(network, operation, question)
+    return result.metrics, loads, operation.run.retrain_every
+
+
+def _moved(
+    network: Network,
+    spec: WorkloadSpec,
+    names: Sequence[str],
+    alone: WorkloadResult,
+    again: Callable[[WorkloadSpec], WorkloadResult],
+    cancelled: Callable[[], bool] | None,
+) -> tuple[list[Retraining], WorkloadResult]:
+    """A migration that begins at any moment."""
+    main = _MOVES[spec.kind]
+    found: list[Retraining] = []
+    means: list[Mean] = []
+    told: list[Finding] = []
+    for name in names:
+        metrics, loads, every = _asked(network, network.design.workloads[name], cancelled)
+        duty = metrics["retraining_share"]
+        during = again(undisturbed(spec, [other for other in names if other != name])).metrics
+        mean = mean_of_moves(alone.metrics, during, main, duty, every)
+        means.append(mean)
+        # a part of what runs all the time is what a migration meets without it
+        found.append(Retraining(name, duty, mean.slower, loads))
+        share = f"{name} runs beside {spec.id} for {min(1.0, duty.value):.1%} of the time"
+        if mean.slower is None:
+            told.append(Finding("TRAIN-BESIDE", Severity.INFO, share))
+        elif not math.isfinite(mean.slower.value):
+            told.append(
+                Finding("TRAIN-BESIDE", Severity.INFO, f"{share}: nothing moves meanwhile", (), "move between them")
+            )
+        elif mean.slower.value <= 1 + SAME:
+            told.append(Finding("TRAIN-BESIDE", Severity.INFO, f"{share} and takes nothing from it"))
+        else:
+            takes = format_quantity(during[main].value, "duration")
+            text = f"{share}: it takes {mean.slower.value:.2f} times as long meanwhile ({main} {takes}), "
+            text += f"{mean.times[main].value:.2f} times in the mean"
+            told.append(Finding("TRAIN-BESIDE", Severity.INFO, text))
+    result = dict(alone.metrics)
+    for mean in means:
+        for name, times in mean.times.items():
+            m = result[name]
+            low, high = m.low * times.low, m.high * times.high
+            value = m.value * times.value
+            result[name] = replace(
+                m, value=value, low=min(low, value), high=max(high, value), sources=(*m.sources, *times.sources)
+            )
+    return found, replace(alone, metrics=result, findings=(*alone.findings, *told))
+
+
+def _served(
+    network: Network,
+    spec: WorkloadSpec,
+    names: Sequence[str],
+    alone: WorkloadResult,
+    cancelled: Callable[[], bool] | None,
+) -> tuple[list[Retraining], WorkloadResult]:
+    """A served model: its requests while a retraining runs, and all others."""
+    found: list[Retraining] = []
+    result = alone
+    for name in names:
+        other = network.design.workloads[name]
+        metrics, loads, _ = _asked(network, other, cancelled)
+        duty = metrics["retraining_share"]
+        mine, its = job_of_workload(undisturbed(spec, names), 0.0), job_of_workload(other, 0.0)
+        prices = Prices(network, machines_of(network, [mine, its]), parts_in_turns(network, [mine, its]))
+        one = served_beside(prices, mine, its, result, metrics, cancelled)
+        found.append(Retraining(name, duty, one.slower, loads))
+        result = replace(result, metrics=one.metrics, findings=(*result.findings, *one.findings))
+    return found, result
+
+
 def _finding(spec: WorkloadSpec, one: Retraining, alone: Mapping[str, Estimate]) -> Finding:
     share = f"{one.name} runs beside {spec.id} for {min(1.0, one.duty.value):.1%} of the time"
-    slower = one.slower.value
+    slower = one.slower.value if one.slower is not None else 1.0
     if slower <= 1 + SAME:
         return Finding("TRAIN-BESIDE", Severity.INFO, f"{share} and takes nothing from it")
     name = next((n for n in (*_LONGER, *_LESS) if n in alone), "")
@@ -175,12 +317,7 @@ def _beside(
     alone: Mapping[str, Estimate],
     cancelled: Callable[[], bool] | None,
 ) -> Retraining:
-    place = f"workloads.{other.id}"
-    operation = lower(other.kind, other.settings, place)
-    assert isinstance(operation, Training)
-    operation = replace(operation, input=replace(operation.input, background=""))
-    question = Question(other.id, "training", other.id, place, False, None, cancelled, False)
-    metrics = evaluator_of(operation).evaluate(network, operation, question)[0].metrics
+    metrics, loads, _ = _asked(network, other, cancelled)
     mine, its = (job_of_workload(one, 0.0) for one in (spec, other))
     assert mine.program is not None
     # done once, it is asked how it would go on
@@ -194,7 +331,8 @@ def _beside(
     unsure = math.exp(math.hypot(*(math.log(m.high / m.low) / 2 for m in (pace, metrics["step_time"]))))
     sources = tuple(dict.fromkeys((*pace.sources, *metrics["step_time"].sources)))
     ends = (times, 1 + (times - 1) / unsure, 1 + (times - 1) * unsure)
-    return Retraining(other.id, metrics["retraining_share"], Estimate(*ends, "1", sources, "played on the clock"))
+    slower = Estimate(*ends, "1", sources, "played on the clock")
+    return Retraining(other.id, metrics["retraining_share"], slower, loads)
 
 
 def _slower(prices: Prices, mine: Job, its: Job, step: str, cancelled: Callable[[], bool] | None) -> float:

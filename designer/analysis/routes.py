@@ -325,13 +325,7 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
     targets, target = _targets(fabric, legs.target)
     distances = measure(fabric.graph, targets)
     hashed = network.design.policy.ecmp == "hash"
-    row, uplink = _uplinks(fabric, legs.source)
-    far = distances.of(fabric.to_switch[uplink], target[row])
-    far[far < 0] = np.iinfo(np.int64).max
-    nearest = np.full(len(legs), np.iinfo(np.int64).max)
-    np.minimum.at(nearest, row, far)
-    good = (far == nearest[row]) & (far < np.iinfo(np.int64).max)
-    row, uplink = row[good], uplink[good]
+    row, uplink = _nearest_uplinks(fabric, distances, legs.source, target)
     reached = np.zeros(len(legs), dtype=bool)
     reached[row] = True
     found.lost.append(legs.flow[~reached])
@@ -339,8 +333,7 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
     if hashed:
         row, uplink, part = _draw(row, uplink, fabric.cables, labels, network.design.policy.hash_seed)
     else:
-        weight = fabric.cables[uplink].astype(np.float64)
-        part = weight / np.bincount(row, weight, len(legs))[row]
+        part = _by_cables(fabric, row, uplink, len(legs))
     found.add(legs.flow[row], fabric.out[uplink], legs.share[row] * part)
     switch, goal = fabric.to_switch[uplink], target[row]
     if not hashed:
@@ -443,15 +436,8 @@ def _to_last_switches(
     fabric: Fabric, distances: Distances, legs: Legs, goal: Int, found: _Collected
 ) -> tuple[Int, Int, Float]:
     """The ways of legs up to the switches before their targets: row in `legs`, switch, share that arrives there."""
-    row, uplink = _uplinks(fabric, legs.source)
-    far = distances.of(fabric.to_switch[uplink], goal[row])
-    far[far < 0] = np.iinfo(np.int64).max
-    nearest = np.full(len(legs), np.iinfo(np.int64).max)
-    np.minimum.at(nearest, row, far)
-    good = (far == nearest[row]) & (far < np.iinfo(np.int64).max)
-    row, uplink = row[good], uplink[good]
-    weight = fabric.cables[uplink].astype(np.float64)
-    part = weight / np.bincount(row, weight, len(legs))[row]
+    row, uplink = _nearest_uplinks(fabric, distances, legs.source, goal)
+    part = _by_cables(fabric, row, uplink, len(legs))
     found.add(legs.flow[row], fabric.out[uplink], part)
     start = np.arange(len(row))
     paths = split_paths(fabric.graph, distances, start, fabric.to_switch[uplink], goal[row], np.ones(len(row)))
@@ -473,6 +459,24 @@ def _targets(fabric: Fabric, gateways: Int) -> tuple[list[tuple[int, ...]], Int]
         of[rows] = len(sets) + number.ravel()
         sets += [tuple(row) for row in alike.tolist()]
     return sets, of[which]
+
+
+def _nearest_uplinks(fabric: Fabric, distances: Distances, gateways: Int, goal: Int) -> tuple[Int, Int]:
+    """Uplinks from which the goal is fewest hops away: row in `gateways`, uplink; none where there is no way."""
+    row, uplink = _uplinks(fabric, gateways)
+    far = distances.of(fabric.to_switch[uplink], goal[row])
+    nowhere = np.iinfo(np.int64).max
+    far[far < 0] = nowhere
+    nearest = np.full(len(gateways), nowhere)
+    np.minimum.at(nearest, row, far)
+    good = (far == nearest[row]) & (far < nowhere)
+    return row[good], uplink[good]
+
+
+def _by_cables(fabric: Fabric, row: Int, uplink: Int, count: int) -> Float:
+    """The share of each uplink among those of its row: as many parts as it has cables [1]."""
+    weight = fabric.cables[uplink].astype(np.float64)
+    return weight / np.bincount(row, weight, count)[row]
 
 
 def _uplinks(fabric: Fabric, gateways: Int) -> tuple[Int, Int]:

@@ -9,9 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.clock.player import Change, Changes, Job, job_of, play
+from designer.analysis.clock.player import Change, Changes, Job, fails, job_of, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
+from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.measures import Band, banded, bands_of, main_metric, values_of
 from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
 from designer.analysis.network import Network, build_network
@@ -27,8 +28,9 @@ from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
 from designer.workload.jobs import Job as TrainingJob
-from designer.workload.kind import listed, program_of, workload_kinds
-from designer.workload.program import Collective, Program
+from designer.workload.jobs import Training
+from designer.workload.kind import listed, lower, program_of, workload_kinds
+from designer.workload.program import Arrivals, Collective, Program
 from designer.workload.program.serving import Serve
 from designer.workload.program.training import TrainStep
 
@@ -129,6 +131,7 @@ def simulate(
         job_of(program) for program in programs
     ]
     jobs = [_recovering(network, job, failures) for job in jobs]
+    jobs = [_in_its_cadence(network, job, cancelled) for job in jobs]
     prices = Prices(network, machines_of(network, jobs), parts_in_turns(network, jobs))
     if begins:
         raise AnalysisError(
@@ -309,6 +312,34 @@ def _recovering(network: Network, job: Job, failures: Sequence[Failure]) -> Job:
     # another start is that of the job, not of its program
     recovery = replace(program.recovery, times=tuple(sorted(times)))
     return replace(job_of(replace(program, recovery=recovery), job.place), start=job.start)
+
+
+def _in_its_cadence(network: Network, job: Job, cancelled: Callable[[], bool] | None) -> Job:
+    """A training that begins again and again: all steps of one, then none until the next begins.
+
+    One that fails on the clock goes on without pause: when it begins again is a matter of its failures.
+    """
+    program, spec = job.program, network.design.workloads.get(job.name)
+    if program is None or spec is None or spec.kind != "training":
+        return job
+    operation = lower(spec.kind, spec.settings, job.place)
+    assert isinstance(operation, Training)
+    recovery = program.recovery
+    if operation.run.retrain_every <= 0 or (recovery is not None and fails(recovery)):
+        return job
+    asked = replace(operation, input=replace(operation.input, background=""))
+    question = Question(spec.id, "training", spec.id, job.place, False, None, cancelled, False)
+    metrics = evaluator_of(asked).evaluate(network, asked, question)[0].metrics
+    step, run = metrics["step_time"].value, operation.run
+    if run.samples:
+        steps = run.samples / (metrics["samples_per_second"].value * step)
+    else:
+        steps = run.epochs * metrics["epoch_time"].value / step
+    count = max(1, math.ceil(steps * (1 - _ROUNDING_TOLERANCE)))
+    measures = tuple(replace(m, of="pace") if m.of == "period" else m for m in program.measures)
+    arrivals = Arrivals("periodic", 1 / operation.run.retrain_every)
+    program = replace(program, arrivals=arrivals, batch=count, measures=measures, recovery=None)
+    return replace(job_of(program, job.place), start=job.start, weight=job.weight, priority=job.priority)
 
 
 def _goes_on(program: Program) -> bool:

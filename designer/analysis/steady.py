@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.clock.engine import BATCH, REST
+from designer.analysis.clock.engine import BATCH
 from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
@@ -123,50 +123,3 @@ def settle(
 
 def _every(program: Program | None) -> int:
     return math.lcm(*(step.every for step in program.steps)) if program is not None else 1
-
-
-def cycle_time(program: Program, durations: Mapping[str, float]) -> float:
-    """The period of a program whose steps take as long as if alone: its slowest cycle [s].
-
-    Notes
-    -----
-    A step of item i waits for steps of item i − lag, so a cycle of steps takes the sum of their times per lag on it:
-    the cycle mean of a max-plus system. Cycles are improved until none is slower; each improvement is exact.
-
-    Sources
-    -------
-    Baccelli, Cohen, Olsder, Quadrat 1992, theorem 3.23.
-    """
-    names = [step.name for step in program.steps]
-    number = {name: k for k, name in enumerate(names)}
-    edges = [(number[b], number[s.name], 0) for s in program.steps for b in s.after]
-    edges += [(number[b], number[s.name], lag) for s in program.steps for b, lag in s.lags.items()]
-    best = 0.0
-    while True:
-        # a cycle whose steps take longer than `best` for each lag on it
-        distance = [0.0] * len(names)
-        came: list[tuple[int, int] | None] = [None] * len(names)
-        last = -1
-        for _ in range(len(names) + 1):
-            last = -1
-            for source, target, lag in edges:
-                value = distance[source] + durations[names[source]] - best * lag
-                if value > distance[target] + REST * max(1.0, abs(value)):
-                    distance[target], came[target], last = value, (source, lag), target
-            if last < 0:
-                return best
-        for _ in names:
-            before = came[last]
-            assert before is not None
-            last = before[0]
-        total, lags, at = 0.0, 0, last
-        while True:
-            before = came[at]
-            assert before is not None
-            at = before[0]
-            total, lags = total + durations[names[at]], lags + before[1]
-            if at == last:
-                break
-        if not lags or total / lags <= best:
-            return best
-        best = total / lags

@@ -16,7 +16,7 @@ from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
 from designer.sources import Status
-from designer.workload.kind import lower, workload_kinds
+from designer.workload.kind import kind_of, lower
 
 #: a finding names at most so many places
 _PLACES_LIMIT: Final = 50
@@ -120,16 +120,26 @@ def run_workload(
         If its settings are wrong or nothing can be routed.
     """
     place = f"workloads.{spec.id}"
-    operation = lower(spec.kind, spec.settings, place)
-    kind = workload_kinds()[spec.kind]
+    kind = kind_of(spec.kind, place)
     title = spec.title or kind.title
     question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained)
-    evaluator = evaluator_of(operation)
-    result, loads = evaluator.evaluate(network, operation, question)
     if any(spec.settings.get(key) for key in ("background", "beside")):
-        from designer.analysis.retraining import retraining_names, with_retrainings
+        from designer.analysis.retraining import retraining_names, undisturbed, with_retrainings
 
-        result = with_retrainings(network, spec, retraining_names(network, spec), result, cancelled)
+        names = retraining_names(network, spec)
+        operation = lower(spec.kind, undisturbed(spec, names).settings, place)
+        evaluator = evaluator_of(operation)
+
+        def again(other: WorkloadSpec) -> WorkloadResult:
+            asked = Question(spec.id, kind.reports, title, place, False, None, cancelled, False)
+            return evaluator.evaluate(network, lower(other.kind, other.settings, place), asked)[0]
+
+        found = evaluator.evaluate(network, operation, question)
+        result, loads = with_retrainings(network, spec, names, found, again, cancelled)
+    else:
+        operation = lower(spec.kind, spec.settings, place)
+        evaluator = evaluator_of(operation)
+        result, loads = evaluator.evaluate(network, operation, question)
     if not explained:
         return result, loads
     short = Question(spec.id, kind.reports, title, place, False, None, cancelled)
@@ -142,7 +152,7 @@ def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
     guessed = np.array([f.status in (Status.ASSUMED, Status.UNVERIFIED) for f in network.link_facts], dtype=bool)
     unsure = numbers[:0]
     if loads is not None and guessed.any():
-        unsure = numbers[(loads.load[numbers] > 0) & guessed[network.net.link_def[numbers >> 1]]]
+        unsure = numbers[(loads.at(numbers)[0] > 0) & guessed[network.net.link_def[numbers >> 1]]]
     found: list[Finding] = []
     if len(unsure):
         text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"

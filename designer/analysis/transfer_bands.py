@@ -51,7 +51,7 @@ def rate_band(problem: Problem, allocation: Allocation, bottleneck: Binding) -> 
 def _of_parts(problem: Problem, resource: Int, flow: Int) -> tuple[Float, Float]:
     """Bands of parts that bind flows, as the parts state them for reading or writing."""
     network = problem.network
-    part = np.flatnonzero(network.part_resource >= 0)[resource - network.n_link_resources]
+    part = network.parts_inside(resource)
     target = problem.traffic.target[flow]
     written = (target if problem.fold is None else problem.fold.part(target)[0]) == part
     definition = network.net.part_def[part]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis import folding
 from designer.analysis.bottlenecks import Limit
-from designer.analysis.efficiency import COPY, P2P, RDMA, STORAGE, Efficiencies, both_directions
+from designer.analysis.efficiency import COPY, P2P, RDMA, STORAGE, both_directions, efficiencies_of
 from designer.analysis.flows import Incidence
 from designer.analysis.folding import Fold, Meeting, fold
 from designer.analysis.hashing import mix
@@ -135,6 +135,20 @@ def _beyond(network: Network, node: Int, family: int) -> Int:
     return network.n_resources + _FAMILIES_LIMIT * node + family
 
 
+#: fewer rows than all divided by this are sorted, more are marked
+_FEW_ROWS_LIMIT: Final = 16
+
+
+def _met(numbers: Int, size: int) -> tuple[Int, Int]:
+    """Which of `size` numbers occur, ascending, and the place of each among these."""
+    if len(numbers) < size // _FEW_ROWS_LIMIT:
+        return np.unique(numbers, return_inverse=True)
+    occurs = np.zeros(size, dtype=bool)
+    occurs[numbers] = True
+    place = np.cumsum(occurs, dtype=np.int32)
+    return np.flatnonzero(occurs), place[numbers].astype(np.int64) - 1
+
+
 class Problem:
     """The flows of one transfer, or one of each class, as the solver is asked: what each takes of which resource.
 
@@ -153,7 +167,7 @@ class Problem:
         network = question.network
         self.network, self.question, self.fold = network, question, folded
         self.limits: tuple[Limit, ...] = ()
-        self.efficiencies = Efficiencies(network)
+        self.efficiencies = efficiencies_of(network)
         if folded is None:
             self.traffic, self.legs, demand = question.traffic, question.legs, question.demand
             self.many = np.ones(self.traffic.n_flows, dtype=np.int64)
@@ -194,16 +208,12 @@ class Problem:
         flow, resource, usage = self.number[flow[keep]], resource[keep], usage[keep]
         order = np.argsort(flow, kind="stable")
         flow, resource, usage = flow[order], resource[order], usage[order]
-        if self.fold is None:
-            self.used = None
-            capacity = np.concatenate([self.network.capacity, [limit.capacity for limit in self.limits]])
-        else:
-            # a few hundred stand for millions, which are not even counted
-            self.used, resource = np.unique(resource, return_inverse=True)
-            n = self.network.n_resources
-            limits = np.array([limit.capacity for limit in self.limits], dtype=np.float64)
-            own = np.searchsorted(self.used, n)
-            capacity = np.concatenate([self.network.capacity_of(self.used[:own]), limits[self.used[own:] - n]])
+        # a few of millions are met: the others are not even counted
+        n = self.network.n_resources
+        self.used, resource = _met(resource, n + len(self.limits))
+        limits = np.array([limit.capacity for limit in self.limits], dtype=np.float64)
+        own = np.searchsorted(self.used, n)
+        capacity = np.concatenate([self.network.capacity_of(self.used[:own]), limits[self.used[own:] - n]])
         # flow, row of the incidence and bytes that pass for each byte of the flow
         self.passing = flow, resource, passing[keep][order]
         self.true = true[keep][order]
@@ -214,11 +224,20 @@ class Problem:
 
     def number_of(self, rows: Int) -> Int:
         """Numbers of resources by their rows in the incidence."""
-        return rows if self.used is None else self.used[rows]
+        return self.used[rows]
 
     def rows_of(self, resources: Int) -> Int:
         """The other way round, for resources that are in it."""
-        return resources if self.used is None else np.searchsorted(self.used, resources)
+        return np.searchsorted(self.used, resources)
+
+    def flat(self) -> FlowProblem:
+        """Its flows on all resources of the network, by their own numbers."""
+        one, flow = self.incidence, np.flatnonzero(self.alive)
+        limits = np.array([limit.capacity for limit in self.limits], dtype=np.float64)
+        capacity = np.concatenate([self.network.capacity, limits])
+        resource = self.used[one.resource].astype(np.int32)
+        every = Incidence(one.ptr, resource, one.usage, capacity, one.weight, one.demand)
+        return FlowProblem(every, self.limits, flow, np.ones(len(flow), dtype=np.int64), None)
 
     @property
     def lost(self) -> Int:

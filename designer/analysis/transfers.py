@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit, Resources, describe, with_gains
+from designer.analysis.channel_classes import classes_by
 from designer.analysis.channel_order import ways
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.folding import Fold
 from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network
-from designer.analysis.results import Bottleneck, ChannelLoads, Flow, Rows
+from designer.analysis.results import Bottleneck, ChannelLoads, Flow, LoadsOfClasses, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged
@@ -158,7 +159,7 @@ def transfer_demand(network: Network, operation: Transfer, place: str) -> Transf
     asked = _asked(network, operation, place)
     evaluation = Problem(asked, None)
     _lost(network, asked.traffic, evaluation.lost, evaluation.routes, place)
-    return TransferDemand(evaluation.incidence, evaluation.limits)
+    return TransferDemand(evaluation.flat().incidence, evaluation.limits)
 
 
 def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: str) -> list[Finding]:
@@ -213,23 +214,16 @@ def _answer(question: Question, place: str, explained: bool) -> TransferAnswer:
         sources,
         tuple(findings),
         classes,
-        _expanded(problem, classes),
+        _expanded(problem),
         lambda each: ChannelLoads.made(lambda: _loads(problem, np.where(problem.alive, each, 0.0))),
     )
 
 
-def _expanded(problem: Problem, classes: FlowProblem) -> Callable[[], FlowProblem]:
-    """The problem with every flow for itproblem."""
+def _expanded(problem: Problem) -> Callable[[], FlowProblem]:
+    """The problem with every flow for itself."""
     if problem.fold is None:
-        return lambda: classes
-
-    @cache
-    def made() -> FlowProblem:
-        flat = Problem(problem.question, None)
-        alive = np.flatnonzero(flat.alive)
-        return FlowProblem(flat.incidence, flat.limits, alive, np.ones(len(alive), dtype=np.int64), None)
-
-    return made
+        return problem.flat
+    return cache(lambda: Problem(problem.question, None).flat())
 
 
 def _explained(
@@ -239,28 +233,26 @@ def _explained(
     incidence = problem.incidence
     resources = Resources(problem.network, problem.limits)
     fractions = _fraction_of_resource(problem)
-    users, many = _users(problem)
     worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
     first = bottleneck.union(worst.tolist())
+    after = next_bottleneck(incidence, worst, allocation) if len(first) else None
+    later = problem.number_of(after.then) if after is not None else np.empty(0, dtype=np.int64)
+    users, many = _users(problem, np.concatenate([np.asarray(first, dtype=np.int64), later]))
     described, members = describe(resources, incidence, first, fractions, users, many)
     inside = [problem.rows_of(np.array(each)).tolist() for each in members]
     described = with_gains(described, inside, incidence, allocation, slowest())
-    after = next_bottleneck(incidence, worst, allocation) if len(first) else None
-    then = (
-        describe(resources, incidence, problem.number_of(after.then), fractions, users, many)[0]
-        if after is not None
-        else ()
-    )
+    then = describe(resources, incidence, later, fractions, users, many)[0] if after is not None else ()
     if np.isfinite(problem.asks).all() and not len(first):
         described = (Bottleneck("limit", "demand", "what the flows ask for", "every flow gets all it asks for"),)
     return described, then
 
 
-def _users(problem: Problem) -> tuple[Mapping[int, int] | None, Mapping[int, int] | None]:
-    """How many flows use each resource, and how many are like it; None where none stands for others."""
+def _users(problem: Problem, chosen: Int) -> tuple[Mapping[int, int], Mapping[int, int] | None]:
+    """How many flows use each of some resources, and how many are like it; None where none stands for others."""
     folded, used, network = problem.fold, problem.used, problem.network
-    if folded is None or used is None:
-        return None, None
+    if folded is None:
+        met = np.bincount(problem.incidence.resource, minlength=len(used))
+        return dict(zip(chosen.tolist(), met[problem.rows_of(chosen)].tolist(), strict=True)), None
     alike = dict(
         zip(range(network.n_resources, network.n_resources + len(problem.limits)), problem.limit_many, strict=True)
     )
@@ -283,16 +275,22 @@ def _fraction_of_resource(problem: Problem) -> Mapping[int, float]:
     return dict(zip(problem.link_resources()[order].tolist(), problem.fraction[order].tolist(), strict=True))
 
 
-def _loads(problem: Problem, rate: Float) -> tuple[Float, Float]:
-    network = problem.network
-    carried = problem.share * rate[problem.routes.flow]
+def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
+    """What channels carry: those that stand for others once, those that carry nothing once together."""
+    network, full = problem.network, problem.network.full
     n = 2 * network.net.n_links
-    load = np.bincount(problem.channel, carried, n).astype(np.float64)
-    occupied = np.bincount(problem.channel, carried / problem.fraction, n).astype(np.float64)
-    if problem.fold is not None:
-        every = problem.fold.every_channel()
-        load, occupied = load[every], occupied[every]
-    return load, network.over_both_ways(occupied) / np.repeat(network.rate, 2)
+    met = np.zeros(n, dtype=bool)
+    met[problem.channel] = True
+    # both ways of what is shared tell what they come to together
+    met[(problem.channel ^ 1)[~full[problem.channel >> 1]]] = True
+    lead = np.arange(n) if problem.fold is None else problem.fold.every_channel()
+    classes = classes_by(np.where(met[lead], lead + 1, 0), n + 1)
+    carried, of = problem.share * rate[problem.routes.flow], classes.of[problem.channel]
+    load = np.bincount(of, carried, len(classes)).astype(np.float64)
+    occupied = np.bincount(of, carried / problem.fraction, len(classes)).astype(np.float64)
+    link = classes.first >> 1
+    together = np.where(full[link], occupied, occupied + occupied[classes.of[classes.first ^ 1]])
+    return LoadsOfClasses(classes, load, together / network.rate_of(link))
 
 
 def _listed(problem: Problem, rates: Float, bottleneck: Binding) -> Rows[Flow]:

@@ -11,16 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from designer.analysis.bottlenecks import gains_alone, tied
 from designer.analysis.clock.player import NO_CHANGES, Changes
 from designer.analysis.clock.run import Run
 from designer.analysis.results import Bottleneck
-from designer.sources import Constant, Status
 from designer.units import format_quantity
 
-#: what holds back at least this share of the time of the worst binds as well
-TIED: Final = Constant(0.02, 0.0, 0.1, "assumed-training", Status.ASSUMED, "1", "told together")
-#: more candidates than this are only tried together
-SINGLES_LIMIT: Final = 4
 #: what has less than this share of the path is not told
 _TOLD_TOLERANCE: Final = 1e-3
 
@@ -112,21 +108,19 @@ def explain(measure: Measured, *, base: tuple[Run, float] | None = None, begin: 
     if not shares:
         return Why(value, (), (), ())
     whole = sum(share.seconds for share in shares)
-    top = shares[0].seconds
-    tied = [share for share in shares if share.seconds >= top * (1 - TIED.value)]
-    together = value / measure(_doubled(tied))[1]
-    several = sum(len(share.resources) or 1 for share in tied) > 1
+    worst = tied({share: share.seconds for share in shares})
+    together = value / measure(_doubled(worst))[1]
     binding: list[Bottleneck] = []
-    for share in tied:
+    for share in worst:
         singles = [replace(share, resources=(r,)) for r in share.resources] or [share]
-        for one in singles:
-            alone: float | None = together
-            if several:
-                alone = value / measure(_doubled([one]))[1] if len(singles) <= SINGLES_LIMIT else None
-            binding.append(_bottleneck(run, one, share.seconds / whole, alone, together))
+        gains = gains_alone(singles, together, lambda one: value / measure(_doubled([one]))[1], only=len(worst) == 1)
+        binding += [
+            _bottleneck(run, one, share.seconds / whole, alone, together)
+            for one, alone in zip(singles, gains, strict=True)
+        ]
     then = [
         _bottleneck(run, replace(share, resources=share.resources[:1]), share.seconds / whole, None, None)
-        for share in shares[len(tied) :][:3]
+        for share in shares[len(worst) :][:3]
         if share.seconds > whole * _TOLD_TOLERANCE
     ]
     return Why(value, shares, tuple(binding), tuple(then))

@@ -199,11 +199,6 @@ class NvlinkBoard:
     source: str
     seen_orders: tuple[tuple[int, ...], ...]
 
-    @property
-    def group_sizes(self) -> tuple[int, ...]:
-        """Sizes of device groups it offers, ascending."""
-        return tuple(sorted({len(each.modules) for each in self.partitions if len(each.modules) > 1}))
-
 
 def _by_name(gpu: str, name: str, among: Mapping[str, T]) -> T:
     for key, each in among.items():

@@ -26,7 +26,17 @@ from designer.design.moved_boxes import MovingBoxes, moved
 from designer.design.routing.route import Terrain, route
 from designer.design.scene_geometry import STATUSES, Geometry, GroupAddress, summary
 
-__all__ = ["STATUSES", "Geometry", "GroupAddress", "lay_out", "opened_in", "summary", "update"]
+__all__ = [
+    "STATUSES",
+    "Geometry",
+    "GroupAddress",
+    "lay_out",
+    "may_move",
+    "moving_boxes",
+    "opened_in",
+    "summary",
+    "update",
+]
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -81,7 +91,7 @@ def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
         if moves:
             return lay_out(design, geometry.opened)
         return _dressed(design, geometry.opened, geometry.boxes, geometry.connections)
-    scene = moved(_scene(geometry), moves) if moves else _scene(geometry)
+    scene = moved(moving_boxes(geometry), moves) if moves else moving_boxes(geometry)
     if scene is None:
         return lay_out(design, geometry.opened)
     made = replace(
@@ -113,7 +123,7 @@ def _moves(geometry: Geometry, changes: Diff) -> dict[int, tuple[float, float]] 
                     box = geometry.numbers.get((number, Ref(what, item_id)))
                     if box is not None:
                         found[box] = move
-    return found if _may_move(geometry, list(found)) else None
+    return found if may_move(geometry, list(found)) else None
 
 
 def _move(old: object, new: object) -> tuple[int, int] | None:
@@ -199,7 +209,7 @@ def _strung(
     }
 
 
-def _may_move(geometry: Geometry, boxes: list[int]) -> bool:
+def may_move(geometry: Geometry, boxes: list[int]) -> bool:
     """True if boxes stand among things that stay where they are: placed ones, no open groups."""
     for container in {int(geometry.parent[box]) for box in boxes}:
         around = geometry.parent == container
@@ -208,8 +218,8 @@ def _may_move(geometry: Geometry, boxes: list[int]) -> bool:
     return True
 
 
-def _scene(geometry: Geometry) -> MovingBoxes:
-    """What moving boxes needs to know; kept, for the next step of a drag."""
+def moving_boxes(geometry: Geometry) -> MovingBoxes:
+    """What moving boxes of a picture needs to know; kept, for the next step of a drag."""
     known = geometry.memory.get("scene")
     if isinstance(known, MovingBoxes):
         return known

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,7 @@ from designer.design.routing.route import Terrain, dependent, route
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
+_NONE: Final[Mapping[int, tuple[float, float]]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,34 +49,57 @@ class MovingBoxes:
 
 def moved(scene: MovingBoxes, moves: Mapping[int, tuple[float, float]]) -> MovingBoxes | None:
     """The scene with some boxes moved by distances, contents and all; None if it must be laid out anew."""
-    rect, origin = scene.rect.copy(), scene.origin.copy()
+    found = grown(scene, moves)
+    return None if found is None else _rerouted(scene, *found)
+
+
+def grown(
+    scene: MovingBoxes, moves: Mapping[int, tuple[float, float]], sizes: Mapping[int, tuple[float, float]] = _NONE
+) -> tuple[Float, Float] | None:
+    """Boxes and origins with some boxes moved by distances or given other sizes, and what is around them fitted; None
+    if that must be laid out anew. : (n, 4), (n, 2)
+
+    Parameters
+    ----------
+    sizes
+        Of a container the least one, told from its origin.
+    """
+    rect, origin, least = scene.rect.copy(), scene.origin.copy(), scene.least
     for box, (dx, dy) in moves.items():
         inside = slice(box, int(scene.last[box]))
         rect[inside, :2] += (dx, dy)
         origin[inside] += (dx, dy)
-    containers = {int(scene.parent[box]) for box in moves}
+    containers = {int(scene.parent[box]) for box in (*moves, *sizes)}
+    if sizes:
+        least = least.copy()
+    for box, size in sizes.items():
+        if int(scene.last[box]) > box + 1:
+            least[box] = size
+            containers.add(box)
+        else:
+            rect[box, 2:] = size
     while containers:
         container = max(containers)  # containers stand in front of their contents
         containers.discard(container)
         if container < 0:
             continue
-        fit = _fit(scene, rect, origin, container)
+        fit = _fit(scene, rect, origin, container, least)
         if (fit == rect[container]).all():
             continue
         if scene.fixed[container]:
             return None
         rect[container] = fit
         containers.add(int(scene.parent[container]))
-    return _rerouted(scene, rect, origin)
+    return rect, origin
 
 
-def _fit(scene: MovingBoxes, rect: Float, origin: Float, container: int) -> Float:
+def _fit(scene: MovingBoxes, rect: Float, origin: Float, container: int, least: Float) -> Float:
     children = np.flatnonzero(scene.parent == container)
     r = rect[children]
     low, high = r[:, :2] - origin[container], r[:, :2] + r[:, 2:] - origin[container]
     boxes = [(float(low[:, 0].min()), float(low[:, 1].min()), float(high[:, 0].max()), float(high[:, 1].max()))]
     boxes += _bows(scene, rect, origin[container], children)
-    corner, end = fitted(boxes, (float(scene.least[container, 0]), float(scene.least[container, 1])))
+    corner, end = fitted(boxes, (float(least[container, 0]), float(least[container, 1])))
     low_corner = origin[container] + corner
     return np.array([*low_corner, end[0] - corner[0], end[1] - corner[1]])
 

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from designer.catalog.parttype import Capability, part_kinds
 from designer.design.document import Design, Link, Part, Wiring
-from designer.design.elaborate import Int, Netlist, elaborate
+from designer.design.elaborate import Int, Netlist, Shape, distinct_links, elaborate
 from designer.design.rates import raw_rate
 from designer.findings import Finding, Severity
+from designer.memo import memo
 from designer.sources import Status
 from designer.units import format_quantity
+
+#: shapes of which the links to NVSwitches are known
+SHAPES_LIMIT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,26 +89,71 @@ def _slow_finding(net: Netlist, slow: _Seen, best: _Seen) -> Finding:
 
 def _missing_nvlinks(design: Design, net: Netlist) -> list[Finding]:
     """Parts with fewer links to NVSwitches than their twins."""
-    kinds = [p.kind for p in net.part_defs]
-    switch = np.array([k == "nvswitch" for k in kinds], dtype=bool)
-    nvlink = np.array([link.kind == "nvlink" for link in net.link_defs], dtype=bool)
-    if not switch.any() or not nvlink.any():
+    switch = np.array([p.kind == "nvswitch" for p in net.part_defs], dtype=bool)
+    counts = np.array([link.count if link.kind == "nvlink" else 0 for link in net.link_defs], dtype=np.int64)
+    if not switch.any() or not counts.any():
         return []
-    counts = np.array([link.count for link in net.link_defs], dtype=np.int64)[net.link_def]
-    chosen = nvlink[net.link_def] & (switch[net.part_def[net.link_a]] != switch[net.part_def[net.link_b]])
-    total = np.zeros(net.n_parts, dtype=np.int64)
-    for end in (net.link_a, net.link_b):
-        np.add.at(total, end[chosen], counts[chosen])
-    twins: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for index in np.flatnonzero(total):
-        key = _twin_key(net.part(int(index)))
+    joined = _joined_to_switches(net.shape, switch.tobytes(), counts.tobytes())
+    twins: dict[tuple[str, str], list[_Joined]] = defaultdict(list)
+    for one in joined:
+        key = _twin_key(net.part_defs[one.definition])
         if key is not None:
-            twins[key].append(int(index))
+            twins[key].append(one)
     found: list[Finding] = []
-    for indices in twins.values():
-        best = max(indices, key=lambda i: int(total[i]))
-        found += [_missing_finding(net, index, best, total) for index in indices if total[index] < total[best]]
+    for alike in twins.values():
+        most = max(one.most for one in alike)
+        if all(one.least == most for one in alike):
+            continue
+        best = min(one.first_of_most for one in alike if one.most == most)
+        total = _switch_links(net.shape, switch.tobytes(), counts.tobytes())
+        chosen = np.isin(net.part_def, [one.definition for one in alike]) & (total > 0) & (total < most)
+        found += [_missing_finding(net, int(index), best, total) for index in np.flatnonzero(chosen)]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """How many links to NVSwitches parts of one definition have, of those that have any."""
+
+    definition: int
+    least: int
+    most: int
+    first_of_most: int
+
+
+@memo(most=SHAPES_LIMIT, each=2)
+def _joined_to_switches(shape: Shape, switch: bytes, counts: bytes) -> tuple[_Joined, ...]:
+    """The definitions of parts joined to NVSwitches, in the order of their first parts.
+
+    Parameters
+    ----------
+    switch, counts
+        Of definitions: which parts are NVSwitches, and how many NVLinks a link is.
+    """
+    part_def = elaborate(shape.block).part_def
+    total = _switch_links(shape, switch, counts)
+    parts = np.flatnonzero(total)
+    definitions, first, of = np.unique(part_def[parts], return_index=True, return_inverse=True)
+    most, least = np.zeros(len(first), dtype=np.int64), np.full(len(first), np.iinfo(np.int64).max)
+    np.maximum.at(most, of, total[parts])
+    np.minimum.at(least, of, total[parts])
+    top = np.full(len(first), len(part_def))
+    np.minimum.at(top, of, np.where(total[parts] == most[of], parts, len(part_def)))
+    order = np.argsort(first)
+    columns = (c[order].tolist() for c in (definitions, least, most, top))
+    return tuple(_Joined(*one) for one in zip(*columns, strict=True))
+
+
+def _switch_links(shape: Shape, switch: bytes, counts: bytes) -> Int:
+    """How many NVLinks to the other kind each NVSwitch, and each part joined to one, has. : (n_parts,)"""
+    net = elaborate(shape.block)
+    links = np.flatnonzero(np.frombuffer(counts, dtype=np.int64)[net.link_def])
+    a, b = net.link_a[links], net.link_b[links]
+    is_switch = np.frombuffer(switch, dtype=bool)[net.part_def]
+    chosen = is_switch[a] != is_switch[b]
+    weight = np.tile(np.frombuffer(counts, dtype=np.int64)[net.link_def[links[chosen]]], 2)
+    ends = np.concatenate([a[chosen], b[chosen]])
+    return np.bincount(ends, weight, net.n_parts).astype(np.int64)
 
 
 def _missing_finding(net: Netlist, index: int, best: int, total: Int) -> Finding:
@@ -118,11 +168,9 @@ def _missing_finding(net: Netlist, index: int, best: int, total: Int) -> Finding
 
 def _distinct(net: Netlist) -> list[tuple[int, int, int, int]]:
     """Each different (part, part, link) definition once, with the number of its first link."""
-    if not len(net.link_def):
-        return []
-    rows = np.stack([net.part_def[net.link_a], net.part_def[net.link_b], net.link_def], axis=1)
-    _, first = np.unique(rows, axis=0, return_index=True)
-    return [(*(int(v) for v in rows[i]), int(i)) for i in sorted(first.tolist())]  # type: ignore[misc]
+    first = distinct_links(net)[0]
+    columns = (net.part_def[net.link_a[first]], net.part_def[net.link_b[first]], net.link_def[first], first)
+    return list(zip(*(c.tolist() for c in columns), strict=True))
 
 
 def _twin_key(part: Part) -> tuple[str, str] | None:

@@ -233,11 +233,6 @@ class ViewState:
             known.update(zip(new, found.tolist(), strict=True))
         return np.array([known[connection] for connection in chosen], dtype=np.float64).reshape(-1, 2)
 
-    def label_point(self, connection: int) -> tuple[float, float]:
-        """The same for one connection."""
-        x, y = self.label_points(np.array([connection]))[0].tolist()
-        return x, y
-
     def _labelled(self, connections: Int) -> Float:
         return self.least_covered(self.geometry.connection_route[connections], *_VALUE)[0]
 

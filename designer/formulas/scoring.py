@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import mean, median
@@ -103,30 +103,3 @@ def band_score(points: Iterable[Scored]) -> BandScore:
     held = sum(point.low <= point.measured <= point.high for point in banded)
     widths = [math.log(point.high / point.low) / 2 for point in banded]
     return BandScore(held / len(banded), median(widths), len(banded))
-
-
-def kendall_tau(predicted: Sequence[float], measured: Sequence[float]) -> float:
-    """Kendall's tau-b between two rankings [1]: 1 same order, −1 reversed; NaN when one side is all ties.
-
-    Raises
-    ------
-    AssertionError
-        If there are too few pairs to rank.
-    """
-    if len(predicted) != len(measured):
-        raise AssertionError("both rankings need the same points")
-    agreement = 0
-    untied_predicted = untied_measured = 0
-    for later in range(1, len(predicted)):
-        for earlier in range(later):
-            first = _sign(predicted[later] - predicted[earlier])
-            second = _sign(measured[later] - measured[earlier])
-            agreement += first * second
-            untied_predicted += abs(first)
-            untied_measured += abs(second)
-    scale = math.sqrt(untied_predicted * untied_measured)
-    return agreement / scale if scale else math.nan
-
-
-def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)

@@ -236,10 +236,6 @@ class Session(QObject):
         """Add those that are not selected, drop those that are."""
         self.select(self.selection ^ frozenset(picked))
 
-    def clear_selection(self) -> None:
-        """Select nothing."""
-        self.select(NONE)
-
     def select_all(self) -> None:
         """Select every part without a container, every group and note of the design."""
         design = self.design

@@ -209,10 +209,7 @@ def gain_of(before: WorkloadResult, after: WorkloadResult) -> float:
 
 def gain_if_doubled(result: WorkloadResult) -> float | None:
     """What doubling everything that binds together gains."""
-    bottleneck = result.binding[0] if result.binding else None
-    if bottleneck is None:
-        return None
-    return bottleneck.gain_together if bottleneck.gain_together is not None else bottleneck.gain_if_doubled
+    return result.binding[0].gain if result.binding else None
 
 
 def alike(bottlenecks: Sequence[Bottleneck]) -> list[tuple[str, int]]:

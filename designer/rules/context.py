@@ -17,19 +17,26 @@ from designer.analysis.capacities import NETWORK
 from designer.analysis.gateways import Fabric, find_fabric
 from designer.analysis.islands import find_islands, role_of
 from designer.analysis.network import Network, build_network
+from designer.analysis.training.preparation import ALONE, prepare
+from designer.analysis.training.step import busy_step
+from designer.analysis.vms.asked import hosts_of
 from designer.analysis.vms.demands import vsphere
 from designer.analysis.vms.hosts import Host, HostGpu
 from designer.analysis.vms.migrations import framebuffers, generation_of, stun_limit
 from designer.analysis.vms.placement import Placement, place_vms, release_on
 from designer.catalog.parttype import Capability, value_of
+from designer.catalog.vm_settings import vm_setting
 from designer.design.address import Address, block_at, block_at_step, split_path, where_stored
 from designer.design.document import Block, Design, Link, Part, VirtualMachine, Wiring
+from designer.errors import AnalysisError, DesignerError
 from designer.formulas.migration.vgpu_stun import VgpuStun, vgpu_stun
 from designer.formulas.migration.vmotion_streams import vmotion_streams
-from designer.units import BytesPerSecond
+from designer.formulas.pipeline.step_composition import StepEstimate
+from designer.units import EXAMPLE, BytesPerSecond, parse
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.jobs import Training
 from designer.workload.kind import lower
+from designer.workload.operations import Evacuation, Vmotion
 
 Int = npt.NDArray[np.int64]
 #: roles of NICs that carry the traffic of accelerators
@@ -175,6 +182,14 @@ class Tier:
         return {1: "leaf", 2: "spine"}.get(self.level, "core")
 
 
+@dataclass(frozen=True, slots=True)
+class SubNode:
+    """A NUMA node that is a part of a socket: cores and memory [B], 0 where they are not known."""
+
+    cores: float
+    memory: float
+
+
 class Context:
     """A design as rules see it; everything is worked out when it is first asked for."""
 
@@ -243,6 +258,11 @@ class Context:
             quantity = self.design.quantity(part, name)
             told = str(quantity.value) if quantity is not None else ""
         return told.lower()
+
+    def flag(self, part: Part, name: str) -> bool | None:
+        """Whether a part says yes or no to `name`; None where nobody tells."""
+        told = self.text(part, name)
+        return None if not told else told in ("true", "yes", "on", "enabled", "1")
 
     @cached_property
     def fabric(self) -> Fabric:
@@ -325,6 +345,27 @@ class Context:
         value = vm.settings.get(name)
         return "" if value is None else str(value).strip().lower()
 
+    def amount(self, vm: VirtualMachine, name: str) -> float | None:
+        """A setting of a machine that is a quantity or a count, in SI units; None where it is not told.
+
+        Raises
+        ------
+        AnalysisError
+            If it is no such quantity.
+        """
+        value = vm.settings.get(name)
+        field = vm_setting(name)
+        if value is None or field is None:
+            return None
+        try:
+            return parse(value, field.dimension) if field.dimension != "count" else float(str(value))
+        except (ValueError, DesignerError):
+            example = EXAMPLE.get(field.dimension, "8192")
+            place = f"vms.{vm.id}.settings.{name}"
+            raise AnalysisError(
+                f"{value!r} is no {field.title.lower()}", place=place, remedy=f"write for example {example}"
+            ) from None
+
     def host(self, vm: VirtualMachine) -> Host | None:
         """The host a machine stands on, or is to stand on."""
         if self.placement is None:
@@ -388,14 +429,45 @@ class Context:
         return found
 
     @cached_property
-    def trainings(self) -> Mapping[str, tuple[Training, Dataset]]:
-        """Training workloads that read a dataset, by id."""
-        found: dict[str, tuple[Training, Dataset]] = {}
+    def jobs(self) -> Mapping[str, Training]:
+        """Training workloads by id."""
+        found: dict[str, Training] = {}
         for spec in self.design.workloads.values():
             operation = lower(spec.kind, spec.settings, f"workloads.{spec.id}") if spec.kind == "training" else None
-            if isinstance(operation, Training) and operation.input.dataset and not operation.run.online:
-                found[spec.id] = (operation, dataset(operation.input.dataset))
+            if isinstance(operation, Training):
+                found[spec.id] = operation
         return found
+
+    @cached_property
+    def trainings(self) -> Mapping[str, tuple[Training, Dataset]]:
+        """Training workloads that read a dataset, by id."""
+        jobs = self.jobs.items()
+        return {k: (t, dataset(t.input.dataset)) for k, t in jobs if t.input.dataset and not t.run.online}
+
+    def busy_step(self, name: str, *, alone: bool = False) -> StepEstimate:
+        """A step of a training workload that never waits for samples; `alone` for its computing without a network.
+
+        Raises
+        ------
+        DesignerError
+            If something cannot be reached or does not divide.
+        """
+        place, training = f"workloads.{name}", self.jobs[name]
+        plan = prepare(self.network, training.job, place)
+        return plan.estimate(ALONE) if alone else busy_step(plan, training)
+
+    def sub_node(self, host: Host) -> SubNode | None:
+        """A NUMA node of a socket that is cut into several; None where sockets are whole."""
+        cpus = [self.part_at(socket.part) for socket in host.sockets]
+        told = [int(self.number(part, "numa_nodes_per_socket") or 1) for part in cpus if part.kind == "cpu"]
+        pieces = max(told, default=1)
+        if pieces > 1 and host.cores:
+            return SubNode(host.cores / len(told) / pieces, host.memory / len(told) / pieces)
+        drawn = [socket for socket in host.sockets if self.part_at(socket.part).kind == "numa"]
+        sockets = [socket for socket in host.sockets if self.part_at(socket.part).kind == "cpu"]
+        if len(drawn) <= max(1, len(sockets)):
+            return None
+        return SubNode(host.cores / len(drawn), host.memory / len(drawn))
 
     def islands_of(self, parts: Int) -> Int:
         """The machines that parts belong to, each once, by number."""
@@ -409,17 +481,36 @@ class Context:
         return self.network.net.part(number)
 
     @cached_property
+    def migrations(self) -> Mapping[str, Vmotion | Evacuation]:
+        """Workloads that move machines of vSphere hosts, by id."""
+        found: dict[str, Vmotion | Evacuation] = {}
+        for spec in self.design.workloads.values():
+            if spec.kind in ("vmotion", "evacuation"):
+                operation = lower(spec.kind, spec.settings, f"workloads.{spec.id}")
+                if isinstance(operation, Vmotion | Evacuation):
+                    found[spec.id] = operation
+        return found
+
+    def moved_by(self, name: str) -> frozenset[str]:
+        """Ids of the machines that a migration workload moves.
+
+        Raises
+        ------
+        AnalysisError
+            If it names something that is no host.
+        """
+        operation = self.migrations[name]
+        if isinstance(operation, Vmotion):
+            return frozenset(operation.vms)
+        if self.placement is None or not operation.hosts:
+            return frozenset()
+        hosts = hosts_of(self.network, self.placement.hosts, operation.hosts, f"workloads.{name}.hosts")
+        return frozenset(placed.vm.id for host in hosts for placed in self.placement.on(host.path))
+
+    @cached_property
     def moved(self) -> frozenset[str]:
         """Ids of the machines that migration workloads move."""
-        found: set[str] = set()
-        for spec in self.design.workloads.values():
-            named = str(spec.settings.get("vms", ""))
-            if spec.kind in ("vmotion", "evacuation") and named:
-                found |= {piece.strip() for piece in named.split(",")}
-            if spec.kind == "evacuation":
-                host = spec.settings.get("host")
-                found |= {vm.id for vm in self.design.vms.values() if vm.host == host}
-        return frozenset(found)
+        return frozenset(vm for name in self.migrations for vm in self.moved_by(name))
 
     def vms(self, wanted: Callable[[VirtualMachine], bool]) -> Sequence[VirtualMachine]:
         """The virtual machines that meet a condition."""

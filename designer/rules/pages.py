@@ -59,6 +59,25 @@ def markdown(rule: Rule) -> str:
     return "\n".join(lines)
 
 
+#: what a drawing cannot tell, and why
+_BY_HAND: Final = """## Also check by hand
+
+Not all that goes wrong can be seen in a drawing. Before a system is handed over look at these as well:
+
+- **Kernel and driver switches** that no part tells: `NCCL_*` variables, nvidia-peermem loaded, IOMMU in passthrough
+  mode, huge pages, interrupts near their NIC, the CPU governor. `designer accept` finds most by what they cost.
+- **Lossless Ethernet on every switch**: NET007 reads what the drawing says of PFC and ECN; whether each switch has it
+  is in its own configuration.
+- **Module numbers of an NVSwitch board**: drawn ones are used, missing ones are assumed in the order of the board's
+  list; compare with the fabric manager's map before device groups are planned.
+- **Supported pairs** of firmware, driver, hypervisor and guest: HW003 tells unlike ones, whether a pair is supported is
+  in the vendors' matrices, which change monthly.
+- **Heat**: a rack's power is added up, its airflow is not; clocks held down by heat show in `designer accept`.
+- **Real load** of virtual machines: VM046, VM050 and VM052 use what the drawing tells of it. Measure before you decide.
+- **Bitfusion**: VM051 rests on a statement we could not confirm in a document.
+"""
+
+
 def overview() -> str:
     """The list of all rules."""
     lines = [
@@ -70,6 +89,7 @@ def overview() -> str:
         "|---|---|---|",
         *(f"| [{r.code}]({r.code}.md) | {r.severity} | {sections(r)['']} |" for r in rules().values()),
         "",
+        _BY_HAND,
         _WAIVERS,
     ]
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -71,24 +70,6 @@ class Dataset:
                 place=f"dataset {self.id}",
                 remedy="a dataset has at least one sample, and samples have a size",
             )
-
-    @property
-    def sample_size(self) -> Bytes:
-        """Mean bytes of a sample as stored [B]."""
-        return Bytes(self.size / self.samples)
-
-
-def steps_per_epoch(dataset: Dataset, global_batch: int) -> int:
-    """Steps that visit every sample once, the last one maybe short.
-
-    Raises
-    ------
-    CatalogError
-        If the batch is empty.
-    """
-    if global_batch < 1:
-        raise CatalogError(f"a batch of {global_batch} samples", place="batch", remedy="use 1 sample or more")
-    return math.ceil(dataset.samples / global_batch)
 
 
 def load_dataset(path: Path) -> Dataset:

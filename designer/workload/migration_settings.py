@@ -17,6 +17,8 @@ METRICS: Final = (
     "machines_staying",
     "ttft_p95_while_moving",
     "itl_p95_while_moving",
+    "share_beside_retraining",
+    "slow_down_while_retraining",
 )
 MACHINES: Final = Setting("vms", "Virtual machines", "text", help="ids of machines of the design, separated by commas")
 #: how vSphere carries it
@@ -30,7 +32,11 @@ DIRTY_RATE: Final = Setting(
     "dirty_rate", "Dirty rate", "text", "", help="replaces what the machines say, for example 500 MB/s"
 )
 BACKGROUND: Final = Setting(
-    "background", "Running beside", "text", "", help="ids of other workloads, separated by commas"
+    "background",
+    "Running beside",
+    "text",
+    "",
+    help="ids of other workloads, separated by commas; trainings with a cadence count for their share of the time",
 )
 #: what else crosses the link, and whose turn it is
 BESIDE: Final = (

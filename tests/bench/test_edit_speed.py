@@ -13,8 +13,10 @@ from designer.design.diff import diff
 from designer.design.document import Design, Link, Part, Position
 from designer.design.edits.links import AddLinks
 from designer.design.edits.parts import ChangeParts, RemoveParts
-from designer.design.edits.placement import MoveBy
 from designer.design.legality import can_connect
+from tests.moving import MoveBy
+
+pytestmark = pytest.mark.alone
 
 PARTS = 10_000
 

@@ -11,11 +11,11 @@ from designer.analysis.flows import Incidence
 from designer.formulas.migration.evacuation_schedule import (
     Evacuation,
     EvacuationVm,
-    equal_split,
     evacuation_schedule,
 )
 from tests.bench.naive import naive
 from tests.bench.ratios import against
+from tests.evacuation_rates import equal_split
 
 HOSTS, VMS = 64, 8
 

@@ -6,6 +6,7 @@ import gc
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +18,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from designer.gui import theme
+from designer.gui import theme, workers
 from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
 from designer.gui.settings import Settings
@@ -33,6 +34,13 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture(autouse=True)
+def sweeps_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An idle window looks for garbage among what tests made; looking through all tests as well takes seconds."""
+    rest = {name: getattr(gc, name) for name in ("collect", "get_threshold", "set_threshold")}
+    monkeypatch.setattr(workers, "gc", SimpleNamespace(**rest, freeze=lambda: None, unfreeze=lambda: None))
+
+
+@pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
     """A test must leave no thread of ours, no window and no key pressed."""
     before = set(threading.enumerate())
@@ -44,7 +52,7 @@ def nothing_left() -> Iterator[None]:
         QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(0, 0))
         gc.collect()
         if not gc.get_freeze_count():
-            # a window that swept memory has unfrozen what `pytest_collection_finish` froze
+            # a test of memory has unfrozen what `pytest_collection_finish` froze
             gc.freeze()
         shown = [w for w in app.topLevelWidgets() if w.isVisible()]
         assert not shown, f"windows left open: {shown}"

@@ -44,6 +44,7 @@ def test_things_become_as_wide_and_as_high_as_the_largest_in_one_step(window: Ma
     assert not window.qt_actions["edit.same_size"].isEnabled()
     pick(session, ("parts", "gpu0"), ("parts", "gpu1"), ("annotations", "low"))
     high = extent(window, "parts", "gpu1")[1]
+    window.update_actions()
     window.qt_actions["edit.same_width"].trigger()
     assert extent(window, "parts", "gpu1") == (300, high)
     assert extent(window, "annotations", "low") == (300, 200)
@@ -72,6 +73,7 @@ def test_a_note_in_front_is_the_one_that_is_hit(window: MainWindow) -> None:
     canvas.zoom_to(1.0)
     assert on_top() == "up"
     pick(session, ("annotations", "low"))
+    window.update_actions()
     window.qt_actions["edit.to_front"].trigger()
     assert on_top() == "low"
     window.qt_actions["edit.to_back"].trigger()
@@ -95,7 +97,7 @@ def test_tidy_places_everything_or_what_is_selected_anew(window: MainWindow) -> 
     assert len({(p.position.x, p.position.y) for i in heap if (p := parts[i]).position is not None}) == 4
     # what is not in the server stays where it is
     assert parts["far"].position == other.position
-    session.clear_selection()
+    session.select(())
     window.run("edit.tidy")
     assert session.design.parts["far"].position != other.position
     assert session.history.done == 2

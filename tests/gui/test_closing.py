@@ -27,7 +27,6 @@ def swept() -> None:
     """All that was let go of is gone."""
     for _ in range(2):
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        gc.unfreeze()
         gc.collect()
 
 

@@ -6,17 +6,18 @@ import gc
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, Qt
 from pytestqt.qtbot import QtBot
 
 from designer.analysis.channel_rows import ChannelRows
 from designer.design.address import Address, Ref, block_at
-from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
 from designer.drawing.loads import ChannelState
+from designer.gui import workers
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.viewmodels.table import LazyLines, Line
+from tests.moving import MoveBy
 
 LARGE = "su-h100-32"
 SEEN = {"parts", "inspector", "flow"}
@@ -66,6 +67,31 @@ def test_an_edit_redraws_each_panel_in_sight_once_and_no_other(window: MainWindo
     assert redrawn["flow"] == 1
     # once for the edit and its answer together; twice where the answer took longer than a panel waits
     assert 1 <= redrawn["inspector"] <= 2
+
+
+def test_edits_of_one_turn_ask_the_actions_once(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    group = Ref("groups", next(iter(session.design.groups)))
+    before = window.menus.looks
+    for k in range(5):
+        session.apply(MoveBy((group,), 8, 0))
+        session.select({((), group)} if k % 2 else ())
+    assert window.menus.looks == before
+    qtbot.waitUntil(lambda: window.menus.looks > before)
+    assert window.menus.looks == before + 1
+    assert window.qt_actions["edit.undo"].isEnabled()
+
+
+def test_a_key_right_behind_the_first_edit_undoes_it(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    design, canvas = session.design, window.canvas
+    assert canvas is not None
+    assert not window.qt_actions["edit.undo"].isEnabled()
+    session.apply(MoveBy((Ref("groups", next(iter(design.groups))),), 8, 0))
+    # the event loop has not been round: the key itself makes the actions look
+    assert not window.qt_actions["edit.undo"].isEnabled()
+    qtbot.keyClick(canvas, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.design == design
 
 
 def test_a_panel_that_comes_to_the_front_shows_the_present_state(window: MainWindow, qtbot: QtBot) -> None:
@@ -127,12 +153,17 @@ def test_a_move_is_drawn_at_once_while_loads_are_waited_for_only_shortly(window:
     assert canvas.scene.view_state.stale
 
 
-def test_memory_is_left_to_python_again_when_the_window_closes(window: MainWindow, qtbot: QtBot) -> None:
+def test_memory_is_left_to_python_again_when_the_window_closes(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "gc", gc)
     before = gc.get_threshold()
     opened(window, qtbot)
     assert gc.get_threshold() != before
     assert window.sweeper is not None
+    gc.unfreeze()
     window.sweeper.sweep()
+    assert gc.get_freeze_count() > 0
     window.shut_down()
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0

@@ -657,7 +657,7 @@ def test_a_link_and_its_row_choose_each_other(user: User) -> None:
     key = str(panel.table.lines.lines[0].key)
     assert user.session.selection == {picked_of(user.session.design, key)}
     assert user.session.highlight == {key}
-    user.session.clear_selection()
+    user.session.select(())
     assert not panel.table.keys()
 
 

@@ -184,6 +184,7 @@ def test_connecting_begins_from_the_outline_and_goes_on_with_the_keys(
     )
     assert session.selection == {key}
     if by_menu:
+        window.update_actions()
         window.qt_actions["edit.connect"].trigger()
     else:
         qtbot.waitUntil(outline.tree.hasFocus)

@@ -13,10 +13,10 @@ from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
 from designer.design.edits.links import ChangeLinks
-from designer.design.edits.placement import MoveBy
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._whatif import WhatIf
 from designer.gui.session import Session
+from tests.moving import MoveBy
 
 pytestmark = pytest.mark.platform
 

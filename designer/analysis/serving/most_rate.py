@@ -5,8 +5,6 @@ Every token that is read or put out is multiplied with the weights it uses; only
 
 from __future__ import annotations
 
-import math
-
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
 from designer.analysis.serving.devices import device_of
@@ -42,8 +40,3 @@ def peak_rate(network: Network, group: str, place: str) -> float:
     """
     parts = resolve(network, group, f"{place}.group")
     return max(device_of(network, parts, place)[0].flops.values()) * len(parts)
-
-
-def most_rate(peak: float, work: float) -> float:
-    """Requests a second [1/s]; infinite where a request's work is not known."""
-    return peak / work if work > 0 else math.inf

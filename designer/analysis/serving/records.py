@@ -87,8 +87,3 @@ class ServingRun:
         # a jump stands for its steps by a few of them, evenly spread
         at = (place + 0.5) / few[row] * steps[row] - 0.5
         return first[row] + growth[row] * at, running[row] * steps[row] / few[row]
-
-    def mean_in_system(self, begin: float, end: float) -> float:
-        """Requests on their way between two times, in the mean [1]."""
-        stays = np.minimum(self.done, end) - np.maximum(self.sent, begin)
-        return float(np.maximum(stays[self.served], 0.0).sum() / (end - begin))

@@ -181,9 +181,14 @@ def _in_classes(plan: TrainingPlan, costs: RoutedCosts, others: _Beside) -> bool
 def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
     """What hops put on the resources of a problem in classes that its flows use; None where it is not alike in one."""
     every = hops.every
-    if problem.fold is None or problem.used is None:
+    if problem.used is None:
         return Common(every.resource, every.usage)
-    lead, many = problem.fold.resource(every.resource)
+    if problem.fold is None:
+        lead, many = every.resource, np.ones(len(every.resource), dtype=np.int64)
+    else:
+        lead, many = problem.fold.resource(every.resource)
+    if not len(problem.used):
+        return Common(lead[:0], every.usage[:0])
     place = np.minimum(np.searchsorted(problem.used, lead), len(problem.used) - 1)
     rows = np.flatnonzero(problem.used[place] == lead)
     lead, many, usage = place[rows], many[rows], every.usage[rows]

@@ -132,6 +132,20 @@ def route_step(
     return RoutedStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
 
 
+def busy_step(plan: TrainingPlan, training: Training) -> StepEstimate:
+    """The step of a plan on the drawn network when samples are always there; told also where it does not fit.
+
+    Raises
+    ------
+    AnalysisError
+        If something cannot be reached or does not divide.
+    """
+    servers = training.parameter_servers
+    return _fitting(plan, server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout))[
+        0
+    ]
+
+
 def _odd(plan: TrainingPlan, data: Dataset) -> list[Finding]:
     """A dataset that is not what the model reads."""
     if plan.is_transformer == (data.tokens > 0):

@@ -45,6 +45,11 @@ class GpuFreeCapacity:
         """True if no machine uses it."""
         return not self.residents and not self.owner
 
+    @property
+    def sliced(self) -> bool:
+        """True if MIG cuts it into instances."""
+        return self.mode is Mode.MIG
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceGroup:

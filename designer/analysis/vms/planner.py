@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
-from designer.analysis.bottlenecks import Resources
+from designer.analysis.bottlenecks import Resources, gains_alone, tied
 from designer.analysis.flows import binding
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
@@ -54,10 +54,6 @@ INTERVALS_LIMIT: Final = 48
 GAINS_LIMIT: Final = 64
 #: limits that are added to what binds where doubling that alone gains nothing
 TIES_LIMIT: Final = 8
-#: more tied limits than this are only tried together
-SINGLES_LIMIT: Final = 4
-#: what limits at least this share of the time of the worst limit binds as well
-TIE_SHARE_TOLERANCE: Final = 0.02
 
 
 class Planner:
@@ -401,8 +397,8 @@ def _bottlenecks(
     spent = _spent(planner, run)
     other = _besides(run, planner.migration_paths)
     order = sorted(spent, key=lambda r: -spent[r])
-    top = max([*spent.values(), *other.values()], default=0.0)
-    now = [r for r in order if spent[r] >= top * (1 - TIE_SHARE_TOLERANCE)]
+    worst = tied({**spent, **other})
+    now = [r for r in order if r in worst]
     migration_paths, resources = planner.migration_paths, Resources(planner.network, planner.migration_paths.limits)
     fractions: dict[int, float] = {}
     for moved in run.moved:
@@ -422,10 +418,10 @@ def _bottlenecks(
     def explained(chosen: Sequence[int], *, gains: bool) -> list[Bottleneck]:
         found: list[Bottleneck] = []
         together = run.makespan.value / after.makespan.value if gains and after is not None else None
-        for resource in chosen:
-            alone = together if len(chosen) == 1 else None
-            if gains and 1 < len(chosen) <= SINGLES_LIMIT:
-                alone = _gain(planner, going, run, [resource])
+        alone: list[float | None] = [None] * len(chosen)
+        if gains:
+            alone = gains_alone(chosen, together, lambda resource: _gain(planner, going, run, resource))
+        for resource, gain in zip(chosen, alone, strict=True):
             users = sum(
                 1
                 for m in run.moved
@@ -433,20 +429,20 @@ def _bottlenecks(
             )
             plain = resources.bottleneck(resource, max(1, users), fractions.get(resource))
             why = plain.why.replace("flows", "migrations").replace("flow", "migration")
-            found.append(replace(plain, why=why, gain_if_doubled=alone, gain_together=together))
+            found.append(replace(plain, why=why, gain_if_doubled=gain, gain_together=together))
         return found
 
-    said = [
-        (seconds, Bottleneck("limit", name, label, f"{seconds:.3g} s of {run.schedule.makespan.value:.3g} s"))
-        for (name, label), seconds in other.items()
-    ]
-    binds = explained(now, gains=try_gains) + [b for seconds, b in said if seconds >= top * (1 - TIE_SHARE_TOLERANCE)]
+    said = {
+        limit: Bottleneck("limit", *limit, f"{seconds:.3g} s of {run.schedule.makespan.value:.3g} s")
+        for limit, seconds in other.items()
+    }
+    binds = explained(now, gains=try_gains) + [said[limit] for limit in said if limit in worst]
     then: list[Bottleneck] = []
     if after is not None:
         later = _spent(planner, after, wider)
         others = sorted((r for r in later if r not in now), key=lambda r: -later[r])
         then = explained(others[:2], gains=False)
-    then += [b for _, b in sorted(said, key=lambda each: -each[0]) if b not in binds]
+    then += [said[limit] for limit in sorted(said, key=lambda limit: -other[limit]) if limit not in worst]
     return tuple(binds), tuple(then)
 
 
@@ -460,8 +456,8 @@ def _uses(migration_paths: MigrationPaths, transfer: int, resource: int) -> bool
     return resource in incidence.resource[int(incidence.ptr[transfer]) : int(incidence.ptr[transfer + 1])]
 
 
-def _gain(planner: Planner, going: Sequence[Going], run: _Run, resources: Sequence[int]) -> float:
-    better = _Run(planner, going, planner.migration_paths.doubled(resources))
+def _gain(planner: Planner, going: Sequence[Going], run: _Run, resource: int) -> float:
+    better = _Run(planner, going, planner.migration_paths.doubled([resource]))
     return run.makespan.value / better.makespan.value if better.makespan.value > 0 else 1.0
 
 

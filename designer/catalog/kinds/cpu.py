@@ -69,6 +69,12 @@ KIND = PartKind(
         Field("memory_capacity", "Memory capacity", "size"),
         Field("power_per_part", "Power (TDP)", "power"),
         Field("numa_modes", "NUMA modes", "text"),
+        Field(
+            "numa_nodes_per_socket",
+            "NUMA nodes per socket, as set",
+            "count",
+            help="2 or 4 with sub-NUMA clustering (SNC) or NPS; 1 without",
+        ),
         Field("sockets_max", "Sockets per server", "text"),
         Field("memory_type", "Memory", "text"),
     ),

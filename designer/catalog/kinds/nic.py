@@ -21,5 +21,9 @@ KIND = PartKind(
         Field("power_per_part", "Power", "power"),
         Field("technology", "Technology", "text"),
         Field("role", "Role", "text"),
+        Field("teaming", "Teaming", "text", help="originating port, explicit failover, ip hash or lacp"),
+        Field("active_uplinks", "Active uplinks of its VMkernel adapter", "count"),
+        Field("subnet", "Subnet", "text", help="such as 10.0.4.0/24"),
+        Field("tcp_stack", "TCP/IP stack", "text", help="default or vmotion"),
     ),
 )

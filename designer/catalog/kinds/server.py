@@ -16,5 +16,13 @@ KIND = PartKind(
         Field("power_max", "Largest power draw", "power"),
         Field("weight", "Weight", "mass"),
         Field("vendor_model", "Vendor model", "text"),
+        Field("memory_tiering", "Memory tiering over NVMe", "flag"),
+        Field(
+            "vgpu_maintenance_automated",
+            "Virtual GPUs leave by themselves in maintenance mode",
+            "flag",
+            help="VgpuMMAutomationTimeoutSecs = -1",
+        ),
+        Field("drs_threshold", "DRS migration threshold, 1 to 5", "count", help="1 makes mandatory moves alone"),
     ),
 )

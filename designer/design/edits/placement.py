@@ -1,4 +1,4 @@
-"""Placement on the canvas: place, move, resize, align, distribute, same size, snap, collapse.
+"""Placement on the canvas: place, move, resize, align, distribute, same size, collapse.
 
 Positions are scene units relative to the container. Things without a position are where the canvas laid them out,
 so edits that start from where something is take ``start``: the places it is drawn at.
@@ -58,29 +58,6 @@ class Place(BlockEdit):
     def change(self, block: Block) -> Block:
         places = {ref: _position(*at) for ref, at in self.positions.items()}
         return moved_along(block, update(self, block, places, lambda item, ref: {"position": places[ref]}))
-
-
-@dataclass(frozen=True)
-class MoveBy(_Arrangement):
-    """Move things by a distance: arrow keys."""
-
-    refs: tuple[Ref, ...]
-    dx: int
-    dy: int
-
-    @property
-    def label(self) -> str:
-        return f"Move {_things(self.refs)}"
-
-    @property
-    def subject(self) -> Hashable:
-        return (self.within, self.refs)
-
-    def change(self, block: Block) -> Block:
-        if not self.dx and not self.dy:
-            return block
-        here = {ref: self._at(ref, get_item(block, ref, self.within)) for ref in self.refs}
-        return self._placed(block, {ref: (x + self.dx, y + self.dy) for ref, (x, y) in here.items()})
 
 
 @dataclass(frozen=True)
@@ -186,22 +163,6 @@ class MatchSize(_Arrangement):
 
 
 @dataclass(frozen=True)
-class Snap(_Arrangement):
-    """Move things to the nearest point of a grid."""
-
-    refs: tuple[Ref, ...]
-    grid: int = 8
-
-    @property
-    def label(self) -> str:
-        return f"Snap {_things(self.refs)} to the grid"
-
-    def change(self, block: Block) -> Block:
-        points = {ref: self._at(ref, get_item(block, ref, self.within)) for ref in self.refs}
-        return self._placed(block, {ref: (snap(x, self.grid), snap(y, self.grid)) for ref, (x, y) in points.items()})
-
-
-@dataclass(frozen=True)
 class SetCollapsed(BlockEdit):
     """Close or open containers and groups; seen through one member, for all that are no exceptions."""
 
@@ -221,11 +182,6 @@ class SetCollapsed(BlockEdit):
 
     def change(self, block: Block) -> Block:
         return update(self, block, self.refs, lambda item, ref: {"collapsed": self.collapsed})
-
-
-def snap(value: int, grid: int) -> int:
-    """The multiple of `grid` nearest to `value`; halves go up."""
-    return (2 * value + grid) // (2 * grid) * grid if grid > 0 else value
 
 
 def update(

@@ -30,7 +30,7 @@ _NARROW: Final = 50.0
 _WIDE: Final = 8.0
 #: share of how far a port is from the middle of its side
 _OFF: Final = 0.5
-#: the search for the shortest way gives up after so many states
+#: states of the search for the shortest way
 _MOST: Final = 30_000
 
 _Cell = tuple[int, int]
@@ -76,10 +76,12 @@ class Astray:
     ----------
     grid
         The free cells of the container.
+    most
+        The search for the shortest way gives up after so many states.
     """
 
-    def __init__(self, grid: Grid) -> None:
-        self._grid = grid
+    def __init__(self, grid: Grid, most: int = _MOST) -> None:
+        self._grid, self._most = grid, most
         self._xs = ((grid.xs[:-1] + grid.xs[1:]) / 2).tolist()
         self._ys = ((grid.ys[:-1] + grid.ys[1:]) / 2).tolist()
         self._used: dict[tuple[int, int, _Cell], int] = {}
@@ -155,7 +157,7 @@ class Astray:
             if door.cost < best.get(state, np.inf):
                 best[state], first[state] = door.cost, door
                 heapq.heappush(todo, (door.cost + rest(*door.cell), door.cost, state, False))
-        while todo and len(best) < _MOST:
+        while todo and len(best) < self._most:
             _, cost, state, done = heapq.heappop(todo)
             if done:
                 turns: list[_Cell] = []

@@ -61,15 +61,15 @@ class Grid:
 
     def column(self, x: Float) -> Int:
         """Number of the column with an x. : (k,)"""
-        return np.clip(np.searchsorted(self.xs, x, side="right") - 1, 0, self.columns - 1)
+        return self.xs[1:-1].searchsorted(x, side="right")
 
     def row_below(self, y: Float) -> Int:
         """Number of the row that a y is in, or that begins there. : (k,)"""
-        return np.clip(np.searchsorted(self.ys, y, side="right") - 1, 0, self.rows - 1)
+        return self.ys[1:-1].searchsorted(y, side="right")
 
     def row_above(self, y: Float) -> Int:
         """Number of the row that a y is in, or that ends there. : (k,)"""
-        return np.clip(np.searchsorted(self.ys, y, side="left") - 1, 0, self.rows - 1)
+        return self.ys[1:-1].searchsorted(y, side="left")
 
     def middle_of_row(self, row: Int) -> Float:
         """y in the middle of rows. : (k,)"""

@@ -43,6 +43,10 @@ _RASTER: Final = 8.0
 _FAR: Final = 1e9
 #: so many links of a container are searched for one by one
 _SEARCHED: Final = 400
+#: so many in a frame of a drag
+_SEARCHED_COARSELY: Final = 6
+#: and so far
+_STATES: Final = 1500
 
 
 class Pieces(NamedTuple):
@@ -141,8 +145,14 @@ def sides_between(grid: Grid | None, ra: Float, rb: Float, above: Bool) -> tuple
     return side_a, side_b
 
 
-def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tuple[Float, Int]:
-    """Points of each piece from p to q and how many those are. : (k, v, 2), (k,)"""
+def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse: bool = False) -> tuple[Float, Int]:
+    """Points of each piece from p to q and how many those are. : (k, v, 2), (k,)
+
+    Parameters
+    ----------
+    coarse
+        Whether they only run around boxes, neither in the best order nor set apart, while something is dragged.
+    """
     outwards = pieces.q < 0
     rp = rect[pieces.p]
     rq = np.where(outwards[:, None], rect[container] if container >= 0 else 0.0, rect[np.maximum(pieces.q, 0)])
@@ -153,7 +163,7 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
     own = ~outwards & ~bent & np.isnan(pieces.at_p) & np.isnan(pieces.at_q) & (upright | ~facing)
     own &= facing | (pieces.side_p == pieces.side_q)
     some = np.flatnonzero(own)
-    if len(some):
+    if len(some) and not coarse:
         first = facing[some] & (pieces.side_p[some] == TOP)  # p is the lower one
         upper = np.where(first, pieces.q[some], pieces.p[some])
         lower = np.where(first, pieces.p[some], pieces.q[some])
@@ -168,7 +178,11 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
     if grid is None:
         ways = _plain(start, end, facing | outwards, upright)
     else:
-        ways = _ways(grid, start, end, pieces, facing, outwards)
+        ways = _ways(grid, start, end, pieces, facing, outwards, _SEARCHED_COARSELY if coarse else _SEARCHED)
+        if coarse:
+            ways, _ = tidied(ways)
+            held = rect[: container if container >= 0 else None]
+            return tidied(_put(ways, _led_around(grid, ways, pieces, (rp, rq), held, coarse)))
         # once it is known where links turn, they leave their boxes in the order that crosses least
         again = _ports(grid, rp, rq, pieces, given, _by_turns(ways, pieces, aims, outwards))
         moved = (again[0] != at_p) | (again[1] != at_q)
@@ -213,7 +227,9 @@ def _rastered(ways: Float) -> Float:
     return np.floor(ways * _RASTER + 0.5) / _RASTER
 
 
-def _led_around(grid: Grid, ways: Float, pieces: Pieces, rects: tuple[Float, Float], held: Float) -> dict[int, Float]:
+def _led_around(
+    grid: Grid, ways: Float, pieces: Pieces, rects: tuple[Float, Float], held: Float, coarse: bool = False
+) -> dict[int, Float]:
     """Other ways for those that run over a box, from wherever they can leave their boxes, by their numbers.
 
     Parameters
@@ -225,8 +241,8 @@ def _led_around(grid: Grid, ways: Float, pieces: Pieces, rects: tuple[Float, Flo
     found: dict[int, Float] = {}
     astray = over_boxes(grid, ways, held)
     if astray:
-        around = Astray(grid)
-        for n in astray[:_SEARCHED]:
+        around = Astray(grid, _STATES) if coarse else Astray(grid)
+        for n in astray[: _SEARCHED_COARSELY if coarse else _SEARCHED]:
             one, other = (
                 End(rect[n], int(side[n]), float(at[n]), bool(box[n] < 0), int(box[n]))
                 for rect, side, at, box in zip(rects, pieces[2:4], pieces[4:6], pieces[:2], strict=True)
@@ -376,7 +392,9 @@ def _plain(start: Float, end: Float, facing: Bool, upright: Bool) -> Float:
     return np.stack((start, one, two, two, two, end), axis=1)
 
 
-def _ways(grid: Grid, start: Float, end: Float, pieces: Pieces, facing: Bool, outwards: Bool) -> Float:
+def _ways(
+    grid: Grid, start: Float, end: Float, pieces: Pieces, facing: Bool, outwards: Bool, most: int = _SEARCHED
+) -> Float:
     """Ways that run around everything, where there are any. : (k, v, 2)"""
     k = len(start)
     ways, free = np.repeat(start[:, None], 6, axis=1), np.zeros(k, dtype=bool)
@@ -405,7 +423,7 @@ def _ways(grid: Grid, start: Float, end: Float, pieces: Pieces, facing: Bool, ou
             found, good = _out(laid, one[some], two[some, 1], sign)
             ways[some], free[some] = found[:, :, order], good
     bent = _bent(pieces)
-    rest = np.flatnonzero(~free & ~outwards & ~bent)[:_SEARCHED]
+    rest = np.flatnonzero(~free & ~outwards & ~bent)[:most]
     found = {
         n: shortest_way(grid, (x, y), int(pieces.side_p[n]), (u, v), int(pieces.side_q[n]))
         for n, (x, y), (u, v) in zip(rest.tolist(), start[rest].tolist(), end[rest].tolist(), strict=True)

@@ -69,9 +69,25 @@ def route(scene: Terrain, chosen: Int | None = None) -> Float:
     return _Router(scene, chosen).ways()
 
 
+def sketch(scene: Terrain, chosen: Int, starts: Float, ends: Float) -> Float:
+    """Ways of a few connections around boxes while something is dragged: coarse, in a fraction of the time.
+
+    They touch their boxes where they did, if they still leave at that side, and are not set apart in their channels.
+    : (k, v, 2)
+
+    Parameters
+    ----------
+    starts, ends : (k, 2) where each touched its boxes, moved along with those
+    """
+    if not len(chosen):
+        return np.empty((0, 2, 2))
+    return _Router(scene, chosen, (starts, ends)).ways()
+
+
 class _Router:
-    def __init__(self, scene: Terrain, chosen: Int) -> None:
+    def __init__(self, scene: Terrain, chosen: Int, touched: tuple[Float, Float] | None = None) -> None:
         self.scene = scene
+        self._touched = touched
         self.a, self.b = scene.a[chosen], scene.b[chosen]
         self.kind, self.above = scene.kind[chosen], scene.above[chosen]
         rows = {link: n for n, link in enumerate(chosen.tolist())} if scene.bends else {}
@@ -101,14 +117,15 @@ class _Router:
             grid = self.grid(int(meet[rows[0]]))
             side_a[rows], side_b[rows] = sides_between(grid, rect[top_a[rows]], rect[top_b[rows]], self.above[rows])
         self._turn_bows(siblings, top_a, top_b, side_a, side_b)
-        self._turn_meshes(siblings, top_a, top_b, side_a, side_b)
+        if self._touched is None:
+            self._turn_meshes(siblings, top_a, top_b, side_a, side_b)
         bends = self._bent(top_a, top_b, meet, side_a, side_b)
         link, end, box = self._outwards(steps)
         drawn = np.asarray((~np.isnan(bends[..., 0])).any(axis=1), dtype=np.bool_)
         self._turn_shut((link, end, self.scene.parent[box]), (top_a, top_b), (side_a, side_b), drawn)
         centre = rect[:, :2] + rect[:, 2:] / 2
         tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
-        at = (np.full(k, np.nan), np.full(k, np.nan))
+        at = self._held(side_a, side_b)
         depth = _depths(self.scene.parent)[box]
         # the innermost first: where they come out is where the next goes on
         for some in _split(depth)[::-1]:
@@ -130,6 +147,21 @@ class _Router:
         for n, way in self._led(meet[siblings], pieces.some(siblings)):
             found[int(siblings[n])].append(way)
         return _together(tails, found)
+
+    def _held(self, side_a: Int, side_b: Int) -> tuple[Float, Float]:
+        """Where along their sides links touch their boxes, NaN where that is free. : (k,), (k,)"""
+        if self._touched is None:
+            return np.full(len(self.a), np.nan), np.full(len(self.a), np.nan)
+        found: list[Float] = []
+        near = flush(self.scene.rect, self.scene.parent, self.scene.solid)
+        for point, box, side in zip(self._touched, (self.a, self.b), (side_a, side_b), strict=True):
+            axis = np.where(side % 2 == 1, 0, 1)
+            rows, rect = np.arange(len(box)), self.scene.rect[box]
+            edge = rect[rows, 1 - axis] + np.where(np.isin(side, (TOP, LEFT)), 0.0, rect[rows, 3 - axis])
+            # where something stands right at a side, what is open of it is looked for
+            there = (np.abs(point[rows, 1 - axis] - edge) < _SILL / 2) & ~near[side, box]
+            found.append(np.where(there, point[rows, axis], np.nan))
+        return found[0], found[1]
 
     def _turn_bows(self, rows: Int, top_a: Int, top_b: Int, side_a: Int, side_b: Int) -> None:
         """Have links between things of a row leave them on the side where fewer other links do."""
@@ -255,10 +287,11 @@ class _Router:
         order = np.argsort(container, kind="stable")
         container = container[order]
         local = among(pieces.some(order), container, rect, self._slot)
+        coarse = self._touched is not None
         for some in _split(container):
             whole, rows = int(container[some[0]]), slice(int(some[0]), int(some[-1]) + 1)
             if whole < 0:
-                points, corners = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows))
+                points, corners = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows), coarse)
             else:
                 held = np.concatenate((rect[self._inside(whole)], rect[[whole]]))
                 shut = self._shut.get(whole, []) if pieces.q[order[rows.start]] < 0 else []
@@ -267,7 +300,8 @@ class _Router:
                 held[:, :2] -= rect[whole, :2]
                 inside = local.some(rows)
                 inside = inside._replace(bends=inside.bends[:, ~np.isnan(inside.bends[..., 0]).all(axis=0)])
-                points, corners = _led(held.tobytes(), *(np.ascontiguousarray(part).tobytes() for part in inside))
+                parts = (np.ascontiguousarray(part).tobytes() for part in inside)
+                points, corners = _led(coarse, held.tobytes(), *parts)
                 if shut:
                     points = np.clip(points, 0.0, rect[whole, 2:])
                 points = points + rect[whole, :2]
@@ -299,7 +333,7 @@ def _with_sills(held: Float, shut: list[tuple[int, float, float]]) -> Float:
 
 
 @lru_cache(maxsize=4096)
-def _led(rects: bytes, *parts: bytes) -> tuple[Float, Int]:
+def _led(coarse: bool, rects: bytes, *parts: bytes) -> tuple[Float, Int]:
     """Ways through a container that stands at the origin, told as bytes: its contents and itself, then the pieces.
 
     A design is full of alike ones, and an edit leaves most as they were.
@@ -312,7 +346,7 @@ def _led(rects: bytes, *parts: bytes) -> tuple[Float, Int]:
     aim_p, aim_q = (np.frombuffer(part).reshape(-1, 2) for part in parts[6:8])
     bends = np.frombuffer(parts[9]).reshape(len(p), -1, 2)
     grid = container_grid(rect, np.arange(own), own) if own else None
-    return lead(rect, grid, own, Pieces(p, q, side_p, side_q, at_p, at_q, aim_p, aim_q, kind, bends))
+    return lead(rect, grid, own, Pieces(p, q, side_p, side_q, at_p, at_q, aim_p, aim_q, kind, bends), coarse)
 
 
 def _split(key: Int) -> list[Int]:

@@ -11,7 +11,7 @@ from typing import Final
 from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
 from designer.formulas.migration._esxi import BANDWIDTH_SPREAD, SETUP_TIME
-from designer.formulas.migration._inputs import at_least_one, not_negative, positive
+from designer.formulas.migration._inputs import at_least_one, not_negative
 from designer.formulas.migration.vmotion_admission import NETWORK_FAST
 from designer.sources import Estimate
 
@@ -86,22 +86,6 @@ class Evacuation:
     most_at_once: int
     time: tuple[float, ...]
     remaining: tuple[float, ...]
-
-
-def equal_split(bandwidth_out: Mapping[str, float], bandwidth_in: Mapping[str, float]) -> RateRule:
-    """A rate rule without a drawn network: each host splits its bandwidth [B/s] evenly over its migrations.
-
-    Never more than a fair network would give; a routed network replaces it.
-    """
-
-    def rule(moving: Sequence[EvacuationVm]) -> Sequence[float]:
-        leaving = Counter(vm.source for vm in moving)
-        arriving = Counter(vm.destination for vm in moving)
-        out_share = {host: bandwidth_out[host] / count for host, count in leaving.items()}
-        in_share = {host: bandwidth_in[host] / count for host, count in arriving.items()}
-        return [min(vm.rate_cap, out_share[vm.source], in_share[vm.destination]) for vm in moving]
-
-    return rule
 
 
 def evacuation_schedule(
@@ -296,14 +280,6 @@ def _band(makespan: float, moves: Sequence[Move]) -> Estimate:
     fast = part / BANDWIDTH_SPREAD.high + (1 - part) * SETUP_TIME.low / SETUP_TIME.value
     slow = part / BANDWIDTH_SPREAD.low + (1 - part) * SETUP_TIME.high / SETUP_TIME.value
     return Estimate.relative(makespan, fast, slow, "s", SOURCES)
-
-
-def lower_bound(vms: Sequence[EvacuationVm], bandwidth_out: Mapping[str, float]) -> float:
-    """No plan is shorter than this [s]: the bytes of the fullest source over its bandwidth [B/s]."""
-    loads: dict[str, float] = {}
-    for vm in vms:
-        loads[vm.source] = loads.get(vm.source, 0.0) + vm.size
-    return max((load / positive(bandwidth_out[host], host) for host, load in loads.items()), default=0.0)
 
 
 FORMULA: Final = Formula(

@@ -36,7 +36,6 @@ NETWORK_SLOW: Final = Constant(4, 4, 4, "vmware-docs-limits", Status.PRIMARY, "1
 NETWORK_SLOWEST: Final = Constant(
     2, 2, 2, "vmware-docs-limits", Status.PRIMARY, "1", "below 1 GbE, or NICs configured differently"
 )
-HOST_OLD: Final = Constant(8, 8, 8, "denneman-2012-vmotion", Status.PRIMARY, "1", "host, 4.1 to 5.x")
 HOST_NEW: Final = Constant(16, 16, 16, "broadcom-kb-326281", Status.PRIMARY, "1", "host, since 6.0")
 DATASTORE: Final = Constant(128, 128, 128, "vmware-docs-limits", Status.PRIMARY, "1", "datastore")
 LEAST_PER_MIGRATION: Final = Constant(
@@ -52,7 +51,6 @@ LEAST_PER_MIGRATION: Final = Constant(
 #: cost of one operation on each resource
 NO_COST: Final = Constant(0, 0, 0, "denneman-2012-vmotion", Status.SECONDARY)
 ONE: Final = Constant(1, 1, 1, "denneman-2012-vmotion", Status.SECONDARY)
-STORAGE_ON_OLD_HOST: Final = Constant(4, 4, 4, "denneman-2012-vmotion", Status.SECONDARY)
 VMOTION_ON_HOST: Final = Constant(2, 2, 2, "broadcom-kb-326281", Status.PRIMARY)
 STORAGE_ON_HOST: Final = Constant(8, 8, 8, "broadcom-kb-326281", Status.PRIMARY)
 STORAGE_ON_DATASTORE: Final = Constant(16, 16, 16, "denneman-2012-vmotion", Status.SECONDARY)
@@ -65,7 +63,6 @@ def _costs(vmotion: Constant, storage: Constant) -> Mapping[Operation, Constant]
 
 
 NETWORK_COST: Final = _costs(ONE, NO_COST)
-HOST_COST_OLD: Final = _costs(ONE, STORAGE_ON_OLD_HOST)
 HOST_COST_NEW: Final = _costs(VMOTION_ON_HOST, STORAGE_ON_HOST)
 DATASTORE_COST: Final = _costs(ONE, STORAGE_ON_DATASTORE)
 
@@ -122,7 +119,7 @@ def vmotion_admission(
 
     Notes
     -----
-    Host costs are those since 6.0; `vmotion_admission_old` has the older ones.
+    Host costs are those since 6.0.
     Start only if in use + cost ≤ maximum on every resource; the strictest wins.
 
     Sources
@@ -138,19 +135,6 @@ def vmotion_admission(
     if bandwidth is not None:
         costs["bandwidth"] = NETWORK_COST
         room["bandwidth"] = positive(bandwidth, "bandwidth") // LEAST_PER_MIGRATION.value
-    return _admit(operation, running, costs, room)
-
-
-def vmotion_admission_old(
-    operation: Operation, running: Mapping[Operation, int], *, slowest_line_rate: BytesPerSecond
-) -> Admission:
-    """As `vmotion_admission`, with the host costs of 4.1 to 5.x."""
-    costs = {"vMotion network": NETWORK_COST, "host": HOST_COST_OLD, "datastore": DATASTORE_COST}
-    room = {
-        "vMotion network": float(network_room(slowest_line_rate)),
-        "host": HOST_OLD.value,
-        "datastore": DATASTORE.value,
-    }
     return _admit(operation, running, costs, room)
 
 

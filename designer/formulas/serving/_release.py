@@ -25,6 +25,8 @@ class Overheads:
         A request's way to the queue [s].
     expert_layer
         More for every layer of routed experts and step [s].
+    narrow
+        Of the peak that its products in 8 bit reach over what the shared law has them reach [1].
     """
 
     layer: float
@@ -34,6 +36,7 @@ class Overheads:
     prefill_factor: float
     path: float
     expert_layer: float = 0.0
+    narrow: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,10 @@ class Release:
         80 % bands of the time per token and to the first token: natural logarithm of the factor either way [1].
     fitted_on
         In words: which measurements, and how many.
+    models
+        Models and formats of weights that were fitted, such as ``("qwen3-32b", "bf16")``; none: no single ones.
+    architecture
+        First word of that of the accelerators they ran on.
     """
 
     id: str
@@ -92,3 +99,5 @@ class Release:
     first_spread: float
     fitted_on: str
     source: str
+    models: tuple[tuple[str, str], ...] = ()
+    architecture: str = ""

@@ -21,13 +21,6 @@ FILE_SHARE: Final = Constant(
     "1",
     "4 KiB reads 707k of 1M per second; images 17,000/s off one drive",
 )
-
-#: one NFS mount over one TCP connection, whatever the NIC
-NFS_MOUNT: Final = Constant(
-    1.5e9, 1.5e9, 2.5e9, "nfs-single-mount", Status.SECONDARY, "B/s", "1.5 to 2.5 GB/s reported"
-)
-#: a parallel client with kernel bypass, of its NIC
-PARALLEL_CLIENT: Final = Constant(0.85, 0.72, 0.95, "weka-2018", Status.SECONDARY, "1", "over 10 of 12.5 GB/s")
 UNKNOWN_RATE: Final = PerSecond(0.0)
 NO_TIME: Final = Seconds(0.0)
 WHOLE: Final = Bytes(0.0)

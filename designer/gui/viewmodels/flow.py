@@ -282,8 +282,7 @@ def sentence(bottlenecks: tuple[Bottleneck, ...]) -> Sentence | None:
     first, n = bottlenecks[0], sum(b.alike for b in bottlenecks)
     name = channel_title(first.label)
     head = name if n == 1 else f"{name} and {n - 1} alike" if n > 2 else f"{name} and one alike"
-    gain = first.gain_together if first.gain_together is not None else first.gain_if_doubled
-    return Sentence(head, _PERCENT.sub(" %", first.why), tuple(b.id for b in bottlenecks), gain)
+    return Sentence(head, _PERCENT.sub(" %", first.why), tuple(b.id for b in bottlenecks), first.gain)
 
 
 def gain_text(gain: float | None, many: bool) -> str:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, get_args
 
 from designer.analysis.results import Analysis, WorkloadResult
+from designer.catalog.partkind import Field
 from designer.catalog.vgpu import load_vgpu_types
 from designer.catalog.vgpu_types import VgpuType
+from designer.catalog.vm_settings import VM_SETTINGS
 from designer.design.document import Block, Design, VirtualMachine, VmDevice
 from designer.design.edit import Edit
+from designer.design.edits.together import Together
 from designer.design.edits.vms import ChangeVms
 from designer.errors import UnitError
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form, Section
@@ -53,6 +56,7 @@ def vms_form(
         Section("Size", tuple(_entry(vms, ids, field) for field in _SIZE)),
         Section("While it moves", tuple(_entry(vms, ids, field) for field in _MOVING)),
     ]
+    sections.append(Section("Settings", tuple(_settings(vms)), "collapsed"))
     if len(vms) == 1:
         sections += list(_devices(design, vms[0]))
         wrong = tuple(_troubles(vms[0], analysis, result))
@@ -141,6 +145,53 @@ def _amount(spelled: str, dimension: str) -> float | None:
         return parse(spelled, dimension) if spelled and dimension in DIMENSIONS else None
     except UnitError:
         return None
+
+
+# ---- settings that rules ask for
+
+
+def _settings(vms: Sequence[VirtualMachine]) -> Iterator[Entry]:
+    """Settings that are known, and those a machine carries besides."""
+    known = {field.name for field in VM_SETTINGS}
+    others = dict.fromkeys(name for vm in vms for name in vm.settings if name not in known)
+    for field in (*VM_SETTINGS, *(Field(name, name, "text") for name in others)):
+        values = {_spelled(vm.settings.get(field.name)) for vm in vms}
+        spelled = values.pop() if len(values) == 1 else SEVERAL
+        flag = field.dimension == "flag"
+        yield Entry(
+            f"settings.{field.name}",
+            field.title,
+            spelled or "–",
+            spelled,
+            "choice" if flag else field.dimension,
+            (("", "not told"), ("yes", "yes"), ("no", "no")) if flag else (),
+            note=field.help,
+            make=_set(vms, field),
+            value=_amount(spelled, field.dimension),
+        )
+
+
+def _spelled(value: object) -> str:
+    return "" if value is None else ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _set(vms: Sequence[VirtualMachine], field: Field) -> Callable[[str], Edit]:
+    def make(text: str) -> Edit:
+        edits: list[Edit] = []
+        for vm in vms:
+            rest = {name: value for name, value in vm.settings.items() if name != field.name}
+            if text.strip():
+                rest[field.name] = _typed(field.dimension, text.strip())
+            edits.append(ChangeVms((vm.id,), {"settings": rest}))
+        return edits[0] if len(edits) == 1 else Together(tuple(edits))
+
+    return make
+
+
+def _typed(dimension: str, text: str) -> bool | int | str:
+    if dimension == "flag":
+        return text == "yes"
+    return int(text) if dimension == "count" else text
 
 
 # ---- devices

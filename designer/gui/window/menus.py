@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolButton, QWidget
 
@@ -43,7 +43,7 @@ _ON_A_THING: Final = (
 _ON_NOTHING: Final = ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "edit.tidy", "view.fit")
 
 
-class Menus:
+class Menus(QObject):
     """The menus of a window, from the table of actions.
 
     Parameters
@@ -55,6 +55,11 @@ class Menus:
     """
 
     def __init__(self, window: QMainWindow, asked: Window, pages: QWidget, theme: Theme) -> None:
+        super().__init__(window)
+        #: how often the actions were asked whether they can be done
+        self.looks = 0
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self.update)
         self.actions: dict[str, QAction] = {}
         self._shown: dict[str, QMenu] = {}
         self._below: dict[tuple[str, str], QMenu] = {}
@@ -69,6 +74,7 @@ class Menus:
         self._search.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._search.clicked.connect(asked.command_palette)
         window.menuBar().setCornerWidget(self._search)
+        window.installEventFilter(self)
 
     def _fill(self, menu: Menu, theme: Theme) -> None:
         shown = self._shown[menu.name] = self._window.menuBar().addMenu(menu.title)
@@ -149,10 +155,23 @@ class Menus:
             action.run(self._asked)
         self.update()
 
+    def update_soon(self, *_: object) -> None:
+        """Look which actions can be done once the event loop comes round, however often it is asked till then."""
+        self._soon.start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A key that comes before the event loop has been round must find the actions as they are now."""
+        if event.type() == QEvent.Type.ShortcutOverride and self._soon.isActive():
+            self.update()
+        return False
+
     def update(self, *_: object) -> None:
         """Look which actions can be done."""
+        self._soon.stop()
+        self.looks += 1
+        known = all_actions()
         for action_id, made in self.actions.items():
-            action = all_actions()[action_id]
+            action = known[action_id]
             made.setEnabled(action.enabled_when(self._asked))
             if action.checked is not None:
                 made.setChecked(action.checked(self._asked))

@@ -2,13 +2,14 @@
 
 What it checks
     Training workloads with a dataset: the bytes of an epoch over what its storage reads at most, against the time the
-    accelerators take for the arithmetic of an epoch at a common share of their peak (35 %, 20 to 55 %).
+    accelerators take to compute an epoch by the analysis' own estimate, nothing but computing counted. Where the whole
+    band of the estimate is quicker than storage it is certain, else it is likely.
 Why it matters
     Accelerators wait for samples whatever the network does. The analysis of the workload tells how long.
 How to fix
     A faster tier, more drives, a cache, or smaller samples.
 Sources
-    F. Denneman, 2023-05-12; the share of the peak is a proposal.
+    F. Denneman, 2023-05-12.
 Example
     ResNet-50 on eight A100 from one hard drive.
 """
@@ -19,16 +20,12 @@ import math
 from collections.abc import Iterator
 
 from designer.analysis.selection import resolve
-from designer.analysis.training.least_time import least_work, peak_rate
+from designer.analysis.training.preparation import samples_of
 from designer.design.document import Part
 from designer.findings import Severity
 from designer.rules.context import Context
 from designer.rules.rule import Offence, Rule
-from designer.sources import Constant, Status
 from designer.units import format_quantity
-
-#: share of their peak that accelerators commonly reach while they train
-REACHED = Constant(0.35, 0.20, 0.55, "rule-thresholds", Status.ASSUMED)
 
 
 def check(context: Context) -> Iterator[Offence]:
@@ -47,12 +44,14 @@ def check(context: Context) -> Iterator[Offence]:
             yield Offence(text, (name,), "tell its read_bandwidth", severity=Severity.INFO)
             continue
         reading = data.size * (1 - training.input.cached) / math.fsum(r for r in rates if r)
-        epochs = training.run.samples / data.samples if training.run.samples else training.run.epochs
-        work = least_work(training, f"workloads.{name}") / max(epochs, 1e-9)
-        computing = work / (peak_rate(context.network, training, f"workloads.{name}") * REACHED.value)
-        if reading > computing > 0:
+        step = context.busy_step(name, alone=True)
+        samples = samples_of(training.job.sequence, data.tokens > 0, training.input, f"workloads.{name}")[0].epoch
+        steps = samples / step.global_batch
+        if reading > steps * step.step_time:
+            took, low, high = (format_quantity(steps * t, "duration", 2) for t in (step.step_time, step.low, step.high))
+            sure = "certainly" if reading > steps * step.high else "probably"
             text = f"{name}: storage takes {format_quantity(reading, 'duration', 2)} for an epoch of {data.title}, the "
-            text += f"accelerators about {format_quantity(computing, 'duration', 2)}"
+            text += f"accelerators about {took} ({low} to {high}): they {sure} wait"
             yield Offence(text, (name,), "a faster tier, more drives, or a cache")
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from designer.findings import Severity
 from designer.rules.context import Context
+from designer.rules.fixes import with_settings
 from designer.rules.rule import Offence, Rule
 
 
@@ -33,4 +34,10 @@ def check(context: Context) -> Iterator[Offence]:
             yield Offence(text, (vm.id,), "turn CPU hot add off")
 
 
-RULE = Rule("VM011", "hot-add-with-devices", Severity.WARNING, check)
+RULE = Rule(
+    "VM011",
+    "hot-add-with-devices",
+    Severity.WARNING,
+    check,
+    fix=with_settings("Turn CPU hot add off", {"cpu_hot_add": False}),
+)

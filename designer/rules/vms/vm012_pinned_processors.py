@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from designer.findings import Severity
 from designer.rules.context import Context
+from designer.rules.fixes import with_settings
 from designer.rules.rule import Offence, Rule
 
 
@@ -31,4 +32,10 @@ def check(context: Context) -> Iterator[Offence]:
             )
 
 
-RULE = Rule("VM012", "pinned-processors", Severity.WARNING, check)
+RULE = Rule(
+    "VM012",
+    "pinned-processors",
+    Severity.WARNING,
+    check,
+    fix=with_settings("Remove it", {"cpu_affinity": None}),
+)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from designer.findings import Severity
 from designer.rules.context import Context
+from designer.rules.fixes import with_settings
 from designer.rules.rule import Offence, Rule
 
 
@@ -33,4 +34,10 @@ def check(context: Context) -> Iterator[Offence]:
             )
 
 
-RULE = Rule("VM016", "unified-memory", Severity.WARNING, check)
+RULE = Rule(
+    "VM016",
+    "unified-memory",
+    Severity.WARNING,
+    check,
+    fix=with_settings("Turn it off", {"unified_memory": False, "debugger": False, "profiler": False}),
+)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from designer.findings import Severity
 from designer.rules.context import Context
+from designer.rules.fixes import with_settings
 from designer.rules.rule import Offence, Rule
 
 
@@ -29,4 +30,4 @@ def check(context: Context) -> Iterator[Offence]:
             yield Offence(text, (vm.id,), "detach it")
 
 
-RULE = Rule("VM017", "remote-media", Severity.WARNING, check)
+RULE = Rule("VM017", "remote-media", Severity.WARNING, check, fix=with_settings("Detach it", {"remote_media": False}))

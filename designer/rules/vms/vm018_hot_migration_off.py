@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from designer.findings import Severity
 from designer.rules.context import Context
+from designer.rules.fixes import with_settings
 from designer.rules.rule import Offence, Rule
 
 
@@ -34,4 +35,10 @@ def check(context: Context) -> Iterator[Offence]:
             )
 
 
-RULE = Rule("VM018", "hot-migration-off", Severity.ERROR, check)
+RULE = Rule(
+    "VM018",
+    "hot-migration-off",
+    Severity.ERROR,
+    check,
+    fix=with_settings("Turn it on", {"hotmigrate": True}),
+)

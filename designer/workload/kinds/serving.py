@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from designer.errors import AnalysisError, UnitError
+from designer.errors import AnalysisError, UnitError, raised_as
 from designer.units import parse
 from designer.workload.engines import ENGINES
 from designer.workload.kind import Setting, WorkloadKind, listed
@@ -19,10 +19,8 @@ SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 def _profile(text: str) -> tuple[float, ...]:
     found: list[float] = []
     for piece in listed(text):
-        try:
+        with raised_as(AnalysisError, "profile", of=UnitError):
             found.append(float(parse(piece, "ratio")))
-        except UnitError as error:
-            raise AnalysisError(error.text, place="profile", remedy=error.remedy) from None
         if found[-1] < 0:
             raise AnalysisError(f"{piece!r} is negative", place="profile", remedy="give zero or more")
     if found and not any(found):
@@ -164,6 +162,8 @@ WORKLOAD = WorkloadKind(
         "bandwidth_share",
         "nic_share",
         "virtualization_factor",
+        "share_beside_retraining",
+        "slow_down_while_retraining",
     ),
     lower=lower,
     program=program,
@@ -202,7 +202,11 @@ WORKLOAD = WorkloadKind(
         Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
         Setting("part", "Part of a GPU", "text", "", help="MIG instance or virtual GPU, such as 1g.10gb or 20C"),
         Setting(
-            "beside", "Beside", "text", "", help="ids of other served models on the same GPUs, separated by commas"
+            "beside",
+            "Beside",
+            "text",
+            "",
+            help="ids of other served models on the same GPUs, and of trainings with a cadence, separated by commas",
         ),
         Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
         Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),

@@ -140,7 +140,7 @@ class Script:
         return ""
 
     def _next_arrival(self, now: float) -> list[Item]:
-        if self._times is None or self._arrived >= self.program.times:
+        if self._times is None or self._arrived * self.program.batch >= self.program.times:
             self._times = None
             return []
         at = next(self._times, None)
@@ -153,7 +153,9 @@ class Script:
         number, program = self._opened, self.program
         if number >= program.times:
             return False
-        return number < self._arrived if program.arrivals is not None else number <= self._latest + 1
+        if program.arrivals is None:
+            return number <= self._latest + 1
+        return number < self._arrived * program.batch and (program.batch == 1 or number <= self._latest + 1)
 
     def _open_items(self) -> list[Item]:
         found: list[Item] = []

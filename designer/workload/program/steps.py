@@ -98,6 +98,8 @@ class Program:
         Items; inf goes on until nobody looks any more.
     arrivals
         When items may begin; None: as soon as lags allow.
+    batch
+        Items that may begin with each arrival; of several, one is looked at after the other.
     start
         When the program begins [s].
     weight
@@ -125,6 +127,7 @@ class Program:
     seed: int = 0
     measures: tuple[Measure, ...] = ()
     recovery: Recovery | None = None
+    batch: int = 1
 
     def __post_init__(self) -> None:
         self._refuse(not self.steps, "has no steps", "give it one step or more")
@@ -132,6 +135,7 @@ class Program:
         self._refuse(not 0 < self.weight < math.inf, f"has weight {self.weight:g}", "give more than 0")
         whole = math.isinf(self.times) or float(self.times).is_integer()
         self._refuse(self.times < 1 or not whole, f"runs {self.times:g} times", "1 time or more")
+        self._refuse(self.batch < 1, f"begins {self.batch} items with each arrival", "1 or more")
         known = {step.name for step in self.steps}
         self._refuse(len(known) < len(self.steps), "has two steps of one name", "name each step once")
         for step in self.steps:

@@ -33,6 +33,7 @@ from designer.gui.canvas.tools.replicate import Replicate
 from designer.gui.canvas.tools.resize import Resize
 from designer.gui.canvas.tools.select import Select
 from tests import designs
+from tests.ways import over_boxes
 
 pytestmark = pytest.mark.platform
 
@@ -72,6 +73,11 @@ def drag(bench: Any, start: QPoint, stop: QPoint, keys: Qt.KeyboardModifier = NO
     release(bench, stop, keys=keys, **more)
 
 
+def label_of(bench: Any, connection: int) -> QPoint:
+    """Where on the widget the value of a connection is written."""
+    return bench.scene(*bench.canvas.scene.view_state.label_points(np.array([connection]))[0].tolist())
+
+
 def click(bench: Any, at: QPoint, keys: Qt.KeyboardModifier = NONE, button: Qt.MouseButton = LEFT) -> None:
     press(bench, at, button, keys)
     release(bench, at, button, keys)
@@ -106,7 +112,7 @@ def test_a_click_on_one_of_many_selects_it_alone(bench: Any) -> None:
 
 def test_a_click_on_a_connection_selects_its_link(bench: Any) -> None:
     connection = bench.connection("cpu0--psw0")
-    at = bench.scene(*bench.canvas.scene.view_state.label_point(connection))
+    at = label_of(bench, connection)
     click(bench, at)
     assert bench.selected() == {"cpu0--psw0"}
     assert bench.canvas.scene.selected_connections.tolist() == [connection]
@@ -140,7 +146,7 @@ def test_the_rubber_band(make: Make, turned: bool, expected: set[str]) -> None:
 
 def test_a_band_may_begin_on_a_connection_or_in_a_container(bench: Any) -> None:
     connection = bench.connection("cpu0--psw0")
-    at = bench.scene(*bench.canvas.scene.view_state.label_point(connection))
+    at = label_of(bench, connection)
     press(bench, at)
     move(bench, at + QPoint(30, 30))
     assert isinstance(bench.canvas.tool, Band)
@@ -249,7 +255,7 @@ def test_dropping_a_free_part_on_a_link_inserts_it(make: Make) -> None:
     }
     link = Link(id="l", a="cpu", b="gpu", kind="pcie", generation=5, lanes=16)
     bench = make(Design(name="d", parts=parts, links={"l": link}))
-    at = bench.scene(*bench.canvas.scene.view_state.label_point(0))
+    at = label_of(bench, 0)
     drag(bench, bench.at("sw"), at)
     assert bench.steps() == 1
     ends = {frozenset((x.a, x.b)) for x in bench.session.design.links.values()}
@@ -396,7 +402,7 @@ def test_an_end_of_a_link_is_hung_to_another_part(make: Make) -> None:
     bench = make(design.model_copy(update={"links": {"l": link}}))
     route = bench.canvas.scene.geometry.connection_route[0]
     end = route[-1] + (route[0] - route[-1]) * 0.02
-    click(bench, bench.scene(*bench.canvas.scene.view_state.label_point(0)))
+    click(bench, label_of(bench, 0))
     press(bench, bench.scene(*end.tolist()))
     move(bench, bench.at("drive0"))
     assert isinstance(bench.canvas.tool, Rehang)
@@ -662,7 +668,7 @@ def test_a_part_dropped_on_a_link_is_inserted(make: Make) -> None:
     design = free_pair()
     link = Link(id="l", a="cpu0", b="nic0", kind="pcie", generation=5, lanes=16)
     bench = make(design.model_copy(update={"links": {"l": link}}))
-    at = bench.scene(*bench.canvas.scene.view_state.label_point(0))
+    at = label_of(bench, 0)
     drop_events(bench, part_data('{"kind": "pcie_switch"}'), at)
     assert len(bench.session.design.links) == 2
     assert bench.steps() == 1
@@ -842,10 +848,10 @@ def test_notes_and_groups_are_copied_too(make: Make) -> None:
     assert not bench.warnings
 
 
-def covering(bench: Any) -> list[tuple[str, str]]:
+def covering(bench: Any, now: np.ndarray | None = None) -> list[tuple[str, str]]:
     """Boxes of one container that cover each other."""
     geometry = bench.canvas.scene.geometry
-    rect, found = geometry.rect, []
+    rect, found = geometry.rect if now is None else now, []
     for a in range(len(geometry)):
         for b in range(a + 1, len(geometry)):
             if geometry.parent[a] == geometry.parent[b]:
@@ -953,3 +959,59 @@ def test_what_is_added_by_key_keeps_the_whole_in_sight(make: Make) -> None:
     _, _, width, height = bench.canvas.scene.view_state.bounds
     # four wide servers make a block about as wide as the view, not one row
     assert 0.4 < (width / height) / (1400 / 860) < 2.5
+
+
+def test_links_run_around_boxes_while_one_is_dragged(bench: Any) -> None:
+    """Every frame of a drag of a GPU across its server, and the box of the server as it is shown meanwhile."""
+    start = bench.at("gpu0")
+    press(bench, start)
+    seen = set()
+    for n in range(1, 25):
+        move(bench, start + QPoint(n * 22, n * 9))
+        tool, geometry = bench.canvas.tool, bench.canvas.scene.geometry
+        assert isinstance(tool, Drag)
+        bench.canvas.grab()
+        links = np.flatnonzero(tool._connections)
+        now = tool._room.rects(*tool._spot)
+        solid = np.ones(len(geometry), dtype=bool)
+        a, b = geometry.connection_a[links], geometry.connection_b[links]
+        assert not over_boxes(now, geometry.parent, solid, a, b, tool._led(links))
+        assert not covering(bench, now)
+        seen.add(tool._spot)
+    assert len(seen) > 6
+    release(bench, start + QPoint(24 * 22, 24 * 9))
+    assert not covering(bench)
+
+
+def test_what_is_dragged_onto_another_part_lands_beside_it(make: Make) -> None:
+    bench = make(grid_of_parts())
+    drag(bench, bench.at("gpu0"), bench.at("gpu2", 0.5, 0.6), ALT)
+    assert bench.steps() == 1
+    assert not covering(bench)
+    x, y = place(bench, "gpu0")
+    assert 272 <= x <= 528, "beside or below the third"
+    assert abs(y) <= 64
+
+
+def test_a_server_does_not_grow_over_its_neighbours(make: Make) -> None:
+    parts = [
+        Part(id="one", kind="server", position=Position(x=0, y=0)),
+        Part(id="gpu", kind="gpu", parent="one", position=Position(x=24, y=56)),
+        Part(id="two", kind="server", position=Position(x=240, y=0)),
+    ]
+    bench = make(Design(name="d", parts={p.id: p for p in parts}))
+    bench.canvas.set_view(bench.canvas.view.revealing((-600.0, -600.0, 1800.0, 1800.0)))
+    bench.select("gpu")
+    for _ in range(12):
+        key(bench, Key.Key_Right, SHIFT)
+    assert not covering(bench)
+    assert bench.warnings, "it says why it stays"
+    # 8 units are left between the servers, 24 inside the border
+    assert place(bench, "gpu") == (240 - 8 - 24 - 128, 56)
+    # and the corner of a server stops at the other
+    bench.select("one")
+    corner = bench.at("one", 1.0, 1.0)
+    drag(bench, corner, corner + QPoint(400, 0))
+    left, _, wide, _ = bench.canvas.scene.geometry.rect[bench.box("one")].tolist()
+    assert left + wide <= 240
+    assert not covering(bench)

@@ -9,7 +9,7 @@ import pytest
 
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
-from designer.decisions.failures_survey import share_of
+from designer.analysis.worth import share_of
 from designer.decisions.suggest import EXACT_LIMIT, Searcher, suggest
 from designer.decisions.suggest_candidates import Prices
 from designer.decisions.suggest_cost import Cost

@@ -7,10 +7,10 @@ import pytest
 from designer.design.address import Ref
 from designer.design.document import Design, Part
 from designer.design.edits.parts import AddParts, ChangeParts, RemoveParts
-from designer.design.edits.placement import MoveBy
 from designer.design.edits.properties import SetProperties
 from designer.design.history import History
 from designer.errors import DocumentError
+from tests.moving import MoveBy
 
 A = (Ref("parts", "a"),)
 

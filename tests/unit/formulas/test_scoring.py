@@ -5,14 +5,12 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import kendalltau
 
 from designer.formulas.scoring import (
     Scored,
     Sided,
     band_score,
     group_medians,
-    kendall_tau,
     log_error,
     macro_mean,
     one_sided_error,
@@ -64,19 +62,3 @@ def test_bands_report_coverage_and_width() -> None:
     assert (score.coverage, score.points) == (0.5, 2)
     assert score.width == pytest.approx(math.log(1.1 / 0.9) / 2)
     assert band_score([]).points == 0
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12))
-def test_kendall_agrees_with_scipy(pairs: list[tuple[int, int]]) -> None:
-    first, second = [a for a, _ in pairs], [b for _, b in pairs]
-    ours = kendall_tau(first, second)
-    if len(set(first)) == 1 or len(set(second)) == 1:
-        assert math.isnan(ours)
-    else:
-        assert ours == pytest.approx(kendalltau(first, second).statistic)
-
-
-def test_kendall_refuses_rankings_of_different_points() -> None:
-    with pytest.raises(AssertionError):
-        kendall_tau([1, 2], [1])

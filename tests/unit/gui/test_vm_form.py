@@ -6,6 +6,7 @@ import pytest
 
 from designer.design.address import Ref
 from designer.design.document import Design
+from designer.design.edits.vms import ChangeVms
 from designer.errors import DocumentError
 from designer.gui.viewmodels.forms import Entry, Form, check
 from designer.gui.viewmodels.inspector import inspect
@@ -101,3 +102,30 @@ def test_several_machines_share_what_they_have_in_common() -> None:
     assert _entry(form, "memory").text == "several"
     changed = _enter(cluster(), "dirty_rate", "1 GB/s", "infer0", "train0")
     assert {changed.vms[i].dirty_rate for i in ("infer0", "train0")} == {"1 GB/s"}
+
+
+def test_settings_that_rules_ask_for_are_given_and_taken_away() -> None:
+    design = cluster()
+    first, second = list(design.vms.values())[:2]
+    design = ChangeVms((first.id,), {"settings": {"odd": "kept"}}).apply(design)
+
+    def do(name: str, text: str, *ids: str) -> None:
+        nonlocal design
+        design = _enter(design, f"settings.{name}", text, *ids)
+
+    both = (first.id, second.id)
+    do("unified_memory", "yes", *both)
+    do("tokens_held", "8192", first.id)
+    do("active_memory", "64 GiB", first.id)
+    assert dict(design.vms[first.id].settings) == {
+        "odd": "kept",
+        "unified_memory": True,
+        "tokens_held": 8192,
+        "active_memory": "64 GiB",
+    }
+    assert dict(design.vms[second.id].settings) == {"unified_memory": True}
+    assert _entry(_form(design, *both), "settings.unified_memory").spelled == "yes"
+    assert _entry(_form(design, *both), "settings.tokens_held").text == "several"
+    do("unified_memory", "", *both)
+    assert dict(design.vms[second.id].settings) == {}
+    assert _entry(_form(design, first.id), "settings.odd").spelled == "kept"

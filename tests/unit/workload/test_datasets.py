@@ -1,21 +1,23 @@
 """Datasets and the steps they make."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from designer.errors import CatalogError
 from designer.units import Bytes
-from designer.workload.datasets import Dataset, dataset, datasets, load_dataset, steps_per_epoch
+from designer.workload.datasets import Dataset, dataset, datasets, load_dataset
+
+
+def mean_sample(name: str) -> float:
+    """Bytes of a sample in the mean [B]."""
+    return dataset(name).size / dataset(name).samples
 
 
 def test_imagenet_makes_forty_thousand_steps_of_32() -> None:
     imagenet = dataset("imagenet-1k")
     assert imagenet.samples == 1281167
     assert imagenet.size == 155.84 * 2**30
-    assert steps_per_epoch(imagenet, 32) == 40037
-    assert steps_per_epoch(imagenet, 32) == pytest.approx(40_000, rel=0.001)
-    assert imagenet.sample_size == pytest.approx(130.6e3, rel=0.001)
+    assert imagenet.samples / 32 == pytest.approx(40_000, rel=0.001)
+    assert imagenet.size / imagenet.samples == pytest.approx(130.6e3, rel=0.001)
 
 
 def test_shipped_datasets() -> None:
@@ -28,22 +30,16 @@ def test_shipped_datasets() -> None:
         "mlperf-storage-cosmoflow",
         "c4-en",
     } <= set(datasets())
-    assert dataset("mlperf-storage-unet3d").sample_size == pytest.approx(146_600_628, rel=1e-6)
-    assert dataset("mlperf-storage-resnet50").sample_size == pytest.approx(114_660.07, rel=1e-3)
-    assert dataset("mlperf-storage-cosmoflow").sample_size == pytest.approx(2_828_486, rel=1e-6)
-    assert dataset("cifar-10").sample_size == pytest.approx(3072, rel=1e-3)
+    assert mean_sample("mlperf-storage-unet3d") == pytest.approx(146_600_628, rel=1e-6)
+    assert mean_sample("mlperf-storage-resnet50") == pytest.approx(114_660.07, rel=1e-3)
+    assert mean_sample("mlperf-storage-cosmoflow") == pytest.approx(2_828_486, rel=1e-6)
+    assert mean_sample("cifar-10") == pytest.approx(3072, rel=1e-3)
 
 
 @pytest.mark.parametrize(("samples", "size"), [(0, 10.0), (-1, 10.0), (10, 0.0), (10, -5.0)])
 def test_an_empty_dataset_is_refused(samples: int, size: float) -> None:
     with pytest.raises(CatalogError, match="samples"):
         Dataset("empty", "Empty", samples, Bytes(size))
-
-
-@pytest.mark.parametrize("batch", [0, -32])
-def test_an_empty_batch_is_refused(batch: int) -> None:
-    with pytest.raises(CatalogError, match="batch"):
-        steps_per_epoch(dataset("cifar-10"), batch)
 
 
 def test_an_unknown_dataset_is_answered_with_the_known() -> None:
@@ -66,9 +62,3 @@ def test_a_wrong_dataset_file_is_refused_by_name(tmp_path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(CatalogError, match=r"x\.toml"):
         load_dataset(file)
-
-
-@given(samples=st.integers(1, 10**9), batch=st.integers(1, 10**6))
-def test_steps_visit_every_sample_once(samples: int, batch: int) -> None:
-    steps = steps_per_epoch(Dataset("d", "D", samples, Bytes(1.0)), batch)
-    assert (steps - 1) * batch < samples <= steps * batch

@@ -1,4 +1,8 @@
-"""Moving things, or copies of them: snapped to neighbours and grid, into containers, onto links."""
+"""Moving things, or copies of them: snapped to neighbours and grid, into containers, onto links.
+
+Nothing comes to lie on anything else: what is dragged is shown at the nearest place that is free, and drops there. Its
+links run around boxes while it is dragged, roughly; the rest settles behind the drop.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import Qt
 
+from designer.design.edit import Edit
+from designer.design.geometry import moving_boxes
+from designer.design.room import Room
+from designer.design.routing.route import sketch
 from designer.drawing.batches import Batch
 from designer.drawing.compose_boxes import cards, containers
 from designer.drawing.compose_connections import near
@@ -21,16 +29,21 @@ from designer.gui.canvas.copying import copy_to
 from designer.gui.canvas.editing import Offer, movable, move, put_into, thread
 from designer.gui.canvas.hit import Area, Hit, connection_at, container_for
 from designer.gui.canvas.snapping import MOST_NEIGHBOURS, Snapped, snapped
+from designer.gui.canvas.together import Together
 from designer.gui.canvas.tools._tool import Host, Pointer, Press, Rest, Tool, ToolKind
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
+_NO_ROOM = "There is no room here"
 
 #: edges this near to those of a neighbour are pulled in line [view px]
 _REACH = 6.0
 #: more things or connections than this are shown as plain outlines, or not at all, while they are dragged
 _MOST_BOXES = 1200
 _MOST_CONNECTIONS = 500
+#: more connections than this, or in a larger picture, are only stretched while they are dragged
+_MOST_LED = 150
+_LARGE = 1500
 
 
 class Drag(Tool):
@@ -56,6 +69,10 @@ class Drag(Tool):
         self._kinds = {geometry.kinds[int(geometry.kind[i])] for i in self._boxes}
         self._others = self._neighbours()
         self._snap = Snapped(0.0, 0.0)
+        self._rooms: dict[tuple[int | None, bool], Room] = {}
+        #: where it may land, and how that was found
+        self._spot, self._crowded = (0, 0), False
+        self._ways: tuple[object, Float] | None = None
         self._target: int | None = None
         self._connection = -1
         self._offer: Offer | None = None
@@ -107,21 +124,32 @@ class Drag(Tool):
         return np.concatenate([self._others, self.host.scene.geometry.rect[self._boxes]])
 
     def _aim(self, p: Pointer) -> None:
-        """What the drop would do: hang into another container, or into a link."""
+        """Where the drop would land and what it would do: hang into another container, or into a link."""
         view_state = self.host.scene.view_state
         self._offer, self._connection = None, -1
         target = container_for(view_state, p.sx, p.sy, self._kinds, without=self._lifted)
         home = self._parent if self._parent is not None else target
-        self._target = None
-        if target != home:
-            self._target = target
-            self._offer = put_into(view_state.geometry, self._boxes, self._snap.dx, self._snap.dy, target)
+        self._target = target if target != home else None
         if len(self._boxes) == 1 and not self._connections.any() and not self._copying:
             connection = connection_at(view_state, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
             if connection >= 0:
                 offer = thread(view_state.geometry, connection, self._boxes[0])
                 if offer.ok:
                     self._connection, self._offer, self._target = connection, offer, None
+        spot = self._room.nearest(self._snap.dx, self._snap.dy)
+        self._crowded = spot is None
+        if spot is not None:
+            self._spot = spot
+        if self._target is not None:
+            self._offer = put_into(view_state.geometry, self._boxes, *self._spot, self._target)
+
+    @property
+    def _room(self) -> Room:
+        """What is free where it would land."""
+        key = (self._target, self._copying)
+        if key not in self._rooms:
+            self._rooms[key] = Room(self.host.scene.geometry, self._boxes, *key)
+        return self._rooms[key]
 
     def release(self, p: Pointer) -> None:
         self.move(p)
@@ -130,10 +158,22 @@ class Drag(Tool):
             self.host.finish()
             self.host.warn(offer.reason)
             return
+        if self._crowded and not self._room.is_free(*self._spot):
+            self.host.finish()
+            self.host.warn(_NO_ROOM)
+            return
         if self._copying:
-            edit = copy_to(geometry, self._boxes, self._snap.dx, self._snap.dy, self._target).edit
+            edit = copy_to(geometry, self._boxes, *self._spot, self._target).edit
         else:
-            edit = offer.edit if offer is not None else move(geometry, self._boxes, self._snap.dx, self._snap.dy)
+            edit = move(geometry, self._boxes, *self._spot)
+            if offer is not None and self._connection >= 0:
+                edit = _both(edit, offer)
+            elif offer is not None:
+                edit = offer.edit
+        if edit is not None and self._room.spoils(edit, *self._spot):
+            self.host.finish()
+            self.host.warn(_NO_ROOM)
+            return
         # the edit comes first, so that nothing is drawn at its old place in between
         if edit is not None:
             self.host.make(edit, select_new=self._copying)
@@ -153,7 +193,7 @@ class Drag(Tool):
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
         view_state = self.host.scene.view_state
         geometry, theme = view_state.geometry, view_state.theme
-        dx, dy = round(self._snap.dx * frame.scale), round(self._snap.dy * frame.scale)
+        dx, dy = round(self._spot[0] * frame.scale), round(self._spot[1] * frame.scale)
         found: list[Batch] = []
         if self._target is not None and self._target >= 0:
             good = self._offer is not None and self._offer.ok
@@ -167,30 +207,69 @@ class Drag(Tool):
             found += containers(view_state, moved, boxes)
             connections = np.flatnonzero(self._inner if self._copying else self._connections)
             if len(connections) <= _MOST_CONNECTIONS:
-                found += near(view_state, frame, connections, self._stretched(connections))
+                found += near(view_state, frame, connections, self._led(connections))
             found += cards(view_state, moved, boxes)
             found += texts(view_state, moved, boxes)
-        shift = np.array([self._snap.dx, self._snap.dy, 0.0, 0.0])
+        shift = np.array([*self._spot, 0.0, 0.0])
+        now = self._room.rects(*self._spot)
+        larger = (now != geometry.rect).any(axis=1) & ~self._lifted
+        if larger.any():
+            found.append(outline(frame.boxes(now[larger]), max(1.0, round(frame.ratio)), theme.selection))
         found += ghosts(geometry.rect[self._boxes] + shift, frame, theme)
-        found += guides(self._snap.guides, frame, theme.guide)
-        if self._offer is not None:
-            text = self._offer.reason or (self._said() if self._target is not None else "Insert into this link")
+        if self._spot == (round(self._snap.dx), round(self._snap.dy)):
+            found += guides(self._snap.guides, frame, theme.guide)
+        text = self._offer.reason or self._said() if self._offer is not None else _NO_ROOM if self._crowded else ""
+        if text:
             at = frame.points(np.array([self._at.sx, self._at.sy])).tolist()
-            found += tip(text, at[0], at[1], frame, theme, self._offer.ok, region)
+            good = self._offer is not None and self._offer.ok and not self._crowded
+            found += tip(text, at[0], at[1], frame, theme, good, region)
         return found
 
     def _said(self) -> str:
-        geometry = self.host.scene.geometry
-        assert self._target is not None
+        if self._crowded:
+            return _NO_ROOM
+        if self._target is None:
+            return "Insert into this link"
         verb = "Copy" if self._copying else "Move"
-        return f"{verb} to the canvas" if self._target < 0 else f"{verb} into {geometry.label(self._target)}"
+        if self._target < 0:
+            return f"{verb} to the canvas"
+        return f"{verb} into {self.host.scene.geometry.label(self._target)}"
 
-    def _stretched(self, connections: Int) -> Float:
-        """Routes of connections whose ends moved, roughly; they are led around boxes once the drag has ended."""
+    def _led(self, connections: Int) -> Float:
+        """Routes of connections whose ends moved: around boxes, as long as that takes no longer than a frame."""
+        key = (self._spot, self._target, self._copying, len(connections))
+        if self._ways is None or self._ways[0] != key:
+            self._ways = (key, self._found_paths(connections))
+        return self._ways[1]
+
+    def _found_paths(self, connections: Int) -> Float:
         geometry = self.host.scene.geometry
-        shift = np.array([self._snap.dx, self._snap.dy])
+        shift = np.array(self._spot, dtype=np.float64)
+        routes = geometry.connection_route[connections]
         a, b = self._lifted[geometry.connection_a[connections]], self._lifted[geometry.connection_b[connections]]
-        return stretched(geometry.connection_route[connections], np.outer(a, shift), np.outer(b, shift))
+        found = stretched(routes, np.outer(a, shift), np.outer(b, shift))
+        out = np.flatnonzero(a != b)
+        if not len(out) or len(out) > _MOST_LED or len(geometry) > _LARGE:
+            return found
+        parent = geometry.parent.copy()
+        if self._target is not None:
+            parent[self._boxes] = self._target
+        scene = moving_boxes(geometry).links._replace(rect=self._room.rects(*self._spot), parent=parent)
+        ways = sketch(scene, connections[out], found[out, 0], found[out, -1])
+        wide = max(found.shape[1], ways.shape[1])
+        found, ways = (
+            np.concatenate((part, np.repeat(part[:, -1:], wide - part.shape[1], axis=1)), axis=1)
+            for part in (found, ways)
+        )
+        found[out] = ways
+        return found
+
+
+def _both(moved: Edit | None, offer: Offer) -> Edit | None:
+    """A move and what is offered as one step."""
+    if moved is None or offer.edit is None:
+        return offer.edit
+    return Together((moved, offer.edit), offer.edit.label)
 
 
 def _drag(rest: Rest, down: Pointer, hit: Hit) -> Tool | None:

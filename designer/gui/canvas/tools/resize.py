@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 
 from designer.design.edits.placement import Resize as ResizeEdit
+from designer.design.room import largest
 from designer.drawing.batches import Batch
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
@@ -17,7 +18,7 @@ _SMALLEST = (48.0, 32.0)
 
 
 class Resize(Tool):
-    """The corner follows the pointer; a container stays as large as what it holds."""
+    """The corner follows the pointer up to what stands beside; a container stays as large as what it holds."""
 
     hint = "Alt: without the grid · Esc cancels"
     cursor = Qt.CursorShape.SizeFDiagCursor
@@ -41,7 +42,8 @@ class Resize(Tool):
         corner = self._rect[:2] + self._rect[2:] + np.array([p.sx - self._start.sx, p.sy - self._start.sy])
         if not p.alt:
             corner = np.array([gridded(float(corner[0])), gridded(float(corner[1]))])
-        self._size = np.maximum(corner - self._origin, self._least)
+        width, height = np.maximum(corner - self._origin, self._least).tolist()
+        self._size = np.array(largest(self.host.scene.geometry, self._box, round(width), round(height)))
         self.host.refresh()
 
     def release(self, p: Pointer) -> None:

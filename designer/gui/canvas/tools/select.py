@@ -12,6 +12,7 @@ from designer.design.address import Address, Ref
 from designer.design.edit import Edit
 from designer.design.edits.placement import SetCollapsed
 from designer.design.edits.structure import Delete
+from designer.design.room import Room
 from designer.drawing.batches import Batch, Rects
 from designer.drawing.compose_virtual_machines import chosen_chips, counts_only, under_pointer
 from designer.drawing.levels import Level
@@ -21,7 +22,7 @@ from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.bending import bendable
 from designer.gui.canvas.compose_overlay import connection_text, grips, handles, hover, side_points
-from designer.gui.canvas.editing import Picked, connection_picks, move
+from designer.gui.canvas.editing import Picked, connection_picks, movable, move
 from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, container_at
 from designer.gui.canvas.navigate import first_inside, following, nearest
 from designer.gui.canvas.steppers import step_at, steppers
@@ -336,8 +337,13 @@ class Select(Tool):
         if now - last > _NUDGE_PAUSE or what != scene.selection:
             number += 1
         self._nudged = (now, number, scene.selection)
-        edit = move(scene.geometry, selected.tolist(), dx * step, dy * step, ("nudge", number))
-        if edit is not None:
+        boxes = movable(scene.geometry, selected.tolist())
+        room = Room(scene.geometry, boxes)
+        dx, dy = room.along(round(dx * step), round(dy * step))
+        edit = move(scene.geometry, boxes, dx, dy, ("nudge", number))
+        if edit is None or room.spoils(edit, dx, dy):
+            self.host.warn("There is no room on that side")
+        else:
             self.host.make(edit)
 
     def step(self, back: bool) -> bool:

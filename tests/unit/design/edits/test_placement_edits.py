@@ -13,12 +13,9 @@ from designer.design.edits.placement import (
     Align,
     Distribute,
     MatchSize,
-    MoveBy,
     Place,
     Resize,
     SetCollapsed,
-    Snap,
-    snap,
 )
 from designer.errors import DocumentError
 
@@ -65,13 +62,6 @@ def test_place_puts_parts_groups_and_notes_where_they_shall_be() -> None:
         Place({refs[2]: (1, 1)}, within=("a",)).apply(design)
 
 
-def test_a_nudge_starts_from_where_a_thing_is_drawn() -> None:
-    design = Design.model_validate({"name": "x", "parts": [Part(id="a", kind="gpu")]})
-    moved = MoveBy((A,), 1, -1, start={A: (100, 200)}).apply(design)
-    assert moved.parts["a"].position == Position(x=101, y=199)
-    assert MoveBy((A,), 0, 0).apply(design) is design
-
-
 @given(a=st.tuples(COORDINATE, COORDINATE), b=st.tuples(COORDINATE, COORDINATE), c=st.tuples(COORDINATE, COORDINATE))
 def test_aligned_things_share_a_side_within_the_old_bounds(
     a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]
@@ -97,17 +87,8 @@ def test_distributed_things_have_equal_gaps_and_the_outermost_stay(
     assert abs((middle[0] - first[2]) - (last[0] - middle[2])) <= 1
 
 
-@given(value=COORDINATE, grid=st.integers(1, 64))
-def test_snapping_goes_to_the_nearest_multiple_and_stays(value: int, grid: int) -> None:
-    snapped = snap(value, grid)
-    assert snapped % grid == 0
-    assert abs(snapped - value) * 2 <= grid
-    assert snap(snapped, grid) == snapped
-
-
 def test_sizes() -> None:
     design = three((0, 0), (9, 9), (21, 3))
-    assert Snap((B, C)).apply(design).parts["c"].position == Position(x=24, y=0)
     same = MatchSize((C, A), height=False).apply(design)
     assert same.parts["a"].size == Size(width=80, height=30)
     resized = Resize(A, (200, 1), (-4, 0)).apply(design).parts["a"]

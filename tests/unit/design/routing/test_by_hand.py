@@ -16,7 +16,7 @@ from designer.design.document import Design, Link, Part, Position
 from designer.design.edits.clipboard import Duplicate
 from designer.design.edits.links import BendLinks, Reconnect
 from designer.design.edits.parts import SetParent
-from designer.design.edits.placement import MoveBy, Place
+from designer.design.edits.placement import Place
 from designer.design.edits.structure import MakeGroup
 from designer.design.geometry import lay_out, update
 from designer.design.routing.by_hand import bent_way
@@ -26,6 +26,7 @@ from designer.errors import DocumentError
 from designer.interchange.native.reader import loads
 from designer.interchange.native.writer import dumps
 from tests.designs import one_server
+from tests.moving import MoveBy
 from tests.ways import over_any
 
 pytestmark = pytest.mark.without_qt

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import designer
 from designer.formulas.migration.evacuation_bound import evacuation_bound
-from designer.formulas.migration.evacuation_schedule import EvacuationVm, equal_split, evacuation_schedule
+from designer.formulas.migration.evacuation_schedule import EvacuationVm, evacuation_schedule
+from tests.evacuation_rates import equal_split
 
 
 def vm(name: str, size: float, to: str = "b", *, fixed: float = 5.0, serial: bool = False) -> EvacuationVm:

@@ -12,7 +12,6 @@ from designer.formulas.migration.vmotion_admission import (
     Operation,
     network_room,
     vmotion_admission,
-    vmotion_admission_old,
 )
 from designer.formulas.migration.vmotion_cpu import vmotion_cpu
 from designer.formulas.migration.vmotion_long_distance import vmotion_long_distance
@@ -91,11 +90,6 @@ def test_seventeen_cores_at_100_gigabits_encrypted() -> None:
     cores = vmotion_cpu([100 * GBIT], 100 * GBIT, encrypted=True)
     assert cores.source.value == pytest.approx(17, abs=0.5)
     assert cores.destination.value == pytest.approx(17, abs=0.5)
-
-
-def test_an_old_host_with_a_storage_vmotion_takes_four_vmotions() -> None:
-    admission = vmotion_admission_old(V, {S: 1}, slowest_line_rate=10 * GBIT)
-    assert (admission.more, admission.binding) == (4, "host")
 
 
 @pytest.mark.parametrize(
