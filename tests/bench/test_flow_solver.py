@@ -16,6 +16,8 @@ from designer.analysis.flows import Incidence, adjoint, binding, solve
 from tests.bench.instances import chain, load, permutation, random_dense
 from tests.bench.naive import naive
 
+pytestmark = pytest.mark.alone
+
 
 def best(function: Callable[[], object], repeats: int) -> float:
     """Shortest of some runs [s]."""
