@@ -173,6 +173,7 @@ NVLINK-MISSING         warning        A GPU has fewer NVLinks than its twin
 POOL-FULL              warning        Jobs come faster than they are done
 POOL-REST              info           Some accelerators are left out of the pools
 SERVE-APART            info           A model named as beside another one shares no accelerator with it
+SERVE-CONTEXT          warning        Requests are longer than the model was made for
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
 SERVE-IDLE             info           Some accelerators do not serve
 SERVE-LIMIT            error          A limit of the service is not met

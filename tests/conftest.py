@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import tempfile
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -65,6 +68,29 @@ def pytest_collection_finish() -> None:
     gc.enable()
     gc.collect()
     gc.freeze()
+
+
+@cache
+def _group(file: Path) -> str:
+    """The group of workers' tests that a file names in its ``pytestmark``, else nothing."""
+    found = re.search(r'^pytestmark = .*xdist_group\("([^"]+)"\)', file.read_text(encoding="utf-8"), re.MULTILINE)
+    return found[1] if found is not None else ""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Sends the files of a group to one worker, where they share what they read; xdist looks for the group behind the
+    name of each test, where newer versions of pytest do not write it.
+    """
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _group(config.rootpath / nodeid.partition("::")[0]) or nodeid
+
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -49,12 +49,12 @@ class ChannelRows(Rows[ChannelRow]):
     @cached_property
     def load(self) -> Float:
         """Payload of each row. : (n,) [B/s]"""
-        return self._told.load[self.number] if self._told is not None else np.zeros(len(self.number))
+        return self._told.at(self.number)[0] if self._told is not None else np.zeros(len(self.number))
 
     @cached_property
     def utilization(self) -> Float:
         """Share of what the channel can achieve. : (n,)"""
-        return self._told.utilization[self.number] if self._told is not None else np.zeros(len(self.number))
+        return self._told.at(self.number)[1] if self._told is not None else np.zeros(len(self.number))
 
     def _rows_at(self, index: Sequence[int]) -> list[ChannelRow]:
         network, net = self.network, self.network.net
@@ -93,8 +93,7 @@ def listed(network: Network, loads: ChannelLoads | None) -> Int:
         return np.arange(n)
     if loads is None:
         return np.arange(CHANNELS_LIMIT)
-    busy = np.flatnonzero(loads.load > 0)
-    return busy[np.argsort(-loads.utilization[busy], kind="stable")][:CHANNELS_LIMIT]
+    return loads.busiest(CHANNELS_LIMIT)
 
 
 def with_ids(rows: Sequence[ChannelRow], ids: Sequence[str]) -> dict[str, ChannelRow]:

@@ -15,9 +15,10 @@ from designer.analysis.channel_order import ways
 from designer.analysis.communicator import IN_NETWORK, Communicator, make_communicator, widened
 from designer.analysis.gateways import COMPUTE_ROLES
 from designer.analysis.group_situation import NETWORK_SWITCHES
+from designer.analysis.hop_loads import channels_in_classes
 from designer.analysis.islands import role_of
 from designer.analysis.network import LISTED_LIMIT, Network
-from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Rows
+from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, LoadsOfClasses, Rows
 from designer.analysis.routes import route
 from designer.analysis.selection import resolve
 from designer.analysis.staging import staged
@@ -368,20 +369,27 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
 
 def _loads(
     network: Network, group: Communicator, time: CollectiveTime, inside: float, between: float
-) -> tuple[Float, Float]:
-    n = 2 * network.net.n_links
-    load, busy = np.zeros(n), np.zeros(n)
-    raw = np.repeat(network.rate, 2)
+) -> LoadsOfClasses | tuple[Float, Float]:
     fill = min(1.0, (time.bandwidth_term + time.pipeline_term) / time.time) if time.time else 0.0
-    limits = [a.rate / r for a, r in ((group.inside, inside), (group.between, between)) if a is not None and r > 0]
-    tightest = min(limits, default=1.0)
-    for activity, rate in ((group.inside, inside), (group.between, between)):
-        if activity is None:
-            continue
-        carried = np.bincount(network.channels_of(activity.resource), activity.usage, n) * rate
+    sides = [(a, r) for a, r in ((group.inside, inside), (group.between, between)) if a is not None]
+    tightest = min((a.rate / r for a, r in sides if r > 0), default=1.0)
+    if network.frame.hashed:
+        n = 2 * network.net.n_links
+        load, busy, raw = np.zeros(n), np.zeros(n), np.repeat(network.rate, 2)
+        for activity, rate in sides:
+            carried = np.bincount(network.channels_of(activity.resource), activity.usage, n) * rate
+            load += carried
+            busy += carried / raw * tightest * fill
+        return load, network.over_both_ways(busy)
+    classes, used = channels_in_classes(network, tuple(a.hops for a, _ in sides))
+    raw = network.rate_of(classes.first >> 1)
+    load, busy, back = np.zeros(len(classes)), np.zeros(len(classes)), np.zeros(len(classes))
+    for (_, rate), (mine, opposite) in zip(sides, used, strict=True):
+        carried = mine * rate
         load += carried
         busy += carried / raw * tightest * fill
-    return load, network.over_both_ways(busy)
+        back += opposite * rate / raw * tightest * fill
+    return LoadsOfClasses(classes, load, np.where(network.full[classes.first >> 1], busy, busy + back))
 
 
 def _sweep(asked: AskedGroup, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:

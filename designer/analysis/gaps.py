@@ -62,7 +62,7 @@ def _loaded(gap: Gap, loads: ChannelLoads | None) -> bool:
     if loads is None:
         return True
     links = np.fromiter(gap.links, dtype=np.int64)
-    return bool((loads.load[2 * links] > 0).any() or (loads.load[2 * links + 1] > 0).any())
+    return bool((loads.at(np.concatenate([2 * links, 2 * links + 1]))[0] > 0).any())
 
 
 def _factor(one: Estimate, other: Estimate) -> float:

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
+from designer.analysis.channel_classes import ChannelClasses, classes_by, together
 from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, both_directions, efficiencies_of
-from designer.analysis.frame import STRUCTURES_LIMIT
+from designer.analysis.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
 from designer.analysis.network import LISTED_LIMIT, Network
@@ -382,3 +383,45 @@ def common_of(network: Network, one: Hops, other: Hops) -> Common:
     arrays, usage = network.arrays, a.usage[place[shared]] + b.usage[rows]
     classes = classes_of(arrays.rate_class[network.links_of(shared)], figures=(usage,))
     return Common(shared[classes.first], usage[classes.first])
+
+
+def channels_in_classes(network: Network, sides: tuple[Hops, ...]) -> tuple[ChannelClasses, tuple[Float, ...]]:
+    """Channels that some patterns of hops use alike, and what each puts on one of every class per unit of rate.
+
+    Of cables that are told one by one several belong to a channel: not for networks where traffic is hashed.
+
+    Returns
+    -------
+    tuple
+        The classes, and for each pattern (2, n_classes): on the channel itself, and on the other way of its link.
+    """
+    return _channels_in_classes(network.frame, sides)
+
+
+def _classes_size(found: tuple[ChannelClasses, tuple[Float, ...]]) -> int:
+    return found[0].of.nbytes
+
+
+@memo(most=STRUCTURES_LIMIT, size=_classes_size, budget=LIFTED_LIMIT)
+def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[ChannelClasses, tuple[Float, ...]]:
+    arrays = frame_arrays(frame)
+    n = 2 * len(arrays.full)
+    classes = ChannelClasses(np.zeros(n, dtype=np.int32), np.zeros(min(n, 1), dtype=np.int64))
+    label: list[npt.NDArray[np.int32]] = []
+    for hops in sides:
+        every = hops.every
+        link = np.searchsorted(arrays.first_resource, every.resource, side="right") - 1
+        back = arrays.full[link] & (every.resource > arrays.first_resource[link])
+        mine = np.zeros(n, dtype=np.int32)
+        mine[2 * link + back] = every.of + 1
+        label.append(mine)
+        classes = together(classes, classes_by(mine, len(hops.classes.first) + 1))
+    shared = np.flatnonzero(np.repeat(~arrays.full, 2))
+    opposite = np.zeros(n, dtype=np.int32)
+    opposite[shared] = 1 + classes.of[shared ^ 1]
+    classes = together(classes, classes_by(opposite, len(classes) + 1))
+    used: list[Float] = []
+    for hops, mine in zip(sides, label, strict=True):
+        per_class = np.concatenate([[0.0], hops.usage[hops.classes.first]])
+        used.append(np.stack([per_class[mine[classes.first]], per_class[mine[classes.first ^ 1]]]))
+    return classes, tuple(used)

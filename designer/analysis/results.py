@@ -9,6 +9,7 @@ from typing import Generic, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.channel_classes import ChannelClasses, Int
 from designer.findings import Finding
 from designer.sources import Estimate
 
@@ -194,8 +195,24 @@ class WorkloadResult:
     tables: Mapping[str, Table] = field(default_factory=dict[str, Table])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadsOfClasses:
+    """What channels carry, once for each class of them.
+
+    Parameters
+    ----------
+    load, utilization : (n_classes,) as `ChannelLoads` has them
+    """
+
+    classes: ChannelClasses
+    load: Float
+    utilization: Float
+
+
 class ChannelLoads:
     """Load of every channel under one workload; worked out when somebody looks.
+
+    Those told in classes are spread over all channels each time they are asked for: `at` asks for some alone.
 
     Parameters
     ----------
@@ -204,7 +221,7 @@ class ChannelLoads:
     """
 
     def __init__(self, load: Float, utilization: Float) -> None:
-        self._found: tuple[Float, Float] | Callable[[], tuple[Float, Float]] = (load, utilization)
+        self._found: _Told | Callable[[], _Told] = (load, utilization)
 
     @staticmethod
     def none(n_links: int) -> ChannelLoads:
@@ -213,26 +230,69 @@ class ChannelLoads:
         return ChannelLoads(nothing, nothing)
 
     @staticmethod
-    def made(make: Callable[[], tuple[Float, Float]]) -> ChannelLoads:
-        """Loads that `make` works out: load and utilization."""
+    def made(make: Callable[[], _Told]) -> ChannelLoads:
+        """Loads that `make` works out: load and utilization of channels, or of classes of them."""
         loads = ChannelLoads(_NONE, _NONE)
         loads._found = make
         return loads
 
-    def _both(self) -> tuple[Float, Float]:
-        if not isinstance(self._found, tuple):
+    @property
+    def stored(self) -> tuple[Float, Float] | LoadsOfClasses:
+        """What is known: load and utilization of all channels, or of classes of them."""
+        if callable(self._found):
             self._found = self._found()
         return self._found
+
+    def in_classes(self) -> LoadsOfClasses:
+        """Loads in classes; of one channel each where none are alike."""
+        stored = self.stored
+        if isinstance(stored, LoadsOfClasses):
+            return stored
+        every = np.arange(len(stored[0]))
+        return LoadsOfClasses(ChannelClasses(every.astype(np.int32), every), *stored)
 
     @property
     def load(self) -> Float:
         """Payload of each channel [B/s]. : (n_channels,)"""
-        return self._both()[0]
+        stored = self.stored
+        return stored.load[stored.classes.of] if isinstance(stored, LoadsOfClasses) else stored[0]
 
     @property
     def utilization(self) -> Float:
         """Share of what each channel can achieve, 0 to 1. : (n_channels,)"""
-        return self._both()[1]
+        stored = self.stored
+        return stored.utilization[stored.classes.of] if isinstance(stored, LoadsOfClasses) else stored[1]
+
+    def at(self, channels: Int) -> tuple[Float, Float]:
+        """Load and utilization of some channels. : (n,)"""
+        stored = self.stored
+        if isinstance(stored, LoadsOfClasses):
+            of = stored.classes.of[channels]
+            return stored.load[of], stored.utilization[of]
+        return stored[0][channels], stored[1][channels]
+
+    def busiest(self, most: int) -> Int:
+        """Loaded channels, the fullest first, and by number where they are as full; at most so many."""
+        stored = self.stored
+        if not isinstance(stored, LoadsOfClasses):
+            busy = np.flatnonzero(stored[0] > 0)
+            return busy[np.argsort(-stored[1][busy], kind="stable")][:most]
+        loaded = np.flatnonzero(stored.load > 0)
+        size = np.bincount(stored.classes.of, minlength=len(stored.classes))[loaded]
+        order = np.argsort(-stored.utilization[loaded], kind="stable")
+        # classes that could be among them: all that are as full as the one with which there are enough
+        enough = int(np.searchsorted(np.cumsum(size[order]), most))
+        least = stored.utilization[loaded[order[min(enough, len(order) - 1)]]] if len(order) else 0.0
+        chosen = np.zeros(len(stored.classes), dtype=bool)
+        chosen[loaded] = stored.utilization[loaded] > least
+        full = np.flatnonzero(chosen[stored.classes.of])
+        full = full[np.argsort(-stored.utilization[stored.classes.of[full]], kind="stable")][:most]
+        chosen[:] = False
+        chosen[loaded] = stored.utilization[loaded] == least
+        return np.concatenate([full, np.flatnonzero(chosen[stored.classes.of])[: most - len(full)]])
+
+
+_Told = tuple[Float, Float] | LoadsOfClasses
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,12 +136,12 @@ def _beyond(network: Network, node: Int, family: int) -> Int:
 
 
 #: fewer rows than all divided by this are sorted, more are marked
-_FEW_ROWS: Final = 16
+_FEW_ROWS_LIMIT: Final = 16
 
 
 def _met(numbers: Int, size: int) -> tuple[Int, Int]:
     """Which of `size` numbers occur, ascending, and the place of each among these."""
-    if len(numbers) < size // _FEW_ROWS:
+    if len(numbers) < size // _FEW_ROWS_LIMIT:
         return np.unique(numbers, return_inverse=True)
     occurs = np.zeros(size, dtype=bool)
     occurs[numbers] = True

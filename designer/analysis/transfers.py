@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit, Resources, describe, with_gains
+from designer.analysis.channel_classes import classes_by
 from designer.analysis.channel_order import ways
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.folding import Fold
 from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network
-from designer.analysis.results import Bottleneck, ChannelLoads, Flow, Rows
+from designer.analysis.results import Bottleneck, ChannelLoads, Flow, LoadsOfClasses, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged
@@ -274,16 +275,22 @@ def _fraction_of_resource(problem: Problem) -> Mapping[int, float]:
     return dict(zip(problem.link_resources()[order].tolist(), problem.fraction[order].tolist(), strict=True))
 
 
-def _loads(problem: Problem, rate: Float) -> tuple[Float, Float]:
-    network = problem.network
-    carried = problem.share * rate[problem.routes.flow]
+def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
+    """What channels carry: those that stand for others once, those that carry nothing once together."""
+    network, full = problem.network, problem.network.full
     n = 2 * network.net.n_links
-    load = np.bincount(problem.channel, carried, n).astype(np.float64)
-    occupied = np.bincount(problem.channel, carried / problem.fraction, n).astype(np.float64)
-    if problem.fold is not None:
-        every = problem.fold.every_channel()
-        load, occupied = load[every], occupied[every]
-    return load, network.over_both_ways(occupied) / np.repeat(network.rate, 2)
+    met = np.zeros(n, dtype=bool)
+    met[problem.channel] = True
+    # both ways of what is shared tell what they come to together
+    met[(problem.channel ^ 1)[~full[problem.channel >> 1]]] = True
+    lead = np.arange(n) if problem.fold is None else problem.fold.every_channel()
+    classes = classes_by(np.where(met[lead], lead + 1, 0), n + 1)
+    carried, of = problem.share * rate[problem.routes.flow], classes.of[problem.channel]
+    load = np.bincount(of, carried, len(classes)).astype(np.float64)
+    occupied = np.bincount(of, carried / problem.fraction, len(classes)).astype(np.float64)
+    link = classes.first >> 1
+    together = np.where(full[link], occupied, occupied + occupied[classes.of[classes.first ^ 1]])
+    return LoadsOfClasses(classes, load, together / network.rate_of(link))
 
 
 def _listed(problem: Problem, rates: Float, bottleneck: Binding) -> Rows[Flow]:

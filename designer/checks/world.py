@@ -13,6 +13,7 @@ import numpy as np
 from designer.analysis.network import Network, build_network, network_without
 from designer.analysis.results import Analysis, Bottleneck, Flow, WorkloadResult
 from designer.analysis.study import analyze, run_workload
+from designer.analysis.worth import share_of, worth_of
 from designer.catalog.parttype import Capability, part_kinds
 from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
 from designer.design.address import split_path
@@ -28,18 +29,6 @@ from designer.workload.kind import workload_kinds
 
 #: of parts that are not alike at most so many are taken away in turn
 LOSSES_LIMIT: Final = 64
-#: metrics that tell how well a workload does as a whole, the first it has counts; True where more is better
-_WORTH: Final = (
-    ("step_time", False),
-    ("samples_per_second", True),
-    ("tokens_per_second", True),
-    ("requests_per_second", True),
-    ("evacuation_time", False),
-    ("migration_time", False),
-    ("transfer_time", False),
-    ("communication_time", False),
-    ("rate", True),
-)
 _ALL = re.compile(r"(?P<kind>[A-Za-z_]+)\[\*\]\Z")
 
 
@@ -283,18 +272,15 @@ class World:
     def slowdown(self, pattern: str, workload: str) -> Several:
         """How many times slower a workload gets without each of some parts."""
         whole = self.result(workload)
-        worth = next(((name, more) for name, more in _WORTH if name in whole.metrics), None)
-        if worth is None:
-            raise AnalysisError(f"{workload!r} has no metric of its speed", remedy="name a metric instead of slowdown")
-        name, more = worth
+        worth_of(whole)
         items: list[Measure] = []
         for path in self.losses(pattern):
             result = self.lost(path, workload)
             if result is None:
                 items.append(Measure(np.inf, np.inf, np.inf, NONE, path, f"{workload} cannot run without {path}"))
                 continue
-            before, after = whole.metrics[name].value, result.metrics[name].value
-            times = (before / after if more else after / before) if before and after else np.inf
+            share = share_of(whole, result)
+            times = 1 / share if share > 0 else np.inf
             binds, mend = bottleneck_text(result.binding)
             items.append(replace(Measure.exact(times, NONE, path), binds=binds, mend=mend))
         return Several(tuple(items), "max", pattern)

@@ -17,11 +17,12 @@ from designer.analysis.capacities import HOST, NETWORK
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
-from designer.analysis.training.accelerators import accelerator_of
+from designer.analysis.training.accelerators import accelerator_of, number
 from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError, DesignerError
 from designer.formulas.calibration import generation, share
+from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.sources import Estimate
 
 #: normal quantiles: the ends of an 80 % band, and the one-sided 97.5 % limit
@@ -38,9 +39,15 @@ _COLLECTIVES: Final = {
     "alltoall": "all-to-all",
     "broadcast": "broadcast",
     "sendrecv": "send-recv",
+    "all_reduce_net": "all-reduce",
+    "alltoall_net": "all-to-all",
 }
 #: promises whose logarithms are this close are the same
 _ALIKE: Final = 0.05
+#: collectives between two hosts
+TWO_HOSTS: Final = ("all_reduce_net", "alltoall_net")
+#: storage systems that are tested
+STORES_LIMIT: Final = 4
 #: collectives of the sheet
 _SHEET: Final = ("all_reduce", "all_gather", "alltoall")
 
@@ -52,7 +59,8 @@ class Trial:
     Parameters
     ----------
     sort
-        What is measured alike: ``h2d``, ``d2h``, ``d2d``, ``fio``, ``ib``, ``gemm`` or the name of a collective.
+        What is measured alike: ``h2d``, ``d2h``, ``d2d``, ``h2d_all`` (all at once), ``fio``, ``store``, ``ib``,
+        ``gemm``, ``hbm`` or the name of a collective, with ``_net`` behind it between two hosts.
     parts
         What it is about: the accelerators, drives or NICs.
     size
@@ -124,7 +132,9 @@ class Machine:
         islands = list(dict.fromkeys(network.island[gpus].tolist()))
         self.islands: tuple[int, ...] = tuple(islands[:2])
         self.gpus = self._paths(np.isin(np.arange(network.net.n_parts), gpus), 0)
+        self.peers = self._paths(np.isin(np.arange(network.net.n_parts), gpus), 1) if len(islands) > 1 else ()
         self.drives = self._paths(self._of_kind("drive"), 0)
+        self.stores = tuple(network.net.path(int(n)) for n in network.parts_of_kind("storage"))[:STORES_LIMIT]
         self.nics = tuple(self._paths(self._cabled(), k) for k in range(len(self.islands)))
 
     def _paths(self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]], machine: int) -> tuple[str, ...]:
@@ -158,11 +168,15 @@ def sheet(machine: Machine) -> list[Trial]:
     n = len(gpus)
     for k, gpu in enumerate(gpus):
         found.append(Trial("gemm", (gpu,), "gpu-burn", f"gpu_burn -tc -i {k} 60"))
+        found.append(
+            Trial("hbm", (gpu,), "BabelStream", f"cuda-stream --device {k} --triad-only --arraysize 268435456")
+        )
     for sort, name in (("h2d", "host_to_device_memcpy_ce"), ("d2h", "device_to_host_memcpy_ce")):
         found += [Trial(sort, (gpu,), "nvbandwidth", f"nvbandwidth -t {name}") for gpu in gpus]
     pairs = "nvbandwidth -t device_to_device_memcpy_write_ce"
     found += [Trial("d2d", (a, b), "nvbandwidth", pairs) for a in gpus for b in gpus if a != b]
     if n > 1:
+        found.append(Trial("h2d_all", gpus, "nvbandwidth", "nvbandwidth -t host_to_all_memcpy_ce"))
         found += [collective(machine, name, n, LARGE) for name in _SHEET]
         found += [collective(machine, _SHEET[0], n, size) for size in SMALLER]
     for drive in machine.drives:
@@ -172,6 +186,17 @@ def sheet(machine: Machine) -> list[Trial]:
             " --numjobs=4 --runtime=60 --time_based --group_reporting"
         )
         found.append(Trial("fio", (drive,), "fio", command))
+    for store in machine.stores:
+        name = store.rpartition("/")[2]
+        command = (
+            f"fio --name={name} --directory=/mnt/{name} --size=32G --rw=read --bs=1M --direct=1 --ioengine=libaio"
+            " --iodepth=32 --numjobs=16 --runtime=60 --time_based --group_reporting"
+        )
+        found.append(Trial("store", (store,), "fio", command))
+    if machine.peers and len(machine.nics) > 1 and all(machine.nics):
+        for name, what in (("all_reduce", "all_reduce_net"), ("alltoall", "alltoall_net")):
+            sizes = (LARGE, SMALLER[0]) if name == "all_reduce" else (LARGE,)
+            found += [between(machine, name, what, size) for size in sizes]
     if len(machine.nics) > 1:
         for nic, other in zip(*machine.nics, strict=False):
             name = nic.rpartition("/")[2]
@@ -185,6 +210,14 @@ def collective(machine: Machine, name: str, ranks: int, size: int) -> Trial:
     gpus = machine.gpus[:ranks]
     command = f"{name}_perf -b {size} -e {size} -g {len(gpus)} -n 20"
     return Trial(name, gpus, "nccl-tests", command, size)
+
+
+def between(machine: Machine, name: str, sort: str, size: int) -> Trial:
+    """A collective of nccl-tests over all accelerators of two hosts."""
+    gpus = (*machine.gpus, *machine.peers)
+    each = len(machine.gpus)
+    command = f"mpirun -np 2 -H [two hosts] {name}_perf -b {size} -e {size} -g {each} -n 20"
+    return Trial(sort, gpus, "nccl-tests", command, size)
 
 
 class Promises:
@@ -207,12 +240,14 @@ class Promises:
     def _expected(self, trial: Trial) -> Expected | None:
         if trial.sort == "gemm":
             return self._product(trial)
+        if trial.sort == "hbm":
+            return self._own_memory(trial)
         if trial.sort in _COLLECTIVES:
             settings = {
                 "collective": _COLLECTIVES[trial.sort],
                 "group": ",".join(trial.parts),
                 "size": f"{trial.size} B",
-                "algorithm": self.algorithm if trial.sort == "all_reduce" else "auto",
+                "algorithm": self.algorithm if trial.sort in ("all_reduce", "all_reduce_net") else "auto",
             }
             result = self._run("collective", settings)
             return Expected(trial, result.metrics["bus_bandwidth"], frozenset())
@@ -220,7 +255,9 @@ class Promises:
         ends = {
             "h2d": (memory, trial.parts[0]),
             "d2h": (trial.parts[0], memory),
+            "h2d_all": (memory, ",".join(trial.parts)),
             "fio": (trial.parts[0], memory),
+            "store": (trial.parts[0], memory),
             "d2d": (trial.parts[0], trial.parts[-1]),
             "ib": (trial.parts[0], trial.parts[-1]),
         }[trial.sort]
@@ -243,6 +280,15 @@ class Promises:
         best = share(generation(found.generation).best, name)
         peak = float(found.flops[name])
         estimate = Estimate(peak * best.value, peak * best.low, peak * best.high, "FLOP/s", (best.source,), name)
+        return Expected(trial, estimate, frozenset())
+
+    def _own_memory(self, trial: Trial) -> Expected | None:
+        """A triad over the memory of an accelerator."""
+        peak = number(self.network, self.network.net.index_of(trial.parts[0]), "memory_bandwidth")
+        if not peak:
+            return None
+        c = MEMORY_SHARE
+        estimate = Estimate(peak * c.value, peak * c.low, peak * c.high, "B/s", (c.source,), "triad")
         return Expected(trial, estimate, frozenset())
 
 

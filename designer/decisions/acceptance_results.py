@@ -1,4 +1,4 @@
-"""Outputs of nccl-tests, nvbandwidth, fio, ib_write_bw and gpu-burn as results of trials."""
+"""Outputs of nccl-tests, nvbandwidth, BabelStream, fio, ib_write_bw and gpu-burn as results of trials."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from designer.decisions.acceptance import Machine, Trial, collective, sheet
+from designer.decisions.acceptance import TWO_HOSTS, Machine, Trial, between, collective, sheet
 from designer.errors import FormatError
 
 #: larger texts are no output of a test [characters]
@@ -28,6 +28,8 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
 _FIO_JOB = re.compile(r"^(\S+): \(g(?:roupid)?=", re.MULTILINE)
 _FIO_READ = re.compile(r"READ: bw=[\d.]+\w+/s \(([\d.]+)(\w?B)/s\)")
 _BURN = re.compile(r"\(([\d.]+) Gflop/s\)")
+_TRIAD = re.compile(r"^Triad\s+(\d+(?:\.\d+)?)\s", re.MULTILINE)
+_TOGETHER = re.compile(r"^SUM host_to_all_memcpy_ce (\d+(?:\.\d+)?)", re.MULTILINE)
 _RANK = re.compile(r"^#\s+Rank\s+\d+", re.MULTILINE)
 
 
@@ -56,10 +58,11 @@ def read(text: str, machine: Machine, name: str = "") -> list[Reading]:
         *_fio(text, machine, name),
         *_ib_write(text, machine, name),
         *_burn(text, machine, name),
+        *_triad(text, machine, name),
     ]
     if not found:
         raise FormatError(
-            "no result of nccl-tests, nvbandwidth, fio, ib_write_bw or gpu-burn in it",
+            "no result of nccl-tests, nvbandwidth, BabelStream, fio, ib_write_bw or gpu-burn in it",
             file=name,
             remedy="paste what the tool prints, with its headings",
         )
@@ -85,13 +88,19 @@ def _nccl(text: str, machine: Machine, name: str) -> Iterator[Reading]:
         rest = rest[1:] if len(cells) in (13, 12) and len(rest) % 4 == 1 else rest
         if len(rest) < 3 or int(cells[0]) <= 0 or not _positive(float(rest[2])):
             continue
+        both = ranks == len(machine.gpus) + len(machine.peers) > len(machine.gpus) and f"{what}_net" in TWO_HOSTS
         trial = collective(machine, what, min(ranks, len(machine.gpus)), int(cells[0]))
+        trial = between(machine, what, f"{what}_net", int(cells[0])) if both else trial
         yield Reading(trial, float(rest[2]) * 1e9, f"{name}:{number}")
 
 
 def _nvbandwidth(text: str, machine: Machine, name: str) -> Iterator[Reading]:
     sort, columns = "", list[int]()
     trials = {t.id: t for t in sheet(machine)}
+    whole = next((t for t in trials.values() if t.sort == "h2d_all"), None)
+    for match in _TOGETHER.finditer(text):
+        if whole is not None and _positive(float(match[1])):
+            yield Reading(whole, float(match[1]) * 1e9, name)
     for number, line in enumerate(text.splitlines(), start=1):
         running = re.match(r"\s*Running (\w+)", line)
         if running:
@@ -117,8 +126,8 @@ def _nvbandwidth(text: str, machine: Machine, name: str) -> Iterator[Reading]:
 
 def _fio(text: str, machine: Machine, name: str) -> Iterator[Reading]:
     jobs = [m[1] for m in _FIO_JOB.finditer(text)]
-    drives = {d.rpartition("/")[2]: d for d in machine.drives}
-    trials = {t.parts[0]: t for t in sheet(machine) if t.sort == "fio"}
+    drives = {d.rpartition("/")[2]: d for d in (*machine.drives, *machine.stores)}
+    trials = {t.parts[0]: t for t in sheet(machine) if t.sort in ("fio", "store")}
     known = [drives[j] for j in dict.fromkeys(jobs) if j in drives]
     for drive, match in zip(known, _FIO_READ.finditer(text), strict=False):
         value = float(match[1]) * _BYTES.get(match[2], 0.0)
@@ -149,6 +158,14 @@ def _ib_write(text: str, machine: Machine, name: str) -> Iterator[Reading]:
             value = float(cells[3]) * unit
             if _positive(value):
                 yield Reading(by_device[device], value, f"{name}:{number}")
+
+
+def _triad(text: str, machine: Machine, name: str) -> Iterator[Reading]:
+    """Triads of BabelStream, one output after the other for the accelerators in turn."""
+    trials = [t for t in sheet(machine) if t.sort == "hbm"]
+    for trial, match in zip(trials, _TRIAD.finditer(text), strict=False):
+        if _positive(float(match[1])):
+            yield Reading(trial, float(match[1]) * 1e6, name)
 
 
 def _burn(text: str, machine: Machine, name: str) -> Iterator[Reading]:

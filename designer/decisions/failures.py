@@ -97,7 +97,8 @@ def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
     parts = _numbers([_part_text(p) for p in net.part_defs])[net.part_def]
     links = _numbers([_link_text(d) for d in net.link_defs])[net.link_def]
     if loads is not None:
-        links_hash = mix(links, _rounded(loads.load[0::2]) ^ 1) + mix(links, _rounded(loads.load[1::2]) ^ 2)
+        load = loads.load
+        links_hash = mix(links, _rounded(load[0::2]) ^ 1) + mix(links, _rounded(load[1::2]) ^ 2)
     else:
         links_hash = mix(links)
     colour, count = mix(parts), 0

@@ -157,7 +157,8 @@ def idle(network: Network, found: Damage, loads: ChannelLoads | None) -> bool:
     touched[found.parts] = True
     links = touched[net.link_a] | touched[net.link_b]
     links[list(found.links)] = True
-    return not ((loads.load[0::2] > 0) | (loads.load[1::2] > 0))[links].any()
+    lost = np.flatnonzero(links)
+    return not (loads.at(np.concatenate([2 * lost, 2 * lost + 1]))[0] > 0).any()
 
 
 def _unseen(network: Network, alive: Bool) -> Bool:

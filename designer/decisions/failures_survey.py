@@ -14,6 +14,7 @@ from designer.analysis.network import Network, build_network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.vms.placement import place_vms
+from designer.analysis.worth import share_of, worth_of
 from designer.catalog.parttype import Capability
 from designer.checks.runner import State, promises_of, run
 from designer.checks.world import World
@@ -28,23 +29,6 @@ from designer.workload.kind import workload_kinds
 Int = npt.NDArray[np.int64]
 Progress = Callable[[float, str], None]
 
-#: metrics that tell how much a workload gets done, the first it has counts; True where more is better.
-#: What is served at a given rate is no measure of that: what could be is.
-WORTH: Final = (
-    ("most_requests_per_second", True),
-    ("tokens_per_second", True),
-    ("samples_per_second", True),
-    ("requests_per_second", True),
-    ("rate", True),
-    ("algorithm_bandwidth", True),
-    ("more_machines", True),
-    ("evacuation_time", False),
-    ("migration_time", False),
-    ("checkpoint_time", False),
-    ("step_time", False),
-    ("transfer_time", False),
-    ("communication_time", False),
-)
 #: losses below this share are rounding
 _SAME: Final = 1e-9
 #: accelerators and hosts that look alike differ by their place among the ranks: so many of each class are tried
@@ -147,31 +131,6 @@ class Survey:
     def fatal(self) -> int:
         """How many failures stop the workload."""
         return sum(x.count for x in self.losses if x.stops)
-
-
-def worth_of(result: WorkloadResult) -> tuple[str, bool]:
-    """The metric that tells how much a workload gets done, and whether more is better.
-
-    Raises
-    ------
-    AnalysisError
-        If it has none.
-    """
-    found = next((row for row in WORTH if row[0] in result.metrics), None)
-    if found is None:
-        raise AnalysisError(
-            f"{result.id!r} has no metric of how much it gets done", remedy="choose a workload that moves or computes"
-        )
-    return found
-
-
-def share_of(before: WorkloadResult, after: WorkloadResult) -> float:
-    """What is left of a workload's throughput."""
-    name, more = worth_of(before)
-    one, other = before.metrics[name].value, after.metrics[name].value if name in after.metrics else 0.0
-    if not more:
-        one, other = other, one
-    return other / one if one > 0 else float(other >= one)
 
 
 def workload_of(design: Design, asked: str | None = None) -> WorkloadSpec:

@@ -16,7 +16,9 @@ from typing import Final
 from designer.analysis.network import build_network
 from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.analysis.study import run_workload
-from designer.decisions.failures_survey import share_of, workload_of, worth_of
+from designer.analysis.worth import share_of, worth_of
+from designer.decisions.failures_survey import workload_of
+from designer.decisions.suggest_accelerators import accelerator_candidates
 from designer.decisions.suggest_candidates import Candidate, Prices, candidates
 from designer.decisions.suggest_cost import Cost
 from designer.design.document import Design, WorkloadSpec
@@ -37,6 +39,8 @@ LARGE: Final = 1000
 LIFTED: Final = Constant(0.05, 0.02, 0.1, "assumed-suggestions", Status.ASSUMED, "1", "gain of throughput worth a step")
 #: gains this close are equal
 _SAME: Final = 1e-9
+#: share of the requests that may miss their limits after an edit and did not before
+_LATER: Final = Constant(0.01, 0.0, 0.02, "assumed-suggestions", Status.ASSUMED, "1", "of those within their limits")
 #: more steps than this are not told
 STEPS_LIMIT: Final = 5
 
@@ -108,7 +112,8 @@ class Searcher:
         network = build_network(design)
         self.whole = run_workload(network, spec, False, None, cancelled)[0]
         self.metric, _ = worth_of(self.whole)
-        self.candidates = tuple(candidates(network, self.whole, prices))
+        found = (*candidates(network, self.whole, prices), *accelerator_candidates(network, spec, self.whole, prices))
+        self.candidates = tuple(sorted(found, key=lambda one: (one.cost.key, one.title)))
         self._small = network.net.n_parts <= LARGE
         self._gains: dict[frozenset[int], float] = {}
 
@@ -145,9 +150,13 @@ class Searcher:
         if design is None:
             return 0.0
         try:
-            result = run_workload(build_network(design), self.spec, False, None, self._cancelled, explained=False)[0]
+            spec = _asked(design, self.spec)
+            result = run_workload(build_network(design), spec, False, None, self._cancelled, explained=False)[0]
         except AnalysisError:
             return 0.0
+        before, after = (r.metrics.get("goodput") for r in (self.whole, result))
+        if before is not None and after is not None and after.value < before.value * (1 - _LATER.value):
+            return 0.0  # it could do more, but of what is asked more comes later than it may
         return share_of(self.whole, result)
 
     def reaches(self, chosen: Sequence[int], goal: float) -> bool:
@@ -216,6 +225,11 @@ class Searcher:
         return tuple(sorted(chosen))
 
 
+def _asked(design: Design, spec: WorkloadSpec) -> WorkloadSpec:
+    """The workload as a design has it now: an edit may have spread it otherwise."""
+    return design.workloads.get(spec.id, spec)
+
+
 def _errors(design: Design) -> frozenset[str]:
     """Errors the design rules find, by code and place."""
     return frozenset(f.key for f in check(design).findings if f.severity is Severity.ERROR)
@@ -254,7 +268,7 @@ def suggest(
     for number in range(min(steps, STEPS_LIMIT)):
         if progress is not None:
             progress(number / max(steps, 1), f"step {number + 1}")
-        search = Searcher(design, spec, listed, cancelled)
+        search = Searcher(design, _asked(design, spec), listed, cancelled)
         first = first or search.whole
         step, after = _step(search, goal)
         if step is None or after is None:
@@ -279,7 +293,7 @@ def _step(search: Searcher, goal: float) -> tuple[Step | None, Design | None]:
     chosen, exact = answer
     design = search.edited(chosen)
     assert design is not None, "its gain was worked out"
-    after = run_workload(build_network(design), search.spec, False)[0]
+    after = run_workload(build_network(design), _asked(design, search.spec), False)[0]
     gain = share_of(search.whole, after)
     if gain < goal * (1 - _SAME):
         return None, None

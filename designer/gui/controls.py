@@ -7,12 +7,13 @@ nobody's markup, so labels are plain from the start and other texts go through `
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QSlider, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSlider, QSpinBox, QWidget
 
 from designer.plain_text import harmless, shortened
 
@@ -21,12 +22,23 @@ _LONGEST: Final = 6000
 
 
 class Label(QLabel):
-    """A label that shows its text as it is, and of a text without end the beginning and the end."""
+    """A label that shows its text as it is, and of a text without end the beginning and the end.
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    Parameters
+    ----------
+    role
+        How the theme shows it, such as ``muted``.
+    wrap
+        True if a long text is broken into lines.
+    """
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, *, role: str = "", wrap: bool = False) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
+        self.setWordWrap(wrap)
+        if role:
+            self.setProperty("role", role)
 
     def setText(self, text: str) -> None:
         """Show another text."""
@@ -40,6 +52,26 @@ class MarkedLabel(QLabel):
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setText(text)
+
+
+class Button(QPushButton):
+    """A button, what it does, the tip over it, and its name for who does not see it."""
+
+    def __init__(
+        self,
+        text: str = "",
+        run: Callable[..., object] | SignalInstance | None = None,
+        *,
+        tip: str = "",
+        name: str = "",
+    ) -> None:
+        super().__init__(text)
+        if run is not None:
+            self.clicked.connect(run)
+        if tip:
+            self.setToolTip(plain(tip))
+        if name:
+            self.setAccessibleName(name)
 
 
 class Choice(QComboBox):

@@ -15,7 +15,6 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QMainWindow,
     QMessageBox,
     QVBoxLayout,
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import (
 from designer.gui import icons, theme
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.toolbar import ToolBar
@@ -118,17 +118,8 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self, middle: QWidget) -> QVBoxLayout:
         """Tabs and the state of saving above, the notice, and the pages in the middle."""
-        box = QVBoxLayout(middle)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        head = QHBoxLayout()
-        head.setSpacing(0)
-        head.addWidget(self.tabs, 1)
-        head.addWidget(self.autosave)
-        box.addLayout(head)
-        box.addWidget(self.notice)
-        box.addWidget(self.pages, 1)
-        return box
+        head = in_row((self.tabs, 1), self.autosave, spacing=0)
+        return in_column(head, self.notice, (self.pages, 1), on=middle, margins=FLUSH, spacing=0)
 
     def run(self, action_id: str, *_: object) -> None:
         """Do what an action does, if it can be done now."""

@@ -12,9 +12,10 @@ from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QPushButton, QVBoxLayout, QWidget
 
-from designer.gui.controls import Label, plain
+from designer.gui.controls import Button, Label, plain
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.start_page import thumbnail
 from designer.gui.theme import Theme
 from designer.gui.workers import Cancelled_, Newest
@@ -60,28 +61,20 @@ class Entry(QFrame):
         self.picture = Label()
         self.picture.setFixedSize(_PICTURE)
         self._theme = theme
-        self.name = Label(leftover.title)
-        self.name.setProperty("role", "title")
-        words = QVBoxLayout()
-        words.setSpacing(3)
-        words.addStretch(1)
-        words.addWidget(self.name)
+        self.name = Label(leftover.title, role="title")
+        words = in_column(1, self.name, spacing=3)
         self.details: list[Label] = []
         place = str(leftover.file) if leftover.file is not None else "Never saved to a file"
         for text, role in ((described(leftover), ""), (place, "muted"), (leftover.remark, "warn")):
             if text and (leftover.state is not State.DAMAGED or role):
                 # a long path must not make the page wider than the window
-                label = Label(text if role == "warn" else cut(text, self.fontMetrics()))
-                label.setProperty("role", role)
+                label = Label(text if role == "warn" else cut(text, self.fontMetrics()), role=role)
                 label.setWordWrap(role == "warn")
                 label.setToolTip(plain(text))
                 self.details.append(label)
                 words.addWidget(label)
         words.addStretch(1)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(14, 10, 14, 10)
-        line.setSpacing(14)
-        line.addWidget(self.box)
+        line = in_row(self.box, on=self, margins=(14, 10, 14, 10), spacing=14)
         if leftover.design is not None:
             line.addWidget(self.picture)
         line.addLayout(words, 1)
@@ -137,53 +130,26 @@ class RecoveryPage(QWidget):
         font.setPointSizeF(font.pointSizeF() * 1.6)
         font.setWeight(QFont.Weight.DemiBold)
         self.heading.setFont(font)
-        self.told = Label()
-        self.told.setProperty("role", "muted")
-        self.told.setWordWrap(True)
+        self.told = Label(role="muted", wrap=True)
         self.restore = QPushButton("&Bring back")
         self.restore.setProperty("primary", True)
         self.restore.clicked.connect(lambda: self.restore_wanted.emit(self.chosen()))
-        self.all = QPushButton("Select &all")
-        self.all.clicked.connect(self._tick_all)
-        self.delete = QPushButton("&Delete…")
-        self.delete.clicked.connect(lambda: self.delete_wanted.emit(self.chosen(damaged=True)))
-        self.back = QPushButton("&Not now")
-        self.back.setToolTip("They stay, and can be brought back later from the File menu")
-        self.back.clicked.connect(self.left)
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(self.restore)
-        line.addWidget(self.all)
-        line.addStretch(1)
-        line.addWidget(self.delete)
-        line.addWidget(self.back)
+        self.all = Button("Select &all", self._tick_all)
+        self.delete = Button("&Delete…", lambda: self.delete_wanted.emit(self.chosen(damaged=True)))
+        self.back = Button("&Not now", self.left, tip="They stay, and can be brought back later from the File menu")
+        line = in_row(self.restore, self.all, 1, self.delete, self.back, spacing=8)
         self._list = QVBoxLayout()
         self._list.setSpacing(10)
         self._shown: list[QWidget] = []
         inside = QWidget()
         inside.setMaximumWidth(_WIDEST)
-        box = QVBoxLayout(inside)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(12)
-        box.addWidget(self.heading)
-        box.addWidget(self.told)
-        box.addLayout(line)
-        box.addLayout(self._list)
-        box.addStretch(1)
+        in_column(self.heading, self.told, line, self._list, 1, on=inside, margins=FLUSH, spacing=12)
         page = QWidget()
         page.setObjectName("start")
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        outer = QHBoxLayout(page)
-        outer.setContentsMargins(44, 30, 44, 40)
-        outer.addWidget(inside, 1)
-        outer.addStretch(0)
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(page)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.area)
+        in_row((inside, 1), 0, on=page, margins=(44, 30, 44, 40))
+        self.area = scrolled(page)
+        in_column(self.area, on=self, margins=FLUSH)
         self._painter = QTimer(self)
         self._painter.setInterval(_BETWEEN)
         self._painter.timeout.connect(self._paint_next)
@@ -230,14 +196,11 @@ class RecoveryPage(QWidget):
         self.counted.emit(sum(x.state is State.UNSAVED for x in found))
 
     def _head(self, title: str, told: str) -> None:
-        head = Label(title)
-        head.setProperty("role", "title")
+        head = Label(title, role="title")
         head.setContentsMargins(0, 8 if self._shown else 0, 0, 0)
         self._put(head)
         if told:
-            below = Label(told)
-            below.setProperty("role", "muted")
-            below.setWordWrap(True)
+            below = Label(told, role="muted", wrap=True)
             self._put(below)
 
     def _put(self, widget: QWidget) -> None:

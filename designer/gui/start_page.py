@@ -31,12 +31,12 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from designer.gui import icons
 from designer.gui.controls import Label, plain
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.ranking import ordered, template_words
 
@@ -93,16 +93,11 @@ class Card(QFrame):
         self._picture: QPixmap | None = None
         bold = QFont(self.font())
         bold.setWeight(QFont.Weight.DemiBold)
-        name = Label(QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 30))
-        name.setProperty("role", "title")
-        below = Label(self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28))
-        below.setProperty("role", "muted")
-        box = QVBoxLayout(self)
-        box.setContentsMargins(14, _PICTURE + 12, 12, 10)
-        box.setSpacing(2)
-        box.addWidget(name)
-        box.addWidget(below)
-        box.addStretch(1)
+        name = Label(QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 30), role="title")
+        below = Label(
+            self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28), role="muted"
+        )
+        in_column(name, below, 1, on=self, margins=(14, _PICTURE + 12, 12, 10), spacing=2)
 
     def show_picture(self, picture: QPixmap | None) -> None:
         """Show a picture above the title."""
@@ -246,10 +241,7 @@ class StartPage(QWidget):
         self._page = QWidget()
         self._page.setObjectName("start")
         self._page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        box = QVBoxLayout(self._page)
-        box.setContentsMargins(44, 30, 44, 40)
-        box.setSpacing(14)
-        box.addLayout(self._top())
+        box = in_column(self._top(), on=self._page, margins=(44, 30, 44, 40), spacing=14)
         self.leftovers = QPushButton()
         self.leftovers.setObjectName("leftovers")
         self.leftovers.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -259,20 +251,12 @@ class StartPage(QWidget):
         box.addSpacing(6)
         box.addWidget(self._recent_head)
         box.addWidget(self.recent)
-        line = QHBoxLayout()
-        line.addWidget(self._heading("Templates"))
-        line.addStretch(1)
-        line.addWidget(self.search)
+        line = in_row(self._heading("Templates"), 1, self.search)
         box.addLayout(line)
         box.addWidget(self.templates)
         box.addStretch(1)
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setWidget(self._page)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.area)
+        self.area = scrolled(self._page)
+        in_column(self.area, on=self, margins=FLUSH)
         self._painter = QTimer(self)
         # between two pictures, and before the first, there is time for a click
         self._painter.setInterval(_BETWEEN)
@@ -297,16 +281,11 @@ class StartPage(QWidget):
         font.setPointSizeF(font.pointSizeF() * 2.1)
         font.setWeight(QFont.Weight.DemiBold)
         title.setFont(font)
-        claim = Label("Draw a server or a cluster, see which link starves the GPUs, and what to buy first.")
-        claim.setProperty("role", "muted")
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(title)
-        words.addWidget(claim)
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addLayout(words)
-        line.addStretch(1)
+        claim = Label(
+            "Draw a server or a cluster, see which link starves the GPUs, and what to buy first.", role="muted"
+        )
+        words = in_column(title, claim, spacing=2)
+        line = in_row(words, 1, spacing=8)
         self.buttons: list[tuple[QPushButton, str]] = []
         for text, icon, signal, primary in (
             ("New design", "new", self.new_wanted, False),

@@ -12,11 +12,12 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QInputDialog, QMenu, QSizePolicy, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QInputDialog, QMenu, QSizePolicy, QToolButton
 
 from designer.errors import UnitError
 from designer.gui import icons
 from designer.gui.controls import Label, plain
+from designer.gui.layouts import in_column, in_row
 from designer.gui.theme import Theme
 from designer.gui.time_ruler import TimeRuler
 from designer.gui.viewmodels.moments import clock_text, held_text, speed_text
@@ -63,8 +64,7 @@ class TimeBar(QFrame):
         self.now = Label()
         self.now.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.ruler = TimeRuler(theme)
-        self.total = Label()
-        self.total.setProperty("role", "muted")
+        self.total = Label(role="muted")
         self.speed = self._button("", "Speed: seconds of the run in a second")
         self.speed.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.what = self._button("", "What runs together, when it begins, and what fails")
@@ -76,23 +76,14 @@ class TimeBar(QFrame):
         self.slower.setProperty("role", "muted")
         self.slower.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.slower.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        row = QHBoxLayout()
-        row.setSpacing(4)
-        for widget in (self.back, self.play, self.loop, self.now):
-            row.addWidget(widget)
+        row = in_row(self.back, self.play, self.loop, self.now, spacing=4)
         row.addSpacing(4)
         row.addWidget(self.ruler, 1)
         row.addSpacing(2)
         for widget in (self.total, self.speed, self.what, self.leave):
             row.addWidget(widget)
-        below = QHBoxLayout()
-        below.addWidget(self.binds, 3)
-        below.addWidget(self.slower, 2)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(8, 4, 8, 4)
-        box.setSpacing(2)
-        box.addLayout(row)
-        box.addLayout(below)
+        below = in_row((self.binds, 3), (self.slower, 2))
+        in_column(row, below, on=self, margins=(8, 4, 8, 4), spacing=2)
         self.back.clicked.connect(lambda: self._do(lambda p: p.seek(0.0)))
         self.play.clicked.connect(lambda: self._do(lambda p: p.toggle()))
         self.loop.clicked.connect(lambda: self._do(lambda p: p.set_loop(not p.loop)))

@@ -124,8 +124,7 @@ class ToolBar(QToolBar):
         self._counted: tuple[int, str, Theme] | None = None
         self.findings = QToolButton()
         self.findings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.hint = Label()
-        self.hint.setProperty("role", "faint")
+        self.hint = Label(role="faint")
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.hint.setContentsMargins(8, 0, 8, 0)

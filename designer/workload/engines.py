@@ -30,6 +30,8 @@ _HEADER: Final = {
     "overheads",
     "scheduling",
     "note",
+    "models",
+    "architecture",
 }
 ENGINES: Final = ("vllm", "sglang", "tensorrt-llm")
 
@@ -46,7 +48,7 @@ def load_release(path: Path) -> Release:
 
 
 def _release(data: Mapping[str, Any], path: Path) -> Release:
-    check_entry(data, path, "engine", _HEADER, _HEADER - {"note"})
+    check_entry(data, path, "engine", _HEADER, _HEADER - {"note", "models", "architecture"})
     given = cast("Mapping[str, Any]", data["overheads"])
     plain = {"prefill_factor", "narrow"}
     values = {k: float(v) if k in plain else parse(v, "duration") for k, v in given.items()}
@@ -67,6 +69,8 @@ def _release(data: Mapping[str, Any], path: Path) -> Release:
         float(data["first_spread"]),
         data["fitted_on"],
         data["source"],
+        tuple((name, weights) for name, _, weights in (one.partition(" ") for one in data.get("models", ()))),
+        data.get("architecture", ""),
     )
 
 
@@ -107,7 +111,7 @@ def release(engine: str, version: str = "") -> Chosen:
             return Chosen(near, True)
         if near is not None:
             # another patch of the same release: near it, and not as sure
-            wide = (math.hypot(near.step_spread, PATCH_SPREAD), math.hypot(near.first_spread, 2 * PATCH_SPREAD))
+            wide = (math.hypot(near.step_spread, PATCH_SPREAD), math.hypot(near.first_spread, FIRST_PATCH_SPREAD))
             return Chosen(replace(near, step_spread=wide[0], first_spread=wide[1], known=False), False)
     shared = mine[""]
     return Chosen(replace(shared, release=wanted), False)
@@ -117,6 +121,8 @@ def release(engine: str, version: str = "") -> Chosen:
 _NUMBERS: Final = ("major", "minor", "patch")
 #: how far patches of one release lie apart: SGLang 0.5.6 and 0.5.9 from 0.5.1, logarithm of the factor either way
 PATCH_SPREAD: Final = 0.2
+#: the same of the time to the first token, clients whose ways are not told with it
+FIRST_PATCH_SPREAD: Final = 1.1
 
 
 def _stem(name: str, numbers: int) -> str:

@@ -244,6 +244,7 @@ class _Reader:
             vocabulary=self.need("vocabulary", "vocab_size", "padded_vocab_size"),
             gated=gated,
             tied=self.flag("tie_word_embeddings", self.family in _TIED),
+            context=self._context(),
             positions=(self.number("n_positions", "max_position_embeddings") or 0) if classic else 0,
             segments=(self.number("type_vocab_size", least=0) or 0) if self.family in _ENCODERS else 0,
             experts=experts.count,

@@ -40,6 +40,8 @@ class TransformerShape:
         Sliding window in tokens, and how many layers have it.
     biases, norm_vectors, extra_parameters
         True if products have biases, vectors of a norm (1 scale, 2 scale and shift), and parameters beyond the layers.
+    context
+        Tokens of a request that it was made for, as its configuration states; 0 where unknown.
     """
 
     name: str
@@ -73,11 +75,21 @@ class TransformerShape:
     norm_vectors: int = 1
     head_norms: bool = False
     extra_parameters: int = 0
+    context: int = 0
 
     def __post_init__(self) -> None:
         for field_name in ("layers", "hidden", "heads", "kv_heads", "vocabulary"):
             self._require(field_name, 1)
-        for field_name in ("ffn", "experts", "experts_per_token", "expert_ffn", "moe_layers", "window", "positions"):
+        for field_name in (
+            "ffn",
+            "experts",
+            "experts_per_token",
+            "expert_ffn",
+            "moe_layers",
+            "window",
+            "positions",
+            "context",
+        ):
             self._require(field_name, 0)
         if not self.head_dim:
             if self.hidden % self.heads:

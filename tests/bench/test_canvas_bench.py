@@ -26,6 +26,8 @@ from designer.memo import forget
 from tests.bench.ratios import Against, against
 from tests.clusters import cluster
 
+pytestmark = pytest.mark.xdist_group("canvas")
+
 #: aimed at on a quiet machine [ms], told beside each ratio: panning near, all of 10,000 and 50,000 parts in sight,
 #: crossing a level, hovering, opening 10,000 parts
 AIMS = {"near": 8.0, "10k": 10.0, "50k": 16.0, "crossing": 16.0, "hover": 0.2, "opening": 500.0}
@@ -42,13 +44,22 @@ def design(size: str) -> Design:
     return cluster(SERVERS[size])
 
 
-@pytest.fixture
-def shown(qapp: QApplication) -> Iterator[Callable[[Design], Canvas]]:
-    """Shows designs on canvases of 1600 × 900, with loads on every link."""
-    made: list[Canvas] = []
+@pytest.fixture(scope="module")
+def shown(qapp: QApplication) -> Iterator[Callable[[str], Canvas]]:
+    """Shows designs on canvases of 1600 × 900, with loads on every link; one canvas of each for all measurements."""
+    made: dict[str, Canvas] = {}
 
-    def show(what: Design) -> Canvas:
-        canvas = Canvas(Session(what))
+    def show(size: str) -> Canvas:
+        for other in made.values():
+            other.hide()
+        canvas = made[size] = made.get(size) or opened(size)
+        canvas.session.select(())
+        canvas.show()
+        canvas.settle()
+        return canvas
+
+    def opened(size: str) -> Canvas:
+        canvas = Canvas(Session(design(size)))
         canvas.camera.animated = False
         canvas.resize(1600, 900)
         canvas.show()
@@ -56,12 +67,10 @@ def shown(qapp: QApplication) -> Iterator[Callable[[Design], Canvas]]:
         if net is not None and net.n_links:
             used = np.random.default_rng(7).beta(1.2, 2.5, 2 * net.n_links)
             canvas.set_loads(ChannelState(used * 3e10, used))
-        canvas.settle()
-        made.append(canvas)
         return canvas
 
     yield show
-    for canvas in made:
+    for canvas in made.values():
         canvas.hide()
         canvas.deleteLater()
 
@@ -129,7 +138,7 @@ def look_at_middle(canvas: Canvas, scale: float) -> None:
 
 @pytest.mark.parametrize("size", ["1k", "10k", "50k"])
 def test_panning_at_full_size(benchmark, shown, size):
-    full = shown(design(size))
+    full = shown(size)
     look_at_middle(full, 1.0)
     benchmark(lambda: (pan(full)(0), full.repaint()))
     assert moved(benchmark, full, pan(full), AIMS["near"]) <= NEAR[size]
@@ -138,7 +147,7 @@ def test_panning_at_full_size(benchmark, shown, size):
 @pytest.mark.parametrize("size", ["10k", "50k"])
 @pytest.mark.parametrize("motion", [pan, zoom])
 def test_moving_while_all_is_in_sight(benchmark, shown, size, motion):
-    full = shown(design(size))
+    full = shown(size)
     full.zoom_to_fit()
     full.settle()
     benchmark(lambda: (motion(full)(0), full.repaint()))
@@ -147,7 +156,7 @@ def test_moving_while_all_is_in_sight(benchmark, shown, size, motion):
 
 def test_crossing_a_level(benchmark, shown):
     """The frame that crosses and the drawing of the new level behind it, each time elsewhere."""
-    canvas = shown(design("50k"))
+    canvas = shown("50k")
     centers = canvas.scene.geometry.rect[:: len(canvas.scene.geometry) // 40, :2].tolist()
     times, frames = Against(Plain().frame), list[float]()
     for k, (start, end) in enumerate([(0.2, 0.35), (0.35, 0.2), (0.6, 0.9), (0.9, 0.6)] * 5):
@@ -171,7 +180,7 @@ def test_crossing_a_level(benchmark, shown):
 
 def test_hovering(benchmark, shown):
     """Against looking through all boxes for those under the pointer."""
-    canvas = shown(design("50k"))
+    canvas = shown("50k")
     look_at_middle(canvas, 1.0)
     rng = np.random.default_rng(1)
     points = [canvas._pointer(QPointF(x, y)) for x, y in rng.uniform(0, 900, (200, 2))]
@@ -220,7 +229,7 @@ def test_opening_ten_thousand_parts(benchmark, qapp):
 
 def test_selecting_all(benchmark, shown):
     """Against making a set of all that is selected."""
-    canvas = shown(design("50k"))
+    canvas = shown("50k")
     picked = canvas.scene.picks(range(len(canvas.scene.geometry)))
     canvas.session.select(picked)
 

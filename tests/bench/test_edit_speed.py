@@ -16,6 +16,8 @@ from designer.design.edits.parts import ChangeParts, RemoveParts
 from designer.design.legality import can_connect
 from tests.moving import MoveBy
 
+pytestmark = pytest.mark.alone
+
 PARTS = 10_000
 
 

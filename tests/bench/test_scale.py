@@ -24,6 +24,8 @@ from tests.bench.ratios import against
 from tests.bench.ratios import timed as took
 from tests.bench.test_training_speed import edited
 
+pytestmark = pytest.mark.xdist_group("scale")
+
 #: edits timed in turn, a design after the other, so that a busy moment slows all of them
 TURNS = 9
 

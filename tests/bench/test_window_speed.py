@@ -34,9 +34,11 @@ from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.settings import Settings
-from tests.bench.ratios import TURNS, Against
+from tests.bench.ratios import Against
 from tests.bench.test_training_speed import edited
 from tests.moving import MoveBy
+
+pytestmark = pytest.mark.alone
 
 #: the most an edit may cost, in what the engine and an empty repaint take; 33 and 60 ms are aimed at
 EDITS = {"hgx-h100-8": 4.2, "su-h100-32": 4.2}
@@ -45,6 +47,8 @@ EDITS = {"hgx-h100-8": 4.2, "su-h100-32": 4.2}
 STALL = 24.0
 #: the most a start may take, in starts of an empty window of Qt beside the libraries; 1 s is aimed at
 START = 1.6
+#: how often each is started
+STARTS = 5
 #: an answer that takes longer is taken for none [s]
 _PATIENCE = 30.0
 
@@ -203,8 +207,8 @@ def test_the_longest_stall_of_a_minute_of_work(benchmark, window):
     }
     stalls: dict[str, list[float]] = {name: [] for name in steps}
     works: dict[str, list[float]] = {name: [] for name in steps}
-    # a person does about two things each second: a minute's worth, without the pauses in which nothing happens
-    for k in range(18):
+    # a person does about two things each second: most of a minute's worth, without the pauses
+    for k in range(12):
         for name, step in steps.items():
             start, worked = time.perf_counter(), time.thread_time()
             step(k)
@@ -288,7 +292,7 @@ def test_starting_until_the_window_can_be_used(benchmark, tmp_path):
     waits: list[float] = []
     start(_COLD)
     ratios: list[float] = []
-    for _ in range(TURNS):
+    for _ in range(STARTS):
         plain = start(_PLAIN)
         ratios.append(start(_COLD) / plain)
     note(

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ import pytest
 from tests.cli.calling import CHECKOUT, process
 
 anyio = pytest.importorskip("anyio")
-pytest.importorskip("mcp")
+# loading it takes seconds, in every process that collects tests
+if find_spec("mcp") is None:
+    pytest.skip("the tools belong to the mcp extra", allow_module_level=True)
 
 Call = Callable[..., Awaitable[dict[str, Any]]]
 

@@ -159,9 +159,15 @@ class Clock:
             dirty, self._dirty = self._dirty, {}
             for component in dirty:
                 self._settle(component, at)
-        if not self.stopped and math.isfinite(until):
+        # one that is cut short has reached what happened last
+        if not self.stopped and not self.cut and math.isfinite(until):
             self.now = max(self.now, until)
         return self.now
+
+    @property
+    def cut(self) -> bool:
+        """True if more would happen, and no more events are looked at."""
+        return self.events >= self.most_events and not self.idle
 
     @property
     def idle(self) -> bool:

@@ -20,8 +20,8 @@ from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
 from designer.workload.program import Item, Process, Program, Recovery, Restart, Restarting, Script, Task
 
-#: events after which a run is ended: nobody can look at more
-EVENTS_LIMIT: Final = 20_000_000
+#: events after which a run is ended: two minutes, two gigabytes, and nobody can look at more
+EVENTS_LIMIT: Final = 1_000_000
 #: works of a job that may fail that are kept in mind before those that are done are left out
 _UNDER_WAY_LIMIT: Final = 4096
 #: partitions into classes that are kept with prices: of all together, of each alone, of all but one
@@ -136,9 +136,12 @@ class Recording(Protocol):
     ----------
     set
         (time, resource, share) of machines whose speed was set in the run, as it goes on.
+    stops
+        When any of some machines may be given another speed next, at the earliest [s].
     """
 
     set: Sequence[tuple[float, int, float]]
+    stops: Callable[[Sequence[int]], float]
 
     def log(self, end: float) -> RequestLog:
         """What has become of them by a time [s]."""
@@ -180,6 +183,8 @@ class _Player:
         self.logs: dict[str, Recording] = {}
         #: (time, resource, capacity) that tasks set
         self.set: list[tuple[float, int, float]] = []
+        #: by resource that is a machine's speed, the works at whose end it may be set anew
+        self.until_set: dict[int, list[Work]] = {}
         self.clock = self._clock()
         self.players = [_JobPlayer(self, job, process) for job, process in zip(jobs, self.processes, strict=True)]
 
@@ -254,8 +259,8 @@ class _Player:
         end = self.clock.run(until)
         works = self._works()
         done = not self.clock.stopped and self.clock.idle
-        stuck = [] if until < math.inf and not done else self._stuck()
-        if self.clock.events >= most_events:
+        stuck = [] if self.clock.cut or (until < math.inf and not done) else self._stuck()
+        if self.clock.cut:
             text = f"ended at {end:g} s after {self.clock.events:,} events"
             self.findings[Finding("CLOCK-LONG", Severity.WARNING, text, (), "simulate a shorter time")] = None
         table = self.prices.table
@@ -281,6 +286,21 @@ class _Player:
         for resource in self.prices.table.machines.get(machine, ()):
             self.clock.set_capacity(at, resource, share)
             self.set.append((at, resource, share))
+
+    def stops(self, speeds: Sequence[int]) -> float:
+        """When any of some speeds may be set anew, at the earliest: what leads to that at the most it can have [s]."""
+        clock, earliest = self.clock, math.inf
+        for resource in speeds:
+            works = [work for work in self.until_set.get(resource, ()) if math.isnan(work.ended)]
+            if not works:
+                continue
+            needs = 0.0
+            for work in works:
+                shape = work.shape
+                most = min(shape.cap, *(clock.capacity[r] / usage for r, usage in shape.uses), math.inf)
+                needs = max(needs, clock.left(work) / most if most > 0 else math.inf)
+            earliest = min(earliest, clock.now + needs)
+        return earliest
 
     def _works(self) -> list[WorkRun]:
         found: list[WorkRun] = []
@@ -436,7 +456,7 @@ class _JobPlayer:
             inner = expansion.make()
             if isinstance(inner, Recording):
                 player.logs[self.job.name] = inner
-                inner.set = player.set
+                inner.set, inner.stops = player.set, player.stops
             live.pending = self._launch(inner.start(now), inner, live, -1, now, works)
             if not live.pending:
                 live.pending = 1
@@ -460,6 +480,9 @@ class _JobPlayer:
                     ticket=(live, alike, shape.uses, cost.group, cost.unit),
                 )
             )
+        for machine, _ in cost.speeds:
+            mine = works[len(works) - len(shapes) :]
+            player.until_set |= dict.fromkeys(player.prices.table.machines.get(machine, ()), mine)
         if not shapes:
             works.append(Work(0.0, self._nothing, delay=item.wait, ticket=(live, 1, (), "", "")))
 

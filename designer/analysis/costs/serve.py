@@ -18,7 +18,7 @@ from designer.analysis.communicator import Communicator, make_communicator
 from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
-from designer.analysis.serving.answers import SOURCES, enough, most_of, saturated, step_spread
+from designer.analysis.serving.answers import SOURCES, enough, factors_of, first_extra, most_of, saturated, step_spread
 from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading, Tasks
 from designer.analysis.serving.clocked_split import SplitEngines
 from designer.analysis.serving.load import offered
@@ -76,7 +76,7 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     tasks = [_replica(prices, placement, k, spread, place) for k in range(len(placement.replicas))]
     loading = _loading(prices, [placement], asked, place) if task.cold else None
     fetches = [_fetch(prices, placement, asked, k, place) for k in range(len(tasks))] if tier is not None else []
-    extra = math.sqrt(max(0.0, placement.release.first_spread**2 - placement.release.step_spread**2))
+    extra = first_extra(placement)
     path = placement.release.overheads.path
 
     def make() -> Engines:
@@ -105,7 +105,7 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
     saying = [_replica(prices, answers, k, spread, f"{place} answers") for k in range(len(answers.replicas))]
     pairs = {(k % len(reading), k % len(saying)) for k in range(math.lcm(len(reading), len(saying)))}
     handing = {pair: _handing(prices, prompts, answers, pair, place) for pair in sorted(pairs)}
-    extra = math.sqrt(max(0.0, answers.release.first_spread**2 - answers.release.step_spread**2))
+    extra = first_extra(answers)
     loading = _loading(prices, [answers, prompts], asked, place) if task.cold else None
 
     def make() -> SplitEngines:
@@ -156,7 +156,7 @@ def _replica(prices: Prices, placement: Placement, which: int, spread: float, pl
     parts = placement.replicas[which].tolist()
     machines = machines_at(placement.network, parts, placement.guest)
     speeds = {name: prices.table.machine(name, (place, which)) for name in dict.fromkeys(machines.values())}
-    low, high = math.exp(-spread), math.exp(spread)
+    low, high = factors_of(placement, spread)
     compute = _computing(prices, placement, which, parts, place, low, high)
     crowd = Counter(machines.values())
     rows = [(row, speeds[machines[part]], 1 / crowd[machines[part]]) for row, part in enumerate(parts) if machines]

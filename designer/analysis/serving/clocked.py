@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import heappop, heappush
 from typing import Final
 
@@ -54,6 +54,7 @@ SEEDS_APART_LIMIT: Final = 1_000_003
 ARRIVES: Final = Mark("next request")
 ENGINE_START: Final = "engine start"
 _FETCHES: Final = "fetches"
+STANDS: Final = "stands still"
 _WIDTH: Final = len(TURN)
 
 
@@ -209,6 +210,8 @@ class Replica:
         self.idle = True
         #: True if it is in machines, which may stand still
         self.stands = False
+        #: when those may stand still next, at the earliest [s]
+        self.stops: Callable[[], float] = never
         #: True if the last window took as long as it was taken to: nothing that is met has changed
         self.steady = True
         #: when there is something to do again [s]
@@ -219,9 +222,10 @@ class Replica:
         book = self.book
         book.touched.clear()
         self.begin, self.rows = now, len(book.told) // _WIDTH
-        # what comes while a machine stands still is seen when the window is over in which it did
+        # what comes while a machine stands still is seen when the step is over that it stood still in
         quiet = self.steps.pace == 1 or (self.steady and not self.stands)
         length = self.window if quiet else min(self.window, MET_WINDOW.value)
+        length = max(ONE_STEP.value, min(length, self.stops() - now))
         self.reached, wake = self._engine.send((now, self._held(now, length)))
         if self.reached <= now:
             self.idle, self.wake = True, wake
@@ -269,6 +273,16 @@ class Replica:
         pace = min(max(factor * self.steps.pace, 1 / PACE_LIMIT), PACE_LIMIT)
         self.steps.pace = 1.0 if abs(pace - 1) <= _SAME_TOLERANCE else pace
         return now
+
+
+def never() -> float:
+    """When machines stand still that nothing moves [s]."""
+    return math.inf
+
+
+def stands_still(events: Sequence[tuple[float, int, float]], resources: Sequence[int]) -> bool:
+    """True if any of some machines stands still now, by what was set."""
+    return bool(resources and events) and any(math.isinf(end) for _, end in stood_still(events, resources))
 
 
 def stood_still(events: Sequence[tuple[float, int, float]], resources: Sequence[int]) -> list[tuple[float, float]]:
@@ -372,6 +386,11 @@ class RequestLog:
         )
 
 
+def never_any(speeds: Sequence[int]) -> float:
+    """When machines stand still where nobody says [s]."""
+    return math.inf
+
+
 class Engines:
     """Engines that each read prompts and answer; a process of the clock.
 
@@ -412,6 +431,8 @@ class Engines:
         self._begin = 0.0
         #: (time, resource, share) of machines whose speed was set in this run, as it goes on
         self.set: Sequence[tuple[float, int, float]] = ()
+        #: when any of some machines may stand still next, at the earliest [s]
+        self.stops: Callable[[Sequence[int]], float] = never_any
 
     @property
     def tasks(self) -> Sequence[Task]:
@@ -432,6 +453,7 @@ class Engines:
         self.replicas = [Replica(self.placement, s.requests, window, self._path, now, called=fetches) for s in sent]
         for replica, tasks in zip(self.replicas, self._tasks, strict=True):
             replica.stands = bool(tasks.speeds)
+            replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
         self._last = max((r.book.sent[-1] for r in self.replicas if r.book.sent), default=now)
         if self._loading is None:
             return self._all(now)
@@ -477,6 +499,8 @@ class Engines:
 
     def _next(self, which: int, item: Item, now: float) -> list[Item]:
         replica, tasks = self.replicas[which], self._tasks[which]
+        if item.step.endswith(STANDS):
+            return self._window(which, now)
         if item.step.endswith("computes") and tasks.join is not None and replica.joins > 0:
             return [Item(tasks.join, f"replica {which + 1} joins", replica.number, replica.joins)]
         if replica.idle:
@@ -486,6 +510,10 @@ class Engines:
 
     def _window(self, which: int, now: float) -> list[Item]:
         replica = self.replicas[which]
+        if stands_still(self.set, self._tasks[which].speeds):
+            # nobody looks what has come: that is done once the machine runs again
+            replica.idle = False
+            return [Item(self._tasks[which].compute, f"replica {which + 1} {STANDS}", replica.number, ONE_STEP.value)]
         self._stock(replica, now)
         begun = [item for k in range(len(self._fetches)) for item in self._fetched(k, now)]
         computes, replica.joins, wake = replica.ahead(now)

@@ -6,8 +6,9 @@ An engine that reads prompts is looked at after every step, one that answers eve
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,11 +19,15 @@ from designer.analysis.serving.clocked import (
     ONE_STEP,
     SEEDS_APART_LIMIT,
     SHORT_WINDOW,
+    STANDS,
     Handing,
     Loading,
     Replica,
     RequestLog,
     Tasks,
+    never,
+    never_any,
+    stands_still,
     stood_still,
     until_end,
 )
@@ -73,6 +78,8 @@ class SplitEngines:
         self._ids: dict[str, list[list[int]]] = {_READS: [], _ANSWERS: []}
         self._first = self._chunk = 0
         self.set: Sequence[tuple[float, int, float]] = ()
+        #: when any of some machines may stand still next, at the earliest [s]
+        self.stops: Callable[[Sequence[int]], float] = never_any
 
     @property
     def tasks(self) -> Sequence[Task]:
@@ -94,6 +101,8 @@ class SplitEngines:
             count = len(self._tasks[side])
             self.replicas[side] = [Replica(placement, none, window, way, now) for _ in range(count)]
             self._ids[side] = [[] for _ in range(count)]
+            for replica, tasks in zip(self.replicas[side], self._tasks[side], strict=True):
+                replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
         sent = sent_to_one(self.load, 1, self.answers.place, self.answers.capacity)
         self._first = sent.first
         self._write(sent.requests, now)
@@ -114,6 +123,8 @@ class SplitEngines:
             return self._loaded(item, now)
         side, which = what[0], int(what[1]) - 1
         replica, tasks = self.replicas[side][which], self._tasks[side][which]
+        if item.step.endswith(STANDS):
+            return self._window(side, which, now)
         if what[2] == "compute" and tasks.join is not None and replica.joins > 0:
             return [Item(tasks.join, f"{side} {which + 1} join", replica.number, replica.joins)]
         if replica.idle:
@@ -200,6 +211,10 @@ class SplitEngines:
                 load = replace(self.load, seed=self.load.seed + self._chunk * SEEDS_APART_LIMIT)
                 more = sent_to_one(load, 1, self.answers.place, self.answers.capacity)
                 self._write(more.requests, self._asked[2][-1])
+        if stands_still(self.set, tasks.speeds):
+            # nobody looks what has come: that is done once the machine runs again
+            replica.idle = False
+            return [Item(tasks.compute, f"{side} {which + 1} {STANDS}", replica.number, ONE_STEP.value)]
         computes, replica.joins, wake = replica.ahead(now)
         if not replica.idle:
             return [Item(tasks.compute, f"{side} {which + 1} compute", replica.number, computes)]

@@ -83,4 +83,5 @@ def _device(network: Network, index: int, place: str) -> Device:
         max(1, round(units)),
         kernels,
         Watts(power),
+        text_of(network, index, "architecture"),
     )

@@ -11,7 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.network import Network
-from designer.analysis.serving.answers import Scaled, Served, enough, most_of, sampled, saturated, step_spread
+from designer.analysis.serving.answers import (
+    Scaled,
+    Served,
+    enough,
+    factors_of,
+    most_of,
+    sampled,
+    saturated,
+    step_spread,
+    too_long,
+)
 from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.records import Counts, ServingRun
@@ -90,16 +100,19 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     least = min(range(len(bands)), key=lambda k: bands[k][0])
     most = bands[least][0], bands[least][1], bands[least][2]
     names = [name for name, _, _ in stages] + ["handing over keys and values"]
-    told: tuple[Finding, ...] = (*prompts.findings, *sent_findings(sent.notes))
+    longest = max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
+    told: tuple[Finding, ...] = (*prompts.findings, *sent_findings(sent.notes), *too_long(answers, longest))
     served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1, short=names[least])
     if asked.load.kind != "offline" and rate > _FULL_TOLERANCE * most[0]:
         more = "give keys and values a wider way from one to the other"
         if least < len(stages):
             more = enough(rate, stages[least][1][0], (prompts, answers)[least])
         return replace(served, findings=(*told, saturated(rate, most[0], names[least], f"for {names[least]} {more}")))
+    # neither side is faster than its data sheet, so the band ends where the first of them does
+    fast, slow = max(factors_of(prompts, spread)[0], factors_of(answers, spread)[0]), math.exp(spread)
     runs = tuple(
         _run(prompts, answers, pull, reading, requests, factor, cancelled)
-        for factor in (1.0, math.exp(-spread), math.exp(spread))
+        for factor in (1.0, fast, slow)
         if asked.load.kind == "offline" or rate <= _FULL_TOLERANCE * most[0] / factor
     )
     return replace(served, runs=runs)

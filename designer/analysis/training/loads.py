@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from designer.analysis.channel_classes import classes_by, together
 from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.communicator import Communicator
 from designer.analysis.network import LISTED_LIMIT, Network
-from designer.analysis.results import ChannelLoads, Flow
+from designer.analysis.results import ChannelLoads, Flow, LoadsOfClasses
 from designer.analysis.training.feeding import feed
 from designer.analysis.training.step import RoutedStep
 from designer.formulas.collectives import CollectiveTime
 from designer.formulas.communication import Kind
-
-Float = npt.NDArray[np.float64]
 
 
 def _running(routed_step: RoutedStep) -> list[tuple[Communicator, CollectiveTime]]:
@@ -31,17 +29,24 @@ def loads(network: Network, routed_step: RoutedStep) -> ChannelLoads:
     return ChannelLoads.made(lambda: _loads(network, routed_step))
 
 
-def _loads(network: Network, routed_step: RoutedStep) -> tuple[Float, Float]:
-    n = 2 * network.net.n_links
-    load, busy = np.zeros(n), np.zeros(n)
-    for one, time in _running(routed_step):
-        phase = loads_of(one, time)
-        load, busy = np.maximum(load, phase.load), np.maximum(busy, phase.utilization)
-    for more, share in _beside(network, routed_step):
+def _loads(network: Network, routed_step: RoutedStep) -> LoadsOfClasses:
+    phases = [loads_of(one, time).in_classes() for one, time in _running(routed_step)]
+    beside = [(loads.in_classes(), share) for loads, share in _beside(network, routed_step)]
+    rates = np.repeat(network.arrays.rate_class, 2)
+    classes = classes_by(rates, len(network.class_rate))
+    for each in (*phases, *(one for one, _ in beside)):
+        classes = together(classes, each.classes)
+    raw = network.class_rate[rates[classes.first]]
+    load, busy = np.zeros(len(classes)), np.zeros(len(classes))
+    for each in phases:
+        at = each.classes.of[classes.first]
+        load, busy = np.maximum(load, each.load[at]), np.maximum(busy, each.utilization[at])
+    for more, share in beside:
         # while a collective runs, the others get less: together they fill the channel at most
-        load = np.maximum(load, np.minimum(load + more.load * share, np.repeat(network.rate, 2)))
-        busy = np.minimum(1.0, busy + more.utilization * share)
-    return load, busy
+        at = more.classes.of[classes.first]
+        load = np.maximum(load, np.minimum(load + more.load[at] * share, raw))
+        busy = np.minimum(1.0, busy + more.utilization[at] * share)
+    return LoadsOfClasses(classes, load, busy)
 
 
 def _beside(network: Network, routed_step: RoutedStep) -> list[tuple[ChannelLoads, float]]:

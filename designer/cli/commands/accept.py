@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 _MORE = (
     "Without results it prints the sheet: each test with its command, what to expect, the 80 % band, and the\n"
     "one-sided 97.5 % limit below which a result is not normal. With results, outputs of nccl-tests, nvbandwidth,\n"
-    "fio, ib_write_bw or gpu-burn as they are printed (- reads what is pasted), each is judged, and what explains\n"
-    "them best is ranked. Of a cluster the first machine is tested, and its rails to the next one.\n\n"
+    "BabelStream, fio, ib_write_bw or gpu-burn as they are printed (- reads what is pasted), each is judged, and\n"
+    "what explains them best is ranked; what would show in just the same way is named together. Of a\n"
+    "cluster the first machine is tested, and its rails and collectives to the next one.\n\n"
 )
 #: results that fail or pass are told up to so many
 _MOST = 40

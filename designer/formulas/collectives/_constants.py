@@ -155,9 +155,9 @@ IN_SWITCH: Final = {
     90: Constant(0.693, 0.67, 0.715, _FIT, Status.DERIVED, "1", "18 points ≥ 64 MiB, 5–8 ranks; residual 1.5 %"),
     100: Constant(0.60, 0.56, 0.64, _BOOK, Status.SECONDARY, "1", "838 GB/s of bus bandwidth on 8 B200"),
 }
-#: NVLink domains larger than one baseboard: no measurement in the fit, published ones stay behind one baseboard
+#: NVLink domains larger than one baseboard: one published sweep, whose half a GiB reaches a quarter less than this
 IN_SWITCH_RACK: Final = Constant(
-    0.88, 0.74, 1.0, "assumed-collectives", Status.ASSUMED, "1", "middle of what is possible, not measured"
+    0.82, 0.68, 0.93, "nccl-tests-nvl72", Status.SECONDARY, "1", "72 GB200: 835 GB/s of bus bandwidth at 8 GiB"
 )
 BASEBOARD_RANKS: Final = Constant(8.0, 8.0, 16.0, "assumed-collectives", Status.ASSUMED)
 #: NCCL plans in-switch reduction inside one server from this many ranks on

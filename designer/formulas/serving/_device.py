@@ -30,6 +30,8 @@ class Device:
         What programs reach on it.
     power
         Limit [W]; 0 where unknown.
+    architecture
+        As its maker names it; empty where unknown.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Device:
     units: int
     kernels: Kernels = KERNELS
     power: Watts = UNKNOWN_POWER
+    architecture: str = ""
 
     def __post_init__(self) -> None:
         if self.bandwidth <= 0 or self.memory <= 0 or self.units < 1 or not any(v > 0 for v in self.flops.values()):

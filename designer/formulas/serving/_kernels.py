@@ -163,6 +163,37 @@ def kernels_of(architecture: str) -> tuple[Kernels, bool]:
     return found, architecture in MEASURED
 
 
+#: compute and memory overlap wholly
+_ABRUPT: Final = Constant(64.0, 64.0, 64.0, "counted-serving", Status.PRIMARY, "1")
+_ALL: Final = Constant(1.0, 1.0, 1.0, "counted-serving", Status.PRIMARY, "1")
+
+
+def perfect(kernels: Kernels) -> Kernels:
+    """Kernels that reach all of a data sheet at once."""
+    whole, none = Ratio(_ALL.value), Seconds(0.0)
+    return replace(
+        kernels,
+        compute=whole,
+        memory=whole,
+        floor=none,
+        narrow_compute=whole,
+        narrow_memory=whole,
+        narrow_floor=none,
+        expert_compute=whole,
+        expert_memory=whole,
+        expert_floor=none,
+        grouped_compute=whole,
+        grouped_memory=whole,
+        grouped_floor=none,
+        sharpness=Ratio(_ABRUPT.value),
+        inner=0.0,
+        prefill=whole,
+        decode=whole,
+        decode_floor=none,
+        elementwise=whole,
+    )
+
+
 #: processors: shares of the matrix and memory rates that serving reaches; a launch is a barrier of threads
 _CORE_COMPUTE: Final = Constant(0.45, 0.25, 0.65, "assumed-serving", Status.ASSUMED, "1", "AMX and AVX-512 kernels")
 _CORE_MEMORY: Final = Constant(0.75, 0.6, 0.85, "assumed-serving", Status.ASSUMED, "1", "of channels x transfer rate")

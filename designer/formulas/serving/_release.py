@@ -82,6 +82,10 @@ class Release:
         80 % bands of the time per token and to the first token: natural logarithm of the factor either way [1].
     fitted_on
         In words: which measurements, and how many.
+    models
+        Models and formats of weights that were fitted, such as ``("qwen3-32b", "bf16")``; none: no single ones.
+    architecture
+        First word of that of the accelerators they ran on.
     """
 
     id: str
@@ -95,3 +99,5 @@ class Release:
     first_spread: float
     fitted_on: str
     source: str
+    models: tuple[tuple[str, str], ...] = ()
+    architecture: str = ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.formulas.serving._device import Device
+from designer.formulas.serving._kernels import perfect
 from designer.formulas.serving._number_format import NumberFormat, number_format
 from designer.formulas.serving._release import Overheads
 from designer.formulas.serving.attention_decode import attention_decode
@@ -95,6 +96,7 @@ class StepTime:
     ) -> None:
         self.shape, self.device, self.split, self.weights = shape, device, split, weights
         self.overheads, self.joins, self.adapters = overheads, joins, adapters
+        self._stored = cache
         self.kv: KvSize = kv_size(shape, split.tensor, Bytes(cache.size.value))
         kernels = device.kernels
         self._half = (kernels.compute, kernels.memory, kernels.floor)
@@ -126,6 +128,26 @@ class StepTime:
         self._pairs_windowed = self._per_pair_windowed / self._spread
         self._fixed = self._attention_floor + shape.layers * overheads.layer + overheads.step
         self._fixed_prompts = self._fixed + overheads.prefill_step
+        self._least = self._least_token()
+
+    def _least_token(self) -> float:
+        """Products of one token of a prompt at the share of the peak that the largest reach [s]."""
+        shape = self.shape
+        dense = shape.layers * shape.attention_parameters + (shape.layers - shape.moe_layers) * shape.dense_parameters
+        routed = shape.experts_per_token * shape.expert_parameters + shape.moe_common_parameters
+        active = dense + (shape.moe_layers * routed if shape.moe_layers else 0)
+        if shape.kv_rank:
+            # latent attention folds some of its products into others
+            active -= shape.layers * shape.attention_parameters
+        device = self.device
+        peak = max(device.flops[device.runs_as(how)] for how in (self._base, self.weights))
+        return 2 * active / self.split.devices / (device.kernels.compute * peak)
+
+    def ideal(self) -> StepTime:
+        """The same where kernels reach all of the data sheet and engine and links take no time: nothing is faster."""
+        device = replace(self.device, kernels=perfect(self.device.kernels))
+        nothing = Overheads(0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+        return StepTime(self.shape, device, self.split, self.weights, self._stored, nothing, Joins(), self.adapters)
 
     def _gemm(self, rows: float, columns: float, inner: float, how: NumberFormat) -> float:
         device, runs = self.device, self.device.runs_as(how)
@@ -273,6 +295,8 @@ class StepTime:
         over = self.overheads
         base, windows = self._beside_of(requests) if requests else (0.0, 0.0)
         prompts = (self._tokens(tokens + requests, requests + finishing) - base) * over.prefill_factor
+        # a factor below 1 was fitted on short prompts: long ones come no nearer to the peak than the largest products
+        prompts = max(prompts, (tokens + requests) * self._least - base)
         prompts += self._pairs * area
         if self._pairs_windowed:
             prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))

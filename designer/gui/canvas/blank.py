@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from designer.drawing.theme import CanvasTheme
 from designer.gui.controls import Label
+from designer.gui.layouts import in_column
 
 _WAYS: Final = (
     ("Drag in", "a part or a whole server from the list at the left"),
@@ -37,11 +38,7 @@ class Blank(QWidget):
             self._keys[-1].setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             grid.addWidget(self._keys[-1], row, 0)
             grid.addWidget(self._words[-1], row, 1)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(16, 16, 16, 16)
-        box.setSpacing(14)
-        box.addWidget(self.title, 0, Qt.AlignmentFlag.AlignHCenter)
-        box.addLayout(grid)
+        in_column((self.title, 0, Qt.AlignmentFlag.AlignHCenter), grid, on=self, margins=(16, 16, 16, 16), spacing=14)
         self.set_theme(theme)
         self.hide()
 

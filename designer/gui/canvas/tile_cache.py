@@ -63,13 +63,9 @@ class TileCache(QObject):
         self._worker = QTimer(self)
         self._worker.setInterval(0)
         self._worker.timeout.connect(self._work)
-        self._quiet = QTimer(self)
-        self._quiet.setSingleShot(True)
-        self._quiet.setInterval(_QUIET)
+        self._quiet = QTimer(self, singleShot=True, interval=_QUIET)
         self._quiet.timeout.connect(self._worker.start)
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE)
+        self._settle = QTimer(self, singleShot=True, interval=_SETTLE)
         self._settle.timeout.connect(self._settled)
 
     def frame(self, view: View, ratio: float) -> Frame:

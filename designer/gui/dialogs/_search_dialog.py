@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QProgressBar, QPushButton, QWidget
 
 from designer.errors import DesignerError
 from designer.gui.controls import Label
+from designer.gui.layouts import in_row
 from designer.gui.workers import Newest
 
 
@@ -27,25 +28,18 @@ class SearchDialog(QDialog):
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._finished)
         self._ticket = 0
-        self.problem = Label()
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("role", "bad")
+        self.problem = Label(role="bad", wrap=True)
         self.problem.hide()
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
-        self.state = Label()
-        self.state.setProperty("role", "muted")
-        self.state.setWordWrap(True)
+        self.state = Label(role="muted", wrap=True)
         self.go = QPushButton(start)
         self.go.setDefault(True)
         self.go.clicked.connect(self.run)
         self.stop = QPushButton("Stop")
         self.stop.setEnabled(False)
         self.stop.clicked.connect(self.halt)
-        self.buttons = QHBoxLayout()
-        self.buttons.addWidget(self.go)
-        self.buttons.addWidget(self.stop)
-        self.buttons.addStretch(1)
+        self.buttons = in_row(self.go, self.stop, 1)
 
     def run(self) -> None:
         """Search; what runs already is stopped."""

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from designer.gui.layouts import in_column
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.ranking import Words, ordered
 
@@ -136,11 +136,7 @@ class CommandPalette(QDialog):
         self._model = _Choices(self)
         self.list.setModel(self._model)
         self.list.setItemDelegate(_Row(theme, self))
-        box = QVBoxLayout(self)
-        box.setContentsMargins(1, 1, 1, 6)
-        box.setSpacing(4)
-        box.addWidget(self.search)
-        box.addWidget(self.list)
+        in_column(self.search, self.list, on=self, margins=(1, 1, 1, 6), spacing=4)
         self.search.textChanged.connect(self._filter)
         self.search.installEventFilter(self)
         self.list.clicked.connect(self._run)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from designer.gui.controls import Label, plain
+from designer.gui.controls import Button, Label
+from designer.gui.layouts import in_row
 
 
 class FileNotice(QFrame):
@@ -25,13 +26,9 @@ class FileNotice(QFrame):
         super().__init__(parent)
         self.setObjectName("notice")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.text = Label()
-        self.text.setWordWrap(True)
+        self.text = Label(wrap=True)
         self.buttons: dict[str, QPushButton] = {}
-        self._line = QHBoxLayout(self)
-        self._line.setContentsMargins(14, 5, 8, 5)
-        self._line.setSpacing(6)
-        self._line.addWidget(self.text, 1)
+        self._line = in_row((self.text, 1), on=self, margins=(14, 5, 8, 5), spacing=6)
         self.hide()
 
     def tell(self, text: str, choices: list[tuple[str, str, str]]) -> None:
@@ -44,9 +41,7 @@ class FileNotice(QFrame):
             button.deleteLater()
         self.buttons = {}
         for key, title, tip in choices:
-            button = QPushButton(title)
-            button.setToolTip(plain(tip))
-            button.clicked.connect(self._sender(key))
+            button = Button(title, self._sender(key), tip=tip)
             self._line.addWidget(button)
             self.buttons[key] = button
         self.show()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QWidget
 
 from designer.design.document import Design, VirtualMachine
 from designer.errors import UnitError
 from designer.gui.controls import Choice, Label, NumberBox
+from designer.gui.layouts import in_column
 from designer.gui.viewmodels import new_machine
 from designer.gui.viewmodels.new_machine import Wanted
 from designer.units import parse_size
@@ -52,9 +53,7 @@ class MachineDialog(QDialog):
         self.count.setRange(1, 64)
         self.memory = QLineEdit("64 GiB")
         self.memory.setPlaceholderText("such as 64 GiB")
-        self.state = Label()
-        self.state.setWordWrap(True)
-        self.state.setProperty("role", "muted")
+        self.state = Label(role="muted", wrap=True)
         self.state.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self.accept)
@@ -74,13 +73,7 @@ class MachineDialog(QDialog):
         ):
             field.setAccessibleName(title)
             form.addRow(title, field)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(16, 14, 16, 14)
-        box.setSpacing(10)
-        box.addLayout(form)
-        box.addWidget(self.state)
-        box.addStretch(1)
-        box.addWidget(self.buttons)
+        in_column(form, self.state, 1, self.buttons, on=self, margins=(16, 14, 16, 14), spacing=10)
         self._timer = QTimer(self, singleShot=True, interval=_QUIET)
         self._timer.timeout.connect(self.look)
         self.like.currentIndexChanged.connect(self._take)

@@ -13,16 +13,15 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from designer.errors import DesignerError
 from designer.gui.controls import Label
+from designer.gui.layouts import in_column, in_row
 
 #: what it is called, what to run on the machine, and what it tells
 COMMANDS: Final = (
@@ -57,9 +56,7 @@ class PasteDialog(QDialog):
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setTabChangesFocus(True)
-        self.said = Label()
-        self.said.setWordWrap(True)
-        self.said.setProperty("role", "muted")
+        self.said = Label(role="muted", wrap=True)
         self.file = QPushButton("Open a file…")
         self.file.setAutoDefault(False)
         self.file.clicked.connect(self._choose)
@@ -68,17 +65,8 @@ class PasteDialog(QDialog):
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         self.text.installEventFilter(self)
-        last = QHBoxLayout()
-        last.addWidget(self.file)
-        last.addStretch(1)
-        last.addWidget(self.buttons)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(18, 16, 18, 14)
-        box.setSpacing(10)
-        box.addLayout(self._commands())
-        box.addWidget(self.text, 1)
-        box.addWidget(self.said)
-        box.addLayout(last)
+        last = in_row(self.file, 1, self.buttons)
+        in_column(self._commands(), (self.text, 1), self.said, last, on=self, margins=(18, 16, 18, 14), spacing=10)
         self._later = QTimer(self, singleShot=True, interval=_PAUSE)
         self._later.timeout.connect(self.look)
         self.text.textChanged.connect(self._later.start)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFormLayout, QWidget
 
 from designer.gui.controls import Choice
+from designer.gui.layouts import in_column
 
 
 class PixelsDialog(QDialog):
@@ -26,10 +27,7 @@ class PixelsDialog(QDialog):
         form.setSpacing(10)
         form.addRow("Scale", self.scale)
         form.addRow("", self.transparent)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(18, 16, 18, 14)
-        box.addLayout(form)
-        box.addWidget(buttons)
+        in_column(form, buttons, on=self, margins=(18, 16, 18, 14))
 
     def chosen(self) -> tuple[float, bool]:
         """Pixels for one scene unit, and whether the ground is left out."""

@@ -13,13 +13,11 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
     QSplitter,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,6 +27,7 @@ from designer.gui.controls import Choice
 from designer.gui.dialogs._search_dialog import SearchDialog
 from designer.gui.figures.view import FigureView
 from designer.gui.itemmodels.table import TableModel
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import propose
 from designer.gui.viewmodels.propose import Form
@@ -73,9 +72,7 @@ class ProposeDialog(SearchDialog):
         browse = QPushButton("Browse…")
         browse.setAutoDefault(False)
         browse.clicked.connect(self._browse)
-        listed = QHBoxLayout()
-        listed.addWidget(self.prices, 1)
-        listed.addWidget(browse)
+        listed = in_row((self.prices, 1), browse)
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
@@ -89,16 +86,18 @@ class ProposeDialog(SearchDialog):
         form.addRow("Choose from", self.choose)
         self.progress.setRange(0, _THOUSANDTHS)
         side = QWidget()
-        left = QVBoxLayout(side)
-        left.setContentsMargins(14, 12, 10, 12)
-        left.setSpacing(8)
-        left.addLayout(form)
-        left.addWidget(self.sure)
-        left.addWidget(self.problem)
-        left.addLayout(self.buttons)
-        left.addWidget(self.progress)
-        left.addWidget(self.state)
-        left.addStretch(1)
+        in_column(
+            form,
+            self.sure,
+            self.problem,
+            self.buttons,
+            self.progress,
+            self.state,
+            1,
+            on=side,
+            margins=(14, 12, 10, 12),
+            spacing=8,
+        )
         self.lines = TableModel((), theme, self)
         self.table = QTableView()
         self.table.setModel(self.lines)
@@ -114,9 +113,7 @@ class ProposeDialog(SearchDialog):
         self.why.setAccessibleName("Why the others lost")
         self.take, self.command = QPushButton("Open"), QPushButton("Copy command")
         self.take.setToolTip("Open the chosen design as a new document")
-        below = QHBoxLayout()
-        below.setContentsMargins(8, 0, 10, 10)
-        below.addStretch(1)
+        below = in_row(1, margins=(8, 0, 10, 10))
         for button in (self.command, self.take):
             button.setAutoDefault(False)
             below.addWidget(button)
@@ -126,19 +123,14 @@ class ProposeDialog(SearchDialog):
             shown.addWidget(part)
         shown.setSizes([220, 220, 140])
         right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(shown, 1)
-        column.addLayout(below)
+        in_column((shown, 1), below, on=right, margins=FLUSH)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.addWidget(side)
         split.addWidget(right)
         split.setStretchFactor(1, 1)
         split.setSizes([320, 680])
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(split)
+        in_column(split, on=self, margins=FLUSH)
         self.resize(1000, 640)
         self.take.clicked.connect(self.open_chosen)
         self.command.clicked.connect(self.copy_command)

@@ -15,6 +15,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, plain
+from designer.gui.layouts import in_column
 
 #: width of the text, in widths of a letter, and rows shown before the list is scrolled
 _WIDE: Final = 62
@@ -62,14 +63,9 @@ class Question(QDialog):
         self.chosen = CANCEL.key
         self.buttons: dict[str, QPushButton] = {}
         wide = QFontMetrics(self.font()).averageCharWidth() * _WIDE
-        asked = Label(text)
-        asked.setProperty("role", "title")
-        asked.setWordWrap(True)
+        asked = Label(text, role="title", wrap=True)
         asked.setMinimumWidth(wide)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(20, 18, 20, 16)
-        box.setSpacing(14)
-        box.addWidget(asked)
+        box = in_column(asked, on=self, margins=(20, 18, 20, 16), spacing=14)
         if rows:
             box.addWidget(_listed(rows, wide), 1)
         line = QHBoxLayout()
@@ -103,16 +99,13 @@ def _listed(rows: Sequence[Row], wide: int) -> QWidget:
     inside = QWidget()
     inside.setObjectName("panel")
     inside.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-    box = QVBoxLayout(inside)
-    box.setContentsMargins(12, 10, 12, 10)
-    box.setSpacing(10)
+    box = in_column(on=inside, margins=(12, 10, 12, 10), spacing=10)
     high = 0
     for number, row in enumerate(rows):
         pair = QVBoxLayout()
         pair.setSpacing(1)
         for text, role in ((row.title, "title"), (row.detail, "muted")):
-            label = Label(label_of(text, wide))
-            label.setProperty("role", role)
+            label = Label(label_of(text, wide), role=role)
             label.setToolTip(plain(text))
             pair.addWidget(label)
         box.addLayout(pair)

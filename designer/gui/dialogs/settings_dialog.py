@@ -9,11 +9,11 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from designer.gui.controls import Choice, NumberBox
+from designer.gui.layouts import in_column
 from designer.gui.settings import Settings
 
 
@@ -65,11 +65,7 @@ class SettingsDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         buttons.button(QDialogButtonBox.StandardButton.Close).setDefault(True)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(18, 16, 18, 14)
-        box.addLayout(form)
-        box.addStretch(1)
-        box.addWidget(buttons)
+        in_column(form, 1, buttons, on=self, margins=(18, 16, 18, 14))
         self.theme.currentIndexChanged.connect(self._store)
         self.scale.valueChanged.connect(self._store)
         self.live.toggled.connect(self._store)

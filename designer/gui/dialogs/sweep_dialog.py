@@ -14,10 +14,8 @@ from PySide6.QtWidgets import (
     QCompleter,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -25,10 +23,11 @@ from PySide6.QtWidgets import (
 
 from designer import atomic
 from designer.errors import Cancelled, DesignerError, WriteError
-from designer.gui.controls import Choice, Label, plain
+from designer.gui.controls import Button, Choice, Label, plain
 from designer.gui.dialogs._search_dialog import SearchDialog
 from designer.gui.figures.marked_slider import MarkedSlider
 from designer.gui.figures.sweep_plot import SweepPlots
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import sweep, workloads
@@ -69,11 +68,7 @@ class ValueRow(QWidget):
         self.range.setToolTip(
             plain("A list: 64, 128, 256\nA factor: 32..1024*2\nA step: 1 GB..8 GB+1 GB\nSo many: 100 Gb/s..800 Gb/s:8")
         )
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(4)
-        box.addWidget(self.value)
-        box.addWidget(self.range)
+        in_column(self.value, self.range, on=self, margins=FLUSH, spacing=4)
         self.value.activated.connect(self._chosen)
 
     def fill(self, known: Sequence[Varied], first: Varied | None) -> None:
@@ -135,10 +130,7 @@ class SweepDialog(SearchDialog):
         around.setContentsMargins(8, 6, 8, 6)
         around.addLayout(self._metric_lines)
         around.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(self._metric_page)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scrolled(self._metric_page)
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
@@ -146,43 +138,37 @@ class SweepDialog(SearchDialog):
         form.addRow("Vary", self.first)
         form.addRow("And", self.second)
         side = QWidget()
-        left = QVBoxLayout(side)
-        left.setContentsMargins(14, 12, 10, 12)
-        left.setSpacing(8)
-        left.addLayout(form)
-        left.addWidget(Label("Answers"))
-        left.addWidget(area, 1)
-        left.addWidget(self.problem)
-        left.addLayout(self.buttons)
-        left.addWidget(self.progress)
-        left.addWidget(self.state)
+        in_column(
+            form,
+            Label("Answers"),
+            (area, 1),
+            self.problem,
+            self.buttons,
+            self.progress,
+            self.state,
+            on=side,
+            margins=(14, 12, 10, 12),
+            spacing=8,
+        )
         self.plots = SweepPlots(theme)
         self.whole, self.apart = QPushButton("Show all"), QPushButton("Own window")
         self.save, self.command = QPushButton("Save CSV…"), QPushButton("Copy command")
         self.whole.setToolTip("Back from any zoom; a double click does the same. The wheel zooms, dragging moves.")
         self.apart.setToolTip("Keep these plots in a window of their own")
         self.command.setToolTip("The same sweep as a command for a terminal")
-        below = QHBoxLayout()
-        below.setContentsMargins(8, 0, 10, 10)
-        below.addStretch(1)
+        below = in_row(1, margins=(8, 0, 10, 10))
         for button in (self.whole, self.apart, self.command, self.save):
             button.setAutoDefault(False)
             below.addWidget(button)
         shown = QWidget()
-        right = QVBoxLayout(shown)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.addWidget(self.plots, 1)
-        right.addWidget(self._make_way())
-        right.addLayout(below)
+        in_column((self.plots, 1), self._make_way(), below, on=shown, margins=FLUSH)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.addWidget(side)
         split.addWidget(shown)
         split.setStretchFactor(1, 1)
         split.setSizes([300, 620])
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(split)
+        in_column(split, on=self, margins=FLUSH)
         self.resize(940, 600)
         self.whole.clicked.connect(self.plots.show_all)
         self.apart.clicked.connect(self.pop_out)
@@ -207,24 +193,14 @@ class SweepDialog(SearchDialog):
         self.slider.setToolTip("Go from run to run; marks tell where the bottleneck becomes another")
         self.best = QCheckBox("Frontier only")
         self.best.setToolTip("Only runs that no other run beats in both of the first two answers")
-        self.use = QPushButton("Use these values")
-        self.use.setToolTip("Put the values of this run into the design; undo takes them back")
+        self.use = Button("Use these values", tip="Put the values of this run into the design; undo takes them back")
         self.use.setAutoDefault(False)
-        self.looked = Label()
-        self.looked.setWordWrap(True)
+        self.looked = Label(wrap=True)
         self.looked.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         self.looked.setAlignment(Qt.AlignmentFlag.AlignTop)
-        line = QHBoxLayout()
-        line.setSpacing(10)
-        line.addWidget(self.best)
-        line.addWidget(self.slider, 1)
-        line.addWidget(self.use)
+        line = in_row(self.best, (self.slider, 1), self.use, spacing=10)
         self.way_page = QWidget()
-        box = QVBoxLayout(self.way_page)
-        box.setContentsMargins(8, 0, 10, 0)
-        box.setSpacing(4)
-        box.addLayout(line)
-        box.addWidget(self.looked)
+        in_column(line, self.looked, on=self.way_page, margins=(8, 0, 10, 0), spacing=4)
         self.way_page.hide()
         self.slider.valueChanged.connect(self._look)
         self.best.toggled.connect(self._follow)
@@ -410,9 +386,7 @@ class SweepDialog(SearchDialog):
         page = QWidget(self, Qt.WindowType.Window)
         page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         plots = SweepPlots(self._theme)
-        box = QVBoxLayout(page)
-        box.setContentsMargins(6, 6, 6, 6)
-        box.addWidget(plots)
+        in_column(plots, on=page, margins=(6, 6, 6, 6))
         page.setWindowTitle(self.plots.accessibleName())
         page.resize(760, 560)
         plots.set_view(self.plots.view, fresh=True)

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from designer.gui.controls import Label
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.viewmodels.words import sentence_case
 from designer.plain_text import shortened
 
@@ -37,18 +38,14 @@ class Toast(QFrame):
         text = shortened(sentence_case(text), _MOST_TEXT)
         self.setObjectName("toast")
         self.setProperty("bad", bad)
-        label = Label(text)
-        label.setWordWrap(True)
+        label = Label(text, wrap=True)
         label.ensurePolished()
         # a label that breaks lines wants to be narrow: it is told how wide its text is
         wide = min(_WIDEST, label.fontMetrics().horizontalAdvance(text) + 4)
         label.setFixedSize(wide, label.heightForWidth(wide))
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text = text
-        line = QHBoxLayout(self)
-        line.setContentsMargins(14, 9, 10, 9)
-        line.setSpacing(12)
-        line.addWidget(label, 1)
+        line = in_row((label, 1), on=self, margins=(14, 9, 10, 9), spacing=12)
         self._leaving = False
         if run is not None:
             act = QPushButton(button)
@@ -79,9 +76,7 @@ class Toasts(QWidget):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self._over = over
-        self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(0, 0, 0, 0)
-        self._box.setSpacing(8)
+        self._box = in_column(on=self, margins=FLUSH, spacing=8)
         self.shown: list[Toast] = []
         over.installEventFilter(self)
         self.hide()

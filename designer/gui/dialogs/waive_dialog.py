@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLineEdit,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +19,7 @@ from designer.design.document import Design, Waiver
 from designer.errors import DocumentError
 from designer.findings import Finding
 from designer.gui.controls import Choice, Label
+from designer.gui.layouts import in_column
 from designer.gui.viewmodels import waiving
 
 #: lines of the reason seen at once
@@ -34,9 +34,7 @@ class WaiveDialog(QDialog):
         self.setWindowTitle("Waive a finding")
         self._design, self._finding, self._today = design, finding, date.today()
         self.waiver: Waiver | None = None
-        told = Label(f"{finding.code}: {finding.text}")
-        told.setWordWrap(True)
-        told.setProperty("role", "title")
+        told = Label(f"{finding.code}: {finding.text}", role="title", wrap=True)
         self.reason = QPlainTextEdit()
         self.reason.setPlaceholderText("Why this is right here, for whoever reads the report")
         self.reason.setAccessibleName("Reason")
@@ -58,9 +56,7 @@ class WaiveDialog(QDialog):
         self.expires = QLineEdit()
         self.expires.setPlaceholderText("for good")
         self.expires.setAccessibleName("Last day")
-        self.problem = Label()
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("role", "muted")
+        self.problem = Label(role="muted", wrap=True)
         self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         self.problem.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -75,14 +71,7 @@ class WaiveDialog(QDialog):
         form.addRow("Waived", self.scope)
         form.addRow("Holds", self.span)
         form.addRow("Last day", self.expires)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(18, 16, 18, 14)
-        box.setSpacing(10)
-        box.addWidget(told)
-        box.addLayout(form)
-        box.addWidget(self.problem)
-        box.addStretch(1)
-        box.addWidget(self.buttons)
+        in_column(told, form, self.problem, 1, self.buttons, on=self, margins=(18, 16, 18, 14), spacing=10)
         self.span.currentIndexChanged.connect(lambda: self.expires.setText(str(self.span.currentData())))
         self.expires.setText(str(self.span.currentData()))
         self.reason.textChanged.connect(self._check)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QScrollArea,
     QVBoxLayout,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 from designer.design.document import Design, WorkloadSpec
 from designer.gui.controls import Choice, Label, plain
 from designer.gui.dialogs.workload_fields import GroupHead, ListedChoice, ModelField, SettingChoice, SettingText
+from designer.gui.layouts import in_column, in_row
 from designer.gui.viewmodels import forms, workload_choices, workloads
 
 Field = SettingText | SettingChoice | ListedChoice | ModelField
@@ -56,12 +56,8 @@ class WorkloadDialog(QDialog):
         self.title.setAccessibleName("Title")
         #: True while the title says what the settings say
         self.follows = spec is None or not spec.title
-        self.help = Label()
-        self.help.setWordWrap(True)
-        self.help.setProperty("role", "muted")
-        self.misfit = Label()
-        self.misfit.setWordWrap(True)
-        self.misfit.setProperty("role", "warn")
+        self.help = Label(role="muted", wrap=True)
+        self.misfit = Label(role="warn", wrap=True)
         self._fields: dict[str, Field] = {}
         #: groups whose fields are still to be made: the form stands before all of them do
         self._waiting: deque[Callable[[], None]] = deque()
@@ -76,15 +72,11 @@ class WorkloadDialog(QDialog):
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.hint = Label()
-        self.hint.setWordWrap(True)
-        self.hint.setProperty("role", "muted")
+        self.hint = Label(role="muted", wrap=True)
         # two lines stay free, so that the form does not jump from field to field
         self.hint.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         self.hint.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.problem = Label()
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("role", "bad")
+        self.problem = Label(role="bad", wrap=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
@@ -92,16 +84,18 @@ class WorkloadDialog(QDialog):
         top.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         top.addRow("Kind", self.kind)
         top.addRow("Title", self.title)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(16, 14, 16, 14)
-        box.setSpacing(8)
-        box.addLayout(top)
-        box.addWidget(self.help)
-        box.addWidget(self.misfit)
-        box.addWidget(self.area, 1)
-        box.addWidget(self.hint)
-        box.addWidget(self.problem)
-        box.addWidget(self.buttons)
+        in_column(
+            top,
+            self.help,
+            self.misfit,
+            (self.area, 1),
+            self.hint,
+            self.problem,
+            self.buttons,
+            on=self,
+            margins=(16, 14, 16, 14),
+            spacing=8,
+        )
         wanted = spec.kind if spec is not None else workload_choices.fitting_kind(design) if design is not None else ""
         if wanted:
             self.kind.setCurrentIndex(self.kind.findData(wanted))
@@ -136,9 +130,7 @@ class WorkloadDialog(QDialog):
         self._wide = min(wide + 6, 14 * self.fontMetrics().lineSpacing())
         page = self._page = QWidget()
         page.setObjectName("panel")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(10, 6, 10, 8)
-        column.setSpacing(2)
+        column = in_column(on=page, margins=(10, 6, 10, 8), spacing=2)
         for number, (title, lines) in enumerate(self._groups):
             self._add_group(column, title, lines, number == 0 or any(e.overridden for e in lines))
         column.addStretch(1)
@@ -190,9 +182,7 @@ class WorkloadDialog(QDialog):
         said = self._summaries[title] = Label()
         said.setProperty("role", "muted")
         said.setWordWrap(True)
-        line = QHBoxLayout()
-        line.addWidget(head, 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(said, 1)
+        line = in_row((head, 0, Qt.AlignmentFlag.AlignTop), (said, 1))
         column.addLayout(line)
         column.addWidget(body)
         head.toggled.connect(self._tell)
@@ -204,8 +194,7 @@ class WorkloadDialog(QDialog):
             field.setToolTip(plain(entry.note))
             field.setAccessibleName(entry.title)
             field.entered.connect(partial(self._explain, entry.name))
-            label = Label(entry.title)
-            label.setWordWrap(True)
+            label = Label(entry.title, wrap=True)
             label.setFixedWidth(self._wide)
             label.setBuddy(field)
             form.addRow(label, field)

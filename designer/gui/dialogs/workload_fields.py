@@ -11,17 +11,16 @@ from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QMenu,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from designer.gui.controls import Choice, Label
 from designer.gui.itemmodels.searched import SearchedModel
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.viewmodels import workload_choices
 from designer.gui.viewmodels.forms import Entry
 
@@ -179,21 +178,11 @@ class ModelField(QWidget):
         self.own = QPushButton("config.json…")
         self.own.setAutoDefault(False)
         self.own.setToolTip("Take a model from its config.json, as Hugging Face keeps it beside the weights")
-        self.told = Label()
-        self.told.setWordWrap(True)
-        self.told.setProperty("role", "muted")
+        self.told = Label(role="muted", wrap=True)
         #: what is wrong with it; empty if nothing is
         self.problem = ""
-        line = QHBoxLayout()
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(6)
-        line.addWidget(self.list, 1)
-        line.addWidget(self.own)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(line)
-        box.addWidget(self.told)
+        line = in_row((self.list, 1), self.own, margins=FLUSH, spacing=6)
+        in_column(line, self.told, on=self, margins=FLUSH, spacing=2)
         self.setFocusProxy(self.list)
         self.list.entered.connect(self.entered)
         self.list.editTextChanged.connect(self._look)

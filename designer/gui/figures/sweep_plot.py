@@ -10,11 +10,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, plain
 from designer.gui.figures.plot import PlotItem
 from designer.gui.figures.value_axis import ValueAxis
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.sweep import SweepLine, SweepPlot, SweepView
 from designer.report.figure import Axis
@@ -61,24 +62,15 @@ class SweepPlots(QWidget):
         self.log_y.setToolTip("Equal distances for equal factors of the answers")
         for box in (self.log_x, self.log_y):
             box.toggled.connect(self._choose)
-        self._switches = QHBoxLayout()
-        self._switches.setContentsMargins(0, 0, 0, 0)
-        self._switches.setSpacing(12)
+        self._switches = in_row(margins=FLUSH, spacing=12)
         self.switches: dict[str, QCheckBox] = {}
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 4, 8, 0)
-        head.setSpacing(12)
-        head.addLayout(self._switches)
-        head.addStretch(1)
-        head.addWidget(self.log_x)
-        head.addWidget(self.log_y)
+        head = in_row(self._switches, 1, self.log_x, self.log_y, margins=(8, 4, 8, 0), spacing=12)
         #: lines to switch on and off, where there are several
         self.legend = QWidget()
         self.legend.setObjectName("panel")
         around, self._line_switches = QVBoxLayout(self.legend), QVBoxLayout()
         around.setContentsMargins(4, 6, 10, 6)
-        self._line_title = Label()
-        self._line_title.setProperty("role", "muted")
+        self._line_title = Label(role="muted")
         around.addWidget(self._line_title)
         around.addLayout(self._line_switches)
         around.addStretch(1)
@@ -88,19 +80,11 @@ class SweepPlots(QWidget):
         self._area.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._area.viewport().setMouseTracking(True)
         self._area.viewport().installEventFilter(self)
-        self.told = Label()
-        self.told.setWordWrap(True)
-        self.told.setProperty("role", "muted")
+        self.told = Label(role="muted", wrap=True)
         self.told.setContentsMargins(8, 0, 8, 4)
         self.told.hide()
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(4)
-        box.addLayout(head)
-        middle = QHBoxLayout()
-        middle.setSpacing(0)
-        middle.addWidget(self._area, 1)
-        middle.addWidget(self.legend)
+        box = in_column(head, on=self, margins=FLUSH, spacing=4)
+        middle = in_row((self._area, 1), self.legend, spacing=0)
         box.addLayout(middle, 1)
         box.addWidget(self.told)
         self.setMinimumSize(320, 240)

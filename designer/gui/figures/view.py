@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QSizePolicy,
     QToolTip,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,6 +28,7 @@ from designer.errors import WriteError
 from designer.gui.controls import Label, MarkedLabel, plain
 from designer.gui.figures.plot import Plot
 from designer.gui.figures.value_axis import ValueAxis, axis_text
+from designer.gui.layouts import FLUSH, in_column
 from designer.gui.theme import Theme
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
 
@@ -71,8 +71,7 @@ class FigureView(QWidget):
         self.figure: Figure | None = None
         self._theme = theme
         self._plot: Plot | None = None
-        self._title = Label()
-        self._title.setProperty("role", "title")
+        self._title = Label(role="title")
         self._legend = MarkedLabel()
         self._legend.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -81,10 +80,7 @@ class FigureView(QWidget):
         head.addWidget(self._title)
         head.addStretch(1)
         head.addWidget(self._legend)
-        self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(0, 0, 0, 0)
-        self._box.setSpacing(2)
-        self._box.addLayout(head)
+        self._box = in_column(head, on=self, margins=FLUSH, spacing=2)
         self.setMinimumSize(190, 120)
 
     def set_theme(self, theme: Theme) -> None:

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
+from designer.gui.layouts import in_column
 from designer.gui.panels._widgets import Lines, quiet
 
 #: so many workloads are offered
@@ -34,13 +35,7 @@ class EmptyPage(QWidget):
         self._buttons = Lines()
         self._buttons.setSpacing(2)
         self._offered: tuple[tuple[str, str], ...] = ()
-        box = QVBoxLayout(self)
-        box.setContentsMargins(14, 12, 14, 12)
-        box.setSpacing(8)
-        box.addStretch(1)
-        box.addWidget(self.text)
-        box.addLayout(self._buttons)
-        box.addStretch(1)
+        in_column(1, self.text, self._buttons, 1, on=self, margins=(14, 12, 14, 12), spacing=8)
 
     def offer(self, workloads: Sequence[tuple[str, str]]) -> None:
         """Offer other workloads, as id and title."""

@@ -90,9 +90,7 @@ class Panel(QWidget):
         self._front = True
         #: how often it was redrawn
         self.redraws = 0
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(0)
+        self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._redraw)
 
     def set_session(self, session: Session | None) -> None:

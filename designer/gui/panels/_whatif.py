@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from designer.errors import DesignerError
 from designer.gui.controls import Label, Slider
+from designer.gui.layouts import in_column, in_row
 from designer.gui.panels._widgets import Lines, quiet
 from designer.gui.session import Session
 from designer.gui.viewmodels import trial
@@ -58,10 +59,8 @@ class WhatIf(QWidget):
         self._jobs.finished.connect(self._arrived)
         self._ticket = 0
         self._busy = False
-        self.title = Label()
-        self.title.setWordWrap(True)
-        self.factor = Label("× 1")
-        self.factor.setProperty("role", "muted")
+        self.title = Label(wrap=True)
+        self.factor = Label("× 1", role="muted")
         self.slider = Slider(Qt.Orientation.Horizontal)
         self.slider.setRange(-2 * _SLIDER, 2 * _SLIDER)
         self.slider.setAccessibleName("What if this number were larger or smaller")
@@ -69,41 +68,21 @@ class WhatIf(QWidget):
         self.apply_, self.discard_ = QPushButton("Apply to the design"), QPushButton("Discard")
         self.apply_.setToolTip("Put the trial into the design, as one step that can be undone")
         self.discard_.setToolTip("Forget the trial; the design is as it was all the time")
-        head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self.factor)
+        head = in_row((self.title, 1), self.factor)
         self.sweep = QPushButton("Sweep…")
         self.sweep.setProperty("link", True)
         self.sweep.setToolTip("What the workload does over a whole range of this number")
         head.addWidget(self.sweep)
-        line = QHBoxLayout()
-        line.setSpacing(6)
-        line.addWidget(self.half)
-        line.addWidget(self.slider, 1)
-        line.addWidget(self.double)
+        line = in_row(self.half, (self.slider, 1), self.double, spacing=6)
         #: what is said of the trial, for people and tests
         self.told = quiet("")
         self.page = QWidget()
         self._table = Lines()
         self._table.setContentsMargins(0, 0, 0, 0)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(6)
-        buttons.addWidget(self.apply_)
-        buttons.addWidget(self.discard_)
-        buttons.addStretch(1)
-        below = QVBoxLayout(self.page)
-        below.setContentsMargins(0, 2, 0, 0)
-        below.setSpacing(4)
-        below.addWidget(self.told)
-        below.addLayout(self._table)
-        below.addLayout(buttons)
+        buttons = in_row(self.apply_, self.discard_, 1, spacing=6)
+        in_column(self.told, self._table, buttons, on=self.page, margins=(0, 2, 0, 0), spacing=4)
         self.page.hide()
-        box = QVBoxLayout(self)
-        box.setContentsMargins(12, 8, 12, 10)
-        box.setSpacing(6)
-        box.addLayout(head)
-        box.addLayout(line)
-        box.addWidget(self.page)
+        in_column(head, line, self.page, on=self, margins=(12, 8, 12, 10), spacing=6)
         self.half.clicked.connect(lambda: self.step(-1))
         self.double.clicked.connect(lambda: self.step(1))
         self.sweep.clicked.connect(lambda: self.sweep_wanted.emit(self.base))

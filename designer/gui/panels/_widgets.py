@@ -165,10 +165,7 @@ class ElidedLink(QPushButton):
 
 def quiet(text: str, role: str = "muted") -> Label:
     """A label in a quiet colour."""
-    label = Label(text)
-    label.setProperty("role", role)
-    label.setWordWrap(True)
-    return label
+    return Label(text, role=role, wrap=True)
 
 
 class Lines(QVBoxLayout):

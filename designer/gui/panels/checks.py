@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QStackedLayout, QWidget
 
 from designer.design.edits.assertions import AddAssertions, RemoveAssertions
 from designer.errors import DesignerError
-from designer.gui.controls import Label
+from designer.gui.controls import Button, Label
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
@@ -31,39 +32,24 @@ class ChecksPanel(Panel):
         self.field.setPlaceholderText(_EXAMPLE)
         self.field.setAccessibleName("New test")
         self.field.returnPressed.connect(self._add)
-        self.add = QPushButton("Add")
-        self.add.setAccessibleName("Add the test")
-        self.add.clicked.connect(self._add)
-        self.remove = QPushButton("Remove")
-        self.remove.setAccessibleName("Remove the selected test from the design")
-        self.remove.clicked.connect(self._remove)
+        self.add = Button("Add", self._add, name="Add the test")
+        self.remove = Button("Remove", self._remove, name="Remove the selected test from the design")
         self.told = Label()
         self.table = Table(checks.COLUMNS, theme, "Tests of the design", wrap=True)
         self.table.selectionModel().selectionChanged.connect(self._offer)
         self.empty = quiet("No tests yet. Type what the design must keep, in the words of docs/design-tests.md.")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 4, 8, 0)
-        head.setSpacing(8)
-        head.addWidget(self.field, 1)
-        for widget in (self.add, self.remove, self.told):
-            head.addWidget(widget)
+        head = in_row((self.field, 1), self.add, self.remove, self.told, margins=(10, 4, 8, 0), spacing=8)
         body = QWidget()
         self._stack = QStackedLayout(body)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.table)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(head)
-        box.addWidget(body, 1)
+        in_column(head, (body, 1), on=self, margins=FLUSH, spacing=2)
         self._rows: tuple[checks.Row, ...] = ()
         self._asked: object = None
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
-        self._quiet = QTimer(self)
-        self._quiet.setSingleShot(True)
-        self._quiet.setInterval(_QUIET)
+        self._quiet = QTimer(self, singleShot=True, interval=_QUIET)
         self._quiet.timeout.connect(self._ask)
 
     def close_jobs(self) -> None:

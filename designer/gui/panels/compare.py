@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from designer.design.document import Design
 from designer.gui.controls import Choice, Label
 from designer.gui.figures.picture_pair import PicturePair
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Other, Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
@@ -31,12 +32,7 @@ class ComparePanel(Panel):
         self.chooser.activated.connect(lambda: self._compare())
         self.table = Table(compare.columns("This design", "The other"), theme, "Comparison of two designs")
         self.table.setSortingEnabled(False)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 6, 8, 2)
-        head.setSpacing(8)
-        head.addWidget(Label("Compare with"))
-        head.addWidget(self.chooser)
-        head.addStretch(1)
+        head = in_row(Label("Compare with"), self.chooser, 1, margins=(10, 6, 8, 2), spacing=8)
         self.pictured = QPushButton("Pictures")
         self.pictured.setCheckable(True)
         self.pictured.setToolTip("Both drawings beside each other, with what differs lit")
@@ -46,11 +42,7 @@ class ComparePanel(Panel):
         self._pages = QStackedWidget()
         self._pages.addWidget(self.table)
         self._pages.addWidget(self.pair)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(head)
-        box.addWidget(self._pages, 1)
+        in_column(head, (self._pages, 1), on=self, margins=FLUSH, spacing=2)
         self._jobs, self._whys, self._drawings = Newest(self), Newest(self), Newest(self)
         self._jobs.finished.connect(self._arrived)
         self._whys.finished.connect(self._explained)

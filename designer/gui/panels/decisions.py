@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from designer.errors import Cancelled
-from designer.gui.controls import Label
+from designer.gui.controls import Button, Label
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
@@ -26,40 +27,41 @@ class DecisionsPanel(Panel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.suggest = QPushButton("What to change")
-        self.suggest.setToolTip("The cheapest edits that lift what binds the shown workload, then the next")
-        self.suggest.clicked.connect(lambda: self._ask("suggest"))
-        self.survive = QPushButton("What failures cost")
-        self.survive.setToolTip("Take every link and part away in turn, and colour the drawing by what that costs")
-        self.survive.clicked.connect(lambda: self._ask("survive"))
-        self.stop = QPushButton("Stop")
-        self.stop.clicked.connect(self._stop)
-        self.apply_ = QPushButton("Apply")
-        self.apply_.setToolTip("Put the edits up to the selected row into the design, as one step that can be undone")
-        self.apply_.clicked.connect(self._apply)
-        self.clear = QPushButton("Show loads again")
-        self.clear.clicked.connect(self._clear)
-        self.words = Label(_HINT)
-        self.words.setWordWrap(True)
+        self.suggest = Button(
+            "What to change",
+            lambda: self._ask("suggest"),
+            tip="The cheapest edits that lift what binds the shown workload, then the next",
+        )
+        self.survive = Button(
+            "What failures cost",
+            lambda: self._ask("survive"),
+            tip="Take every link and part away in turn, and colour the drawing by what that costs",
+        )
+        self.stop = Button("Stop", self._stop)
+        self.apply_ = Button(
+            "Apply",
+            self._apply,
+            tip="Put the edits up to the selected row into the design, as one step that can be undone",
+        )
+        self.clear = Button("Show loads again", self._clear)
+        self.words = Label(_HINT, wrap=True)
         self.table = Table(decisions.STEP_COLUMNS, theme, "What to change", wrap=True)
         self.failures = Table(decisions.LOSS_COLUMNS, theme, "What failures cost", wrap=True)
         body = QWidget()
         self._stack = QStackedLayout(body)
         for table in (self.table, self.failures):
             self._stack.addWidget(table)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 4, 8, 0)
-        head.setSpacing(8)
-        for widget in (self.suggest, self.survive, self.stop):
-            head.addWidget(widget)
-        head.addWidget(self.words, 1)
-        for widget in (self.apply_, self.clear):
-            head.addWidget(widget)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(head)
-        box.addWidget(body, 1)
+        head = in_row(
+            self.suggest,
+            self.survive,
+            self.stop,
+            (self.words, 1),
+            self.apply_,
+            self.clear,
+            margins=(10, 4, 8, 0),
+            spacing=8,
+        )
+        in_column(head, (body, 1), on=self, margins=FLUSH, spacing=2)
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
         self._asked: tuple[object, str, str] | None = None

@@ -8,17 +8,15 @@ from typing import Final
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QHBoxLayout,
-    QPushButton,
     QStackedLayout,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
 from designer.design.edits.waivers import RemoveWaivers
 from designer.findings import Severity
-from designer.gui.controls import plain
+from designer.gui.controls import Button, plain
+from designer.gui.layouts import in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
@@ -69,28 +67,14 @@ class FindingsPanel(Panel):
             box.setToolTip(plain(tip))
             box.setChecked(True)
             box.toggled.connect(self.outdate)
-        self.mend = QPushButton("Mend")
-        self.mend.setAccessibleName("Mend the selected finding")
-        self.mend.clicked.connect(self._mend)
+        self.mend = Button("Mend", self._mend, name="Mend the selected finding")
         page = QWidget()
         page.setObjectName("panel")
-        box = QVBoxLayout(page)
-        box.setContentsMargins(0, 4, 0, 0)
-        box.setSpacing(2)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 0, 8, 0)
-        head.setSpacing(10)
-        for kind in self.kinds.values():
-            head.addWidget(kind)
-        head.addStretch(1)
-        self.why = QPushButton("Why")
-        self.why.setAccessibleName("Open the page of the rule behind the selected finding")
-        self.why.clicked.connect(self._open_page)
-        self.waive = QPushButton("Waive…")
-        self.waive.setAccessibleName("Accept the selected finding")
-        self.waive.clicked.connect(self._waive)
-        self.waivers = QPushButton("Waivers")
-        self.waivers.clicked.connect(self.show_waivers)
+        box = in_column(on=page, margins=(0, 4, 0, 0), spacing=2)
+        head = in_row(*self.kinds.values(), 1, margins=(10, 0, 8, 0), spacing=10)
+        self.why = Button("Why", self._open_page, name="Open the page of the rule behind the selected finding")
+        self.waive = Button("Waive…", self._waive, name="Accept the selected finding")
+        self.waivers = Button("Waivers", self.show_waivers)
         head.addWidget(self.waivers)
         head.addWidget(self.why)
         head.addWidget(self.waive)
@@ -104,9 +88,7 @@ class FindingsPanel(Panel):
         self._ruled: object = None
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
-        self._quiet = QTimer(self)
-        self._quiet.setSingleShot(True)
-        self._quiet.setInterval(_QUIET)
+        self._quiet = QTimer(self, singleShot=True, interval=_QUIET)
         self._quiet.timeout.connect(self._ask)
         self.table.selectionModel().selectionChanged.connect(self._chosen)
         self._busy = False
@@ -117,15 +99,11 @@ class FindingsPanel(Panel):
         """The page of a rule, with the way back."""
         reader = QWidget()
         reader.setObjectName("panel")
-        self.back = QPushButton("Back to the findings")
-        self.back.clicked.connect(lambda: self._stack.setCurrentIndex(1))
+        self.back = Button("Back to the findings", lambda: self._stack.setCurrentIndex(1))
         self.page = QTextBrowser()
         self.page.setAccessibleName("Page of the rule")
         self.page.setOpenLinks(False)
-        box = QVBoxLayout(reader)
-        box.setContentsMargins(8, 4, 8, 4)
-        box.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
-        box.addWidget(self.page, 1)
+        in_column((self.back, 0, Qt.AlignmentFlag.AlignLeft), (self.page, 1), on=reader, margins=(8, 4, 8, 4))
         return reader
 
     def _make_waivers(self) -> QWidget:
@@ -134,19 +112,12 @@ class FindingsPanel(Panel):
         page.setObjectName("panel")
         self.accepted = Table(waiving.COLUMNS, self.theme, "Waivers", wrap=True)
         self.accepted.selectionModel().selectionChanged.connect(self._offer)
-        self.leave = QPushButton("Back to the findings")
-        self.leave.clicked.connect(self._leave)
-        self.unwaive = QPushButton("Delete waiver")
-        self.unwaive.setToolTip("The finding counts again; undo brings the waiver back")
-        self.unwaive.clicked.connect(self._unwaive)
-        head = QHBoxLayout()
-        head.addWidget(self.leave)
-        head.addStretch(1)
-        head.addWidget(self.unwaive)
-        box = QVBoxLayout(page)
-        box.setContentsMargins(8, 4, 8, 4)
-        box.addLayout(head)
-        box.addWidget(self.accepted, 1)
+        self.leave = Button("Back to the findings", self._leave)
+        self.unwaive = Button(
+            "Delete waiver", self._unwaive, tip="The finding counts again; undo brings the waiver back"
+        )
+        head = in_row(self.leave, 1, self.unwaive)
+        in_column(head, (self.accepted, 1), on=page, margins=(8, 4, 8, 4))
         return page
 
     def show_waivers(self) -> None:

@@ -10,14 +10,12 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
-from designer.gui.controls import Choice, Label, plain
+from designer.gui.controls import Button, Choice, Label, plain
 from designer.gui.itemmodels.choices import ChoicesModel
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import ElidedLink, column, quiet
 from designer.gui.session import Session
@@ -54,10 +52,7 @@ class FlowPanel(Panel):
         around, self._words = column(words)
         around.setContentsMargins(14, 10, 10, 8)
         self._words.setSpacing(7)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(words)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scrolled(words)
         area.setMinimumWidth(_WORDS_LEAST)
         area.setMaximumWidth(_WORDS)
         self._area = area
@@ -75,30 +70,25 @@ class FlowPanel(Panel):
         self._figures = QHBoxLayout()
         self._figures.setContentsMargins(0, 0, 0, 0)
         self._right = QWidget()
-        right = QVBoxLayout(self._right)
-        right.setContentsMargins(0, 6, 4, 0)
-        right.setSpacing(0)
-        right.addWidget(self.chooser, 0, Qt.AlignmentFlag.AlignLeft)
-        right.addLayout(self._figures, 1)
+        in_column(
+            (self.chooser, 0, Qt.AlignmentFlag.AlignLeft),
+            (self._figures, 1),
+            on=self._right,
+            margins=(0, 6, 4, 0),
+            spacing=0,
+        )
         line = QFrame()
         line.setFixedWidth(1)
         line.setStyleSheet(f"background: {theme.border};")
         self._line = line
-        box = QHBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(6)
-        box.addWidget(area, 4)
-        box.addWidget(line)
-        box.addWidget(self._right, 7)
+        in_row((area, 4), line, (self._right, 7), on=self, margins=FLUSH, spacing=6)
         self._views: list[FigureView] = []
         self._flow = ""
         self._all = False
         #: by workload what its numbers are compared with: those first seen, or those pinned since
         self._baseline: dict[str, dict[str, float]] = {}
         self._shown: flow.FlowView | None = None
-        self._plots = QTimer(self)
-        self._plots.setSingleShot(True)
-        self._plots.setInterval(0)
+        self._plots = QTimer(self, singleShot=True, interval=0)
         self._plots.timeout.connect(self._draw)
 
     def watch(self, session: Session) -> None:
@@ -174,15 +164,12 @@ class FlowPanel(Panel):
     def _write(self, view: flow.FlowView) -> None:
         self._words.let_go()
         self._cells = []
-        title = Label(view.title)
-        title.setProperty("role", "title")
-        title.setWordWrap(True)
+        title = Label(view.title, role="title", wrap=True)
         self._words.put(title)
         if view.trouble:
             self._words.put(quiet(view.trouble))
         if self.session is not None and not self.session.design.workloads:
-            add = QPushButton("Add a workload…")
-            add.clicked.connect(self.workload_wanted)
+            add = Button("Add a workload…", self.workload_wanted)
             self._words.put(add, Qt.AlignmentFlag.AlignLeft)
         if view.numbers:
             self._words.put(self._numbers(view.numbers if self._all else view.numbers[:_NUMBERS]))
@@ -205,9 +192,7 @@ class FlowPanel(Panel):
     def _below(self, numbers: tuple[flow.Number, ...]) -> QWidget:
         """All numbers on demand, and what they are compared with."""
         box = QWidget()
-        line = QHBoxLayout(box)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(14)
+        line = in_row(on=box, margins=FLUSH, spacing=14)
         if len(numbers) > _NUMBERS:
             text = "Fewer numbers" if self._all else f"All {len(numbers)} numbers"
             more = ElidedLink(text)
@@ -243,19 +228,14 @@ class FlowPanel(Panel):
 
     def _sentence(self, head: str, sentence: flow.Sentence, colour: str) -> QWidget:
         box = QWidget()
-        lines = QVBoxLayout(box)
-        lines.setContentsMargins(0, 2, 0, 0)
-        lines.setSpacing(1)
+        lines = in_column(on=box, margins=(0, 2, 0, 0), spacing=1)
         tag = Label(head)
         tag.setStyleSheet(f"color: {colour}; font-weight: 600;")
         name = ElidedLink(sentence.head)
         name.setCursor(Qt.CursorShape.PointingHandCursor)
         name.setToolTip(plain(f"{sentence.head}\nShow on the canvas"))
         name.clicked.connect(lambda: self._reveal(sentence.ids))
-        top = QHBoxLayout()
-        top.setSpacing(4)
-        top.addWidget(tag)
-        top.addWidget(name, 1)
+        top = in_row(tag, (name, 1), spacing=4)
         lines.addLayout(top)
         lines.addWidget(quiet(sentence.body))
         gain = flow.gain_text(sentence.gain, len(sentence.ids) > 1)
@@ -339,9 +319,7 @@ def _number(number: flow.Number) -> QWidget:
     font.setWeight(font.Weight.DemiBold)
     value.setFont(font)
     cell = QWidget()
-    lines = QVBoxLayout(cell)
-    lines.setContentsMargins(0, 0, 0, 0)
-    lines.setSpacing(2)
+    lines = in_column(on=cell, margins=FLUSH, spacing=2)
     rows = [quiet(number.title), value, quiet(number.band, "faint")]
     if number.change:
         rows.append(quiet(number.change, number.tone))

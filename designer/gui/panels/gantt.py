@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QWheelEvent
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import plain
+from designer.gui.layouts import FLUSH, in_column, scrolled
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.session import Session
@@ -258,14 +259,8 @@ class GanttPanel(Panel):
         super().__init__(theme, parent)
         self.empty = EmptyPage("Run workloads over time (F6) to see which task waits for which.")
         self.chart = Chart(theme)
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setWidget(self.chart)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(self.empty)
-        box.addWidget(self.area)
+        self.area = scrolled(self.chart)
+        in_column(self.empty, self.area, on=self, margins=FLUSH)
 
     def watch(self, session: Session) -> None:
         """Follow runs, and the instant looked at."""

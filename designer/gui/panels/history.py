@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
+from designer.gui.layouts import in_column
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
@@ -20,9 +21,7 @@ class HistoryPanel(Panel):
         self.table = Table(steps.COLUMNS, theme, "History of the design")
         self.table.horizontalHeader().hide()
         self.table.setSortingEnabled(False)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(4, 4, 4, 4)
-        box.addWidget(self.table)
+        in_column(self.table, on=self, margins=(4, 4, 4, 4))
         self.table.clicked.connect(self._go)
         self.table.activated.connect(self._go)
 

@@ -13,18 +13,16 @@ from PySide6.QtGui import QContextMenuEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMenu,
     QProgressBar,
-    QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from designer.gui.controls import Choice, Label, plain
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._whatif import WhatIf
 from designer.gui.panels._widgets import column, quiet
@@ -159,9 +157,7 @@ class EntryRow(QWidget):
         super().__init__(parent)
         self.entry = entry
         self._shown: Entry | None = None
-        self.title = Label()
-        self.title.setProperty("role", "muted")
-        self.title.setWordWrap(True)
+        self.title = Label(role="muted", wrap=True)
         self.value: QWidget = self._editor(entry)
         self.mark = Label()
         self.mark.setFixedWidth(12)
@@ -189,8 +185,7 @@ class EntryRow(QWidget):
 
     def _editor(self, entry: Entry) -> QWidget:
         if not entry.editable:
-            label = Label()
-            label.setWordWrap(True)
+            label = Label(wrap=True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             return label
         if entry.dimension in ("choice", "flag"):
@@ -278,14 +273,8 @@ class SectionBox(QWidget):
         self.head.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.head.setProperty("section", True)
         self.body = QWidget()
-        self.lines = QVBoxLayout(self.body)
-        self.lines.setContentsMargins(4, 0, 0, 6)
-        self.lines.setSpacing(1)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        box.addWidget(self.head)
-        box.addWidget(self.body)
+        self.lines = in_column(on=self.body, margins=(4, 0, 0, 6), spacing=1)
+        in_column(self.head, self.body, on=self, margins=FLUSH, spacing=0)
         self.head.toggled.connect(self._open)
 
     def show_section(self, section: Section) -> None:
@@ -357,16 +346,8 @@ class MemberBar(QWidget):
         self.number = ValueField(Entry("member", "Member shown", "", dimension="count"))
         self.number.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.words = quiet("")
-        line = QHBoxLayout()
-        line.setSpacing(4)
-        line.addWidget(self.back)
-        line.addWidget(self.number, 1)
-        line.addWidget(self.forth)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 6, 0, 2)
-        box.setSpacing(2)
-        box.addLayout(line)
-        box.addWidget(self.words)
+        line = in_row(self.back, (self.number, 1), self.forth, spacing=4)
+        in_column(line, self.words, on=self, margins=(0, 6, 0, 2), spacing=2)
         self.back.clicked.connect(lambda: self._step(-1))
         self.forth.clicked.connect(lambda: self._step(1))
         self.number.entered.connect(self._entered)
@@ -409,9 +390,7 @@ class InspectorPanel(Panel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.title = Label()
-        self.title.setProperty("role", "title")
-        self.title.setWordWrap(True)
+        self.title = Label(role="title", wrap=True)
         self.subtitle = quiet("")
         self.members = MemberBar()
         self.members.hide()
@@ -426,24 +405,11 @@ class InspectorPanel(Panel):
         around, self._sections = column(self._body)
         around.setContentsMargins(10, 2, 8, 8)
         self._sections.setSpacing(2)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(self._body)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scrolled(self._body)
         self.what_if = WhatIf()
         self.what_if.hide()
-        head = QVBoxLayout()
-        head.setContentsMargins(14, 12, 12, 4)
-        head.setSpacing(2)
-        head.addWidget(self.title)
-        head.addWidget(self.subtitle)
-        head.addWidget(self.members)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        box.addLayout(head)
-        box.addWidget(area, 1)
-        box.addWidget(self.what_if)
+        head = in_column(self.title, self.subtitle, self.members, margins=(14, 12, 12, 4), spacing=2)
+        in_column(head, (area, 1), self.what_if, on=self, margins=FLUSH, spacing=0)
         self._touched = ""
         self.what_if.applied.connect(self._apply)
         self.what_if.sweep_wanted.connect(self._sweep)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from designer.gui.controls import Label
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
@@ -25,21 +26,11 @@ class LinksPanel(Panel):
         self.search.setAccessibleName("Filter channels")
         self.search.setMaximumWidth(240)
         self.idle = QCheckBox("Idle ones too")
-        self.headline = Label()
-        self.headline.setProperty("role", "muted")
+        self.headline = Label(role="muted")
         self.table = Table(links.COLUMNS, theme, "Channels by utilisation")
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 6, 8, 2)
-        head.setSpacing(12)
-        head.addWidget(self.search)
-        head.addWidget(self.idle)
-        head.addWidget(self.headline, 1)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(head)
-        box.addWidget(self.table, 1)
+        head = in_row(self.search, self.idle, (self.headline, 1), margins=(8, 6, 8, 2), spacing=12)
+        in_column(head, (self.table, 1), on=self, margins=FLUSH, spacing=2)
         self.search.textChanged.connect(self.outdate)
         self.search.returnPressed.connect(self._take_first)
         self.idle.toggled.connect(self.outdate)

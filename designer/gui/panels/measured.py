@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QProgressBar,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QStackedLayout,
-    QVBoxLayout,
     QWidget,
 )
 
 from designer.errors import Cancelled
-from designer.gui.controls import plain
+from designer.gui.controls import Button, plain
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.theme import Theme
@@ -48,19 +46,12 @@ class MeasuredPanel(Panel):
         self.intro = quiet(_INTRO)
         self.intro.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.intro.setMaximumWidth(520)
-        self.opener = QPushButton("Open measurements…")
-        self.opener.clicked.connect(self.ask)
+        self.opener = Button("Open measurements…", self.ask)
         first = QWidget()
         first.setObjectName("panel")
-        box = QVBoxLayout(first)
-        box.setContentsMargins(14, 12, 14, 12)
-        box.setSpacing(10)
-        box.addStretch(1)
+        box = in_column(1, on=first, margins=(14, 12, 14, 12), spacing=10)
         # in the middle, as wide as is read well: an alignment would give it the width of a few words
-        line = QHBoxLayout()
-        line.addStretch(1)
-        line.addWidget(self.intro, 100)
-        line.addStretch(1)
+        line = in_row(1, (self.intro, 100), 1)
         box.addLayout(line)
         box.addWidget(self.opener, 0, Qt.AlignmentFlag.AlignHCenter)
         box.addStretch(1)
@@ -73,12 +64,7 @@ class MeasuredPanel(Panel):
         self.again, self.stopper = QPushButton("Open others…"), QPushButton("Stop")
         self.again.clicked.connect(self.ask)
         self.stopper.clicked.connect(self.stop)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 6, 8, 2)
-        head.addWidget(self.headline, 1)
-        head.addWidget(self.bar)
-        head.addWidget(self.stopper)
-        head.addWidget(self.again)
+        head = in_row((self.headline, 1), self.bar, self.stopper, self.again, margins=(10, 6, 8, 2))
         # the columns are told with the first rows: what they are about need not be loaded before
         self.table = Table((), theme, "Measurements and predictions", shrink=0.75)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
@@ -87,16 +73,9 @@ class MeasuredPanel(Panel):
         self._split.addWidget(self.table)
         second = QWidget()
         second.setObjectName("panel")
-        box = QVBoxLayout(second)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(head)
-        box.addWidget(self._split, 1)
+        in_column(head, (self._split, 1), on=second, margins=FLUSH, spacing=2)
         self._stack = QStackedLayout(self)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(first)
+        area = scrolled(first)
         self._stack.addWidget(area)
         self._stack.addWidget(second)
         self._views: list[FigureView] = []

@@ -66,9 +66,7 @@ class MigrationPanel(FiguresPanel):
         if moved is None:
             return
         self._stack.setCurrentIndex(1)
-        title = Label(f"{moved.title}: {moved.source} → {moved.target}")
-        title.setProperty("role", "title")
-        title.setWordWrap(True)
+        title = Label(f"{moved.title}: {moved.source} → {moved.target}", role="title", wrap=True)
         self._lines.put(title)
         for number in moved.numbers:
             line = MarkedLabel(f"{escape(number.title)}: <b>{escape(number.text)}</b>")

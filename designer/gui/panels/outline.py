@@ -7,9 +7,10 @@ from typing import cast
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QTimer
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QWidget
 
 from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
+from designer.gui.layouts import in_column
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import make_tree
 from designer.gui.session import Picked, Session
@@ -31,15 +32,9 @@ class OutlinePanel(Panel):
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.model = TreeModel(theme, find_icon, self)
         self.tree.setModel(self.model)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(8, 8, 4, 4)
-        box.setSpacing(6)
-        box.addWidget(self.search)
-        box.addWidget(self.tree, 1)
+        in_column(self.search, (self.tree, 1), on=self, margins=(8, 8, 4, 4), spacing=6)
         self._busy = False
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(120)
+        self._later = QTimer(self, singleShot=True, interval=120)
         self._later.timeout.connect(self.flush)
         self.search.textChanged.connect(lambda: self._later.start())
         self.tree.selectionModel().selectionChanged.connect(self._chosen)

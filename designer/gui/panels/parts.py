@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QIcon, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QWidget
 
 from designer.design.address import block_at
 from designer.design.diff import Diff
 from designer.gui.controls import Label
 from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
+from designer.gui.layouts import in_column
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import make_tree
 from designer.gui.session import Session
@@ -47,19 +48,12 @@ class PartsPanel(Panel):
         self.tree.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.model = TreeModel(theme, find_icon, self)
         self.tree.setModel(self.model)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(8, 8, 4, 4)
-        box.setSpacing(6)
-        box.addWidget(self.search)
-        self.nothing = Label("")
-        self.nothing.setProperty("role", "muted")
-        self.nothing.setWordWrap(True)
+        box = in_column(self.search, on=self, margins=(8, 8, 4, 4), spacing=6)
+        self.nothing = Label("", role="muted", wrap=True)
         self.nothing.hide()
         box.addWidget(self.nothing)
         box.addWidget(self.tree, 1)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(80)
+        self._later = QTimer(self, singleShot=True, interval=80)
         self._later.timeout.connect(self.flush)
         self.search.textChanged.connect(lambda: self._later.start())
         self.search.installEventFilter(self)

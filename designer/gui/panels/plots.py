@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, QTimer
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import Label, MarkedLabel
 from designer.gui.figures.plot import Plot
 from designer.gui.figures.value_axis import ValueAxis
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.session import Session
@@ -39,8 +40,7 @@ class LivePlot(QWidget):
         self.theme, self.unit = theme, unit
         self.curves: list[Curve] = []
         self.session: Session | None = None
-        self.title = Label(title)
-        self.title.setProperty("role", "title")
+        self.title = Label(title, role="title")
         self.legend = MarkedLabel()
         self.legend.setWordWrap(True)
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
@@ -52,12 +52,7 @@ class LivePlot(QWidget):
         self.plot.item.addItem(self.cursor, ignoreBounds=True)
         scene: Any = self.plot.scene()
         scene.sigMouseClicked.connect(self._clicked)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(4, 2, 4, 0)
-        box.setSpacing(0)
-        box.addWidget(self.title)
-        box.addWidget(self.legend)
-        box.addWidget(self.plot, 1)
+        in_column(self.title, self.legend, (self.plot, 1), on=self, margins=(4, 2, 4, 0), spacing=0)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -122,16 +117,8 @@ class PlotsPanel(Panel):
         self.left = LivePlot("Bytes left", "B", theme)
         self.busy = LivePlot("Busy share of what computes", "1", theme)
         self.page = QWidget()
-        row = QHBoxLayout(self.page)
-        row.setContentsMargins(2, 2, 2, 2)
-        row.setSpacing(4)
-        row.addWidget(self.load, 2)
-        row.addWidget(self.left, 1)
-        row.addWidget(self.busy, 1)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(self.empty)
-        box.addWidget(self.page)
+        in_row((self.load, 2), (self.left, 1), (self.busy, 1), on=self.page, margins=(2, 2, 2, 2), spacing=4)
+        in_column(self.empty, self.page, on=self, margins=FLUSH)
         self._of: Frames | None = None
         self._later = QTimer(self, singleShot=True, interval=_TOLD_MS)
         self._later.timeout.connect(self._tell)

@@ -7,9 +7,10 @@ import io
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from designer.gui.controls import Choice
+from designer.gui.controls import Button, Choice
+from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
@@ -27,25 +28,15 @@ class TablesPanel(Panel):
         self.chooser.setAccessibleName("Table to show")
         self.chooser.setMinimumWidth(260)
         self.chooser.activated.connect(self._show)
-        copy = QPushButton("Copy")
-        copy.setToolTip("Copy the table, tab separated")
-        copy.clicked.connect(self.copy_data)
+        copy = Button("Copy", self.copy_data, tip="Copy the table, tab separated")
         self.table = Table((), theme, "Table of the workload", shrink=0.75)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.empty = EmptyPage(empty)
         self.empty.wanted.connect(self._show_workload)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 6, 8, 2)
-        head.addWidget(self.chooser)
-        head.addStretch(1)
-        head.addWidget(copy)
+        head = in_row(self.chooser, 1, copy, margins=(8, 6, 8, 2))
         page = QWidget()
         page.setObjectName("panel")
-        box = QVBoxLayout(page)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(head)
-        box.addWidget(self.table, 1)
+        in_column(head, (self.table, 1), on=page, margins=FLUSH, spacing=2)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(page)

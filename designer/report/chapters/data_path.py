@@ -107,7 +107,8 @@ def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
         if key not in roles:
             order.append(key)
         roles.setdefault(key, []).append(channel)
-    loaded = np.flatnonzero(loads.load > 0)
+    carried, used = loads.load, loads.utilization
+    loaded = np.flatnonzero(carried > 0)
     if len(loaded) > 60_000:
         loaded = loaded[:: len(loaded) // 60_000 + 1]
     every: dict[tuple[str, str, str], list[int]] = {}
@@ -118,9 +119,9 @@ def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
             every.setdefault(key, []).append(channel)
     for key in order:
         group = np.array(every.get(key) or roles[key])
-        load = float(loads.load[group].sum())
-        use = loads.utilization[group]
-        carry = np.where(use > 0, loads.load[group] / np.maximum(use, 1e-12), network.rate[group >> 1])
+        load = float(carried[group].sum())
+        use = used[group]
+        carry = np.where(use > 0, carried[group] / np.maximum(use, 1e-12), network.rate[group >> 1])
         raw = float(network.rate[group >> 1].sum())
         achievable = min(float(carry.sum()), raw)
         cables = int(network.count[group >> 1].sum())

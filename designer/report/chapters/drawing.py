@@ -179,12 +179,12 @@ def _follows(subject: Subject, shown: WorkloadResult | None) -> Follows:
         )
     if shown is not None and shown.binding:
         fullest = subject.analysis.loads.get(shown.id)
-        if fullest is not None and len(fullest.utilization):
-            full = int((fullest.utilization > 0.95).sum())
+        if fullest is not None and len(used := fullest.utilization):
+            full = int((used > 0.95).sum())
             if full:
                 lines.append(
                     rich(
-                        f"{counted(full, 'link direction')} of {counted(len(fullest.utilization))} run above"
+                        f"{counted(full, 'link direction')} of {counted(len(used))} run above"
                         f" {percent(0.95)} under this load; the others have room."
                     )
                 )

@@ -5,7 +5,6 @@ from collections import defaultdict
 from itertools import combinations
 
 import pytest
-from scipy.stats import kendalltau
 
 from designer.formulas.scoring import band_score, group_medians, macro_mean, point_error
 from tests.validation.training.left_out import bands, error
@@ -76,6 +75,9 @@ def _signed(case: Case, point: object) -> float:
 
 
 def test_order_of_runs_in_a_sweep() -> None:
+    # loading it takes a second, in every process that collects tests
+    from scipy.stats import kendalltau
+
     taus = [kendalltau(*zip(*rows, strict=True)).statistic for rows in sweeps().values() if len(rows) >= 4]
     assert len(taus) >= 15
     assert sum(taus) / len(taus) >= 0.7

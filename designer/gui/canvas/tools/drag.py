@@ -72,7 +72,7 @@ class Drag(Tool):
         self._rooms: dict[tuple[int | None, bool], Room] = {}
         #: where it may land, and how that was found
         self._spot, self._crowded = (0, 0), False
-        self._polylines: tuple[object, Float] | None = None
+        self._ways: tuple[object, Float] | None = None
         self._target: int | None = None
         self._connection = -1
         self._offer: Offer | None = None
@@ -238,11 +238,11 @@ class Drag(Tool):
     def _led(self, connections: Int) -> Float:
         """Routes of connections whose ends moved: around boxes, as long as that takes no longer than a frame."""
         key = (self._spot, self._target, self._copying, len(connections))
-        if self._polylines is None or self._polylines[0] != key:
-            self._polylines = (key, self._led_polylines(connections))
-        return self._polylines[1]
+        if self._ways is None or self._ways[0] != key:
+            self._ways = (key, self._found_paths(connections))
+        return self._ways[1]
 
-    def _led_polylines(self, connections: Int) -> Float:
+    def _found_paths(self, connections: Int) -> Float:
         geometry = self.host.scene.geometry
         shift = np.array(self._spot, dtype=np.float64)
         routes = geometry.connection_route[connections]

@@ -18,6 +18,7 @@ from designer.analysis.network import build_network
 from designer.analysis.serving.clocked import stood_still
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.scheduler import Book, Requests, run_requests
 from designer.analysis.serving.split import place_split
 from designer.analysis.simulation import Simulation, simulate
@@ -175,6 +176,38 @@ def test_a_stun_is_one_long_gap_for_everybody_who_is_being_answered(tmp_path: Pa
     gaps, weights = log.gaps()
     assert weights[gaps > 10].sum() == 1
     assert gaps.max() == pytest.approx(again - stun, abs=0.1)
+
+
+def test_what_comes_while_a_machine_stands_still_is_seen_when_it_runs_again(tmp_path: Path) -> None:
+    """Two requests come seconds apart to an empty engine that stands still: one step reads both as soon as it runs.
+
+    A third one has come before and has its answer read out: the step that stood still goes on, and the next one reads
+    the prompt that came meanwhile.
+    """
+    empty = with_workloads("vsphere-cluster-4", s=("serving", IN_VM), mv=("vmotion", {"vms": "infer1"}))
+    tasks = simulated(empty, "s", "mv", until=120.0, mv=10.0).run.tasks
+    stun = next(t.began for t in tasks if t.step == "stun infer1")
+    again = next(t.ended for t in tasks if t.step == "again infer1")
+    placement, _ = placed(empty, IN_VM)
+
+    def answers(name: str, *rows: tuple[float, int, int]) -> ServingRun:
+        settings = {**IN_VM, "load": "trace", "trace": trace(tmp_path / name, *rows), "rate": "0 1/s"}
+        design = with_workloads("vsphere-cluster-4", s=("serving", settings), mv=("vmotion", {"vms": "infer1"}))
+        return simulated(design, "s", "mv", until=200.0, mv=10.0).run.requests["s"].run
+
+    log = answers("idle.jsonl", (0.0, 500, 10), (round(stun + 1, 3), 500, 10), (round(stun + 4.3, 3), 300, 10))
+    both = placement.timed.step(800, 500 * 250 + 300 * 150, 2, 0, 0.0)
+    assert log.first[1:] == pytest.approx([again + both] * 2, abs=1e-6)
+
+    log = answers("busy.jsonl", (0.0, 500, 10), (round(stun - 1, 3), 500, 400), (round(stun + 3, 3), 300, 10))
+    ends = log.turns[:, 0] + log.turns[:, 3] * log.turns[:, 1]
+    waited = int(np.argmax(log.turns[:, 1]))
+    assert log.turns[waited, 1] > again - stun
+    assert 0 < ends[waited] - again < 0.05
+    # one decodes beside it, with its prompt and what it has said so far
+    said = int(log.turns[: waited + 1, 3][log.turns[: waited + 1, 0] > stun - 2].sum())
+    step = placement.timed.step(300, 300 * 150, 1, 1, 500 + said - 1)
+    assert log.first[2] == pytest.approx(ends[waited] + step, abs=1e-3 * step)
 
 
 def test_stretching_by_hand() -> None:

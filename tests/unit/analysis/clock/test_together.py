@@ -9,7 +9,10 @@ import time
 import pytest
 
 from designer.analysis.clock.engine import Clock
+from designer.analysis.clock.player import job_of, play
 from designer.analysis.clock.work import Shape, Work
+from designer.analysis.costs import Prices
+from designer.analysis.network import build_network
 from designer.analysis.simulation import simulate
 from designer.errors import Cancelled
 from designer.interchange.templates import open_design
@@ -77,3 +80,15 @@ def test_a_run_stops_within_a_fifth_of_a_second():
         simulate(open_design("hgx-h100-8"), programs=[endless], until=1e9, bands=False, cancelled=asked.is_set)
     assert time.perf_counter() - when[0] < 0.2
     timer.join()
+
+
+def test_a_run_that_is_cut_short_says_how_far_it_came():
+    """A second of computing again and again, for a hundred events: some hundred seconds, not 10⁹."""
+    table = Prices(build_network(open_design("hgx-h100-8")))
+    endless = Program("endless", (Step("compute", Compute("gpu0", seconds=1.0)),), math.inf)
+    for until in (1e9, math.inf):
+        run = play(table, [job_of(endless)], until=until, most_events=100)
+        assert 90 < run.end < 110
+        assert not run.done
+        assert [f.code for f in run.findings] == ["CLOCK-LONG"]
+        assert run.busy(next(iter(run.table.slots))) == pytest.approx(1.0, abs=0.02)

@@ -58,3 +58,13 @@ def test_power_of_a_divided_gpu_stays_within_its_limit() -> None:
 def test_parts_that_do_not_exist_are_refused(changes: dict[str, object], words: str) -> None:
     with pytest.raises(AnalysisError, match=words):
         served(rate="1 1/s", **changes)
+
+
+def test_slices_without_a_replica_take_no_power() -> None:
+    """Seven instances fit on a GPU, one replica runs: what it takes is a seventh of what seven alike take, not all."""
+    one = served(part="1g.10gb", rate="1 1/s", replicas=1).metrics
+    all_of = served(part="1g.10gb", rate="28 1/s", replicas=28).metrics
+    assert one["accelerators"].value == 1
+    assert one["power"].value == pytest.approx(all_of["power"].value / 28, rel=0.25), (
+        "a little less busy, never seven times"
+    )

@@ -1,0 +1,60 @@
+"""Channels in classes: two million of them carry a few dozen different loads, so a load is kept once for each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Int = npt.NDArray[np.int64]
+Small = npt.NDArray[np.int32]
+
+#: numbers up to so many times the number of channels are marked, larger ones sorted
+_MARKED: Final = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChannelClasses:
+    """Which channels are alike.
+
+    Parameters
+    ----------
+    of : (n_channels,) class of each channel
+    first : (n_classes,) one channel of each class
+    """
+
+    of: Small
+    first: Int
+
+    def __len__(self) -> int:
+        """How many classes there are."""
+        return len(self.first)
+
+
+def classes_by(numbers: Int | Small, size: int) -> ChannelClasses:
+    """Classes of channels of the same number. : numbers (n_channels,) below `size`"""
+    if size <= _MARKED * max(1024, len(numbers)):
+        occurs = np.full(size, -1, dtype=np.int64)
+        # written back to front, so that the first of each stays
+        occurs[numbers[::-1]] = np.arange(len(numbers))[::-1]
+        met = np.flatnonzero(occurs >= 0)
+        place = np.zeros(size, dtype=np.int32)
+        place[met] = np.arange(len(met))
+        return ChannelClasses(_frozen(place[numbers]), occurs[met])
+    _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
+    return ChannelClasses(_frozen(of.astype(np.int32)), first)
+
+
+def together(one: ChannelClasses, other: ChannelClasses) -> ChannelClasses:
+    """Channels that are alike in both."""
+    numbers = one.of.astype(np.int64)
+    numbers *= len(other)
+    numbers += other.of
+    return classes_by(numbers, len(one) * len(other))
+
+
+def _frozen(array: Small) -> Small:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,122 @@
+"""Where faults may be on a drawing: devices and the PCIe links above them, accelerator links, sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from designer.analysis.capacities import ACCELERATOR
+from designer.decisions.acceptance import Machine, host_links
+from designer.decisions.fault import Fault
+from designer.design.address import Address, block_at, split_path
+from designer.design.document import Block, Link
+from designer.design.edit import Edit
+from designer.design.edits.links import ChangeLinks, Reconnect, RemoveLinks
+from designer.design.edits.together import Together
+from designer.design.query import neighbours
+
+
+def on_drawing(machine: Machine, path: str) -> tuple[Address, Link] | None:
+    """Where a link stands and what it is; None for one of a wiring."""
+    within, name = split_path(path)
+    link = block_at(machine.design, within).links.get(name)
+    return None if link is None else (within, link)
+
+
+def devices(machine: Machine) -> Iterator[tuple[str, Address, Link, str]]:
+    """Devices with the PCIe links at them: path of the device, place and link, path of the link."""
+    nics = machine.nics[0] if machine.nics else ()
+    seen: set[str] = set()
+    for device in (*machine.gpus, *nics, *machine.drives):
+        for number in host_links(machine.network, device):
+            path = machine.network.net.link_path(number)
+            drawn = on_drawing(machine, path)
+            if drawn is not None and drawn[1].kind == "pcie" and path not in seen:
+                seen.add(path)
+                yield device, *drawn, path
+    net = machine.network.net
+    for number in np.flatnonzero(machine.network.island[net.link_a] == machine.islands[0]).tolist():
+        definition = net.link(number)
+        path = net.link_path(number) if definition.kind == "pcie" else ""
+        if path and path not in seen:
+            drawn = on_drawing(machine, path)
+            if drawn is not None:
+                yield net.path(int(net.link_b[number])), *drawn, path
+
+
+def narrow(machine: Machine, kind: str, divisor: int) -> Iterator[Fault]:
+    """Fewer lanes than a slot has."""
+    for device, within, link, path in devices(machine):
+        lanes = link.lanes or 16
+        less = lanes // divisor
+        if less >= 1:
+            edit = ChangeLinks((link.id,), {"lanes": less, "bandwidth_per_direction": None}, within=within)
+            title = f"{device} runs at x{less} instead of x{lanes}"
+            remedy = "reseat the card or riser; compare LnkSta with LnkCap in lspci -vv"
+            yield Fault(kind, title, path, remedy, edit, frozenset({path}))
+
+
+def far(machine: Machine, name: str, part_kind: str) -> Iterator[Fault]:
+    """A device in a slot of the other socket."""
+    for device, within, link, path in devices(machine):
+        block = block_at(machine.design, within)
+        own = device.rpartition("/")[2]
+        up = link.b if link.a == own else link.a
+        if own not in (link.a, link.b) or up not in block.parts or own not in block.parts:
+            continue
+        if block.parts[own].kind != part_kind:
+            continue
+        for other in block.parts.values():
+            if other.kind == block.parts[up].kind and _roots(block, other.id) != _roots(block, up):
+                side = "a" if link.a == up else "b"
+                edit = Reconnect(link.id, side, other.id, within=within)
+                title = f"{device} is at {other.id} instead of {up}"
+                remedy = "put the card into a slot of its own socket; see nvidia-smi topo -m"
+                yield Fault(name, title, device, remedy, edit, frozenset({path}))
+                break
+
+
+def _roots(block: Block, part: str) -> frozenset[str]:
+    """The processors a part hangs on: itself where it is one."""
+    if block.parts[part].kind == "cpu":
+        return frozenset({part})
+    return frozenset(n for n in neighbours(block, part) if n in block.parts and block.parts[n].kind == "cpu")
+
+
+def peer_links(machine: Machine, parts: Sequence[str]) -> Edit | None:
+    """The drawing without the accelerator links of some parts; None where they have none."""
+    net = machine.network.net
+    numbers = [net.index_of(g) for g in parts]
+    chosen: dict[Address, list[str]] = {}
+    ends = np.isin(net.link_a, numbers) | np.isin(net.link_b, numbers)
+    for number in np.flatnonzero(ends & (machine.network.domain == ACCELERATOR)).tolist():
+        drawn = on_drawing(machine, net.link_path(number))
+        if drawn is not None:
+            chosen.setdefault(drawn[0], []).append(drawn[1].id)
+    if not chosen:
+        return None
+    return Together(tuple(RemoveLinks(tuple(ids), within=within) for within, ids in chosen.items()))
+
+
+def accelerator_links(machine: Machine, part: str) -> list[tuple[str, Address, Link]]:
+    """Accelerator links at a part that stand on the drawing: path, place and link."""
+    net = machine.network.net
+    number = net.index_of(part)
+    at = ((net.link_a == number) | (net.link_b == number)) & (machine.network.domain == ACCELERATOR)
+    found: list[tuple[str, Address, Link]] = []
+    for k in np.flatnonzero(at).tolist():
+        drawn = on_drawing(machine, net.link_path(k))
+        if drawn is not None:
+            found.append((net.link_path(k), *drawn))
+    return found
+
+
+def cable_kinds(machine: Machine) -> frozenset[str]:
+    """Kinds of the network cables at the NICs of the machine."""
+    net, found = machine.network.net, set[str]()
+    for nic in machine.nics[0] if machine.nics else ():
+        number = net.index_of(nic)
+        for k in np.flatnonzero((net.link_a == number) | (net.link_b == number)).tolist():
+            found.add(net.link(k).kind)
+    return frozenset(found - {"pcie"})
