@@ -17,6 +17,9 @@ Mistakes in our own code stay ``AssertionError``.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 
 class DesignerError(Exception):
     """Base of every error a user can cause.
@@ -88,3 +91,23 @@ class ReportError(DesignerError):
 
 class Cancelled(DesignerError):
     """The user stopped a long run."""
+
+
+@contextmanager
+def raised_in(*, file: str | None = None, place: str | None = None) -> Generator[None, None, None]:
+    """Errors of what is done here name the file or place where they do not yet."""
+    try:
+        yield
+    except DesignerError as error:
+        raise error.at(file=file, place=place) from None
+
+
+@contextmanager
+def raised_as(
+    kind: type[DesignerError], place: str, *, of: type[DesignerError] = DesignerError
+) -> Generator[None, None, None]:
+    """Errors of what is done here are errors of another kind, at a place; those that are not `of` a class stay."""
+    try:
+        yield
+    except of as error:
+        raise kind(error.text, place=place, remedy=error.remedy) from None

@@ -15,7 +15,7 @@ from designer.analysis.network import Network
 from designer.analysis.routes import Legs
 from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability
-from designer.errors import AnalysisError, DesignerError
+from designer.errors import AnalysisError, raised_as
 from designer.memo import memo
 from designer.workload.operations import Pairing, Transfer
 
@@ -49,12 +49,10 @@ def resolve(network: Network, selector: str, place: str) -> Int:
         If it names none.
     """
     pieces = [p.strip() for p in selector.split(",")]
-    try:
+    with raised_as(AnalysisError, place):
         if any(piece == "memory" or piece in TIERS for piece in pieces):
             return _distinct([_choose_piece(network.frame, piece, network) for piece in pieces], selector)
         return _chosen(network.frame, selector)
-    except DesignerError as error:
-        raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
 
 
 @memo(most=STRUCTURES_LIMIT)

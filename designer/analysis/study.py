@@ -16,7 +16,7 @@ from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
 from designer.sources import Status
-from designer.workload.kind import lower, workload_kinds
+from designer.workload.kind import kind_of, lower
 
 #: a finding names at most so many places
 _PLACES_LIMIT: Final = 50
@@ -120,7 +120,7 @@ def run_workload(
         If its settings are wrong or nothing can be routed.
     """
     place = f"workloads.{spec.id}"
-    kind = workload_kinds()[spec.kind]
+    kind = kind_of(spec.kind, place)
     title = spec.title or kind.title
     question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained)
     if any(spec.settings.get(key) for key in ("background", "beside")):

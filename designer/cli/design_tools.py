@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.confined import Folder
-from designer.errors import DesignerError, DocumentError, FormatError
+from designer.errors import DesignerError, DocumentError, FormatError, raised_in
 
 if TYPE_CHECKING:
     from designer.analysis.results import WorkloadResult
@@ -272,10 +272,8 @@ class DesignTools:
         from designer.interchange.templates import find_template
 
         place = self.folder.file(name)
-        try:
+        with raised_in(file=name):
             loaded = load(place if place.exists() or name.endswith(".json") else find_template(name))
-        except DesignerError as error:
-            raise error.at(file=name) from None
         self._demand_inside([w.settings for w in loaded.design.workloads.values()])
         return loaded.design, list(loaded.findings)
 

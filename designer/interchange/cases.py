@@ -35,7 +35,7 @@ from pydantic import ValidationError
 from designer import units
 from designer.analysis.validation import Measured
 from designer.design.document import Design, WorkloadSpec
-from designer.errors import DesignerError, FormatError, UnitError
+from designer.errors import DesignerError, FormatError, UnitError, raised_as
 from designer.formulas.scoring import Sided
 from designer.interchange import spellings
 from designer.interchange.changes import apply_changes
@@ -327,10 +327,8 @@ def _value(value: object, unit: object, metric: str) -> float:
     if unit is not None:
         value = f"{value} {unit}"
     if isinstance(value, str):
-        try:
+        with raised_as(FormatError, "value", of=UnitError):
             number = units.parse(_uncounted(value, dimension), dimension)
-        except UnitError as error:
-            raise FormatError(error.text, place="value", remedy=error.remedy) from None
     elif isinstance(value, int | float) and not isinstance(value, bool):
         number = float(value)
         if dimension in ("rate", "size") and 0 < number < _FEW:

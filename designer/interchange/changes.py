@@ -30,7 +30,7 @@ from designer.design.edits.parts import AddParts, RemoveParts, SetType, SetValue
 from designer.design.edits.properties import SetPolicy
 from designer.design.edits.vms import AddVms, ChangeVms, RemoveVms
 from designer.design.edits.wirings import ChangeWirings, RemoveWirings
-from designer.errors import DesignerError, FormatError
+from designer.errors import FormatError, raised_as
 from designer.fields import Quantity
 from designer.interchange.clusters import make_cluster
 from designer.interchange.refits import refit
@@ -61,10 +61,8 @@ def apply_changes(design: Design, changes: object, source: str) -> Design:
 
 def _applied(design: Design, edits: Iterator[tuple[str, Edit]]) -> Design:
     for place, edit in edits:
-        try:
+        with raised_as(FormatError, place):
             design = edit.apply(design)
-        except DesignerError as error:
-            raise FormatError(error.text, place=place, remedy=error.remedy) from None
     return design
 
 
@@ -201,10 +199,8 @@ def _named(design: Design, what: str, name: str, place: str) -> Iterator[tuple[t
     """The blocks and the ids in them that a name stands for."""
     *way, last = name.split("/")
     within = tuple(step.removesuffix("[*]") for step in way)
-    try:
+    with raised_as(FormatError, place):
         block = block_at(design, within)
-    except DesignerError as error:
-        raise FormatError(error.text, place=place, remedy=error.remedy) from None
     found = [(within, _fitting(block, what, last))]
     if not found[0][1] and not way:
         # a name alone reaches into groups: people say gpu*, wherever the accelerators are drawn
@@ -242,10 +238,8 @@ def _type(ids: tuple[str, ...], type_id: object, within: tuple[str, ...], place:
 
 
 def _catalog(type_id: str, place: str) -> PartType:
-    try:
+    with raised_as(FormatError, place):
         return load_catalog().get(type_id)
-    except DesignerError as error:
-        raise FormatError(error.text, place=place, remedy=error.remedy) from None
 
 
 def _value(ids: tuple[str, ...], name: str, value: Any, within: tuple[str, ...], place: str, source: str) -> Edit:

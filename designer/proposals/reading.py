@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from designer.design.document import Design, WorkloadSpec
-from designer.errors import DesignerError, FormatError
+from designer.errors import FormatError, raised_as
 from designer.proposals.goal import GOALS, Wanted, known_metric
 from designer.proposals.question import Question
 from designer.report.tables.cost import Price
@@ -153,10 +153,8 @@ def _power(text: str | None, place: str) -> float | None:
 
 
 def _spelled(text: str, dimension: str, place: str) -> float:
-    try:
+    with raised_as(FormatError, place):
         found = float(parse(text, dimension))
-    except DesignerError as error:
-        raise FormatError(error.text, place=place, remedy=error.remedy) from None
     if found < 0:
         raise FormatError(f"{text[:40]!r} is below zero", place=place, remedy="give more")
     return found

@@ -17,7 +17,7 @@ from designer.report.inventory import inventory
 from designer.report.settings import Settings
 from designer.report.subject import Context, Subject, written_date
 from designer.report.what_if import tried
-from designer.report.wording import counted
+from designer.report.wording import counted, in_words, listed
 
 #: designs with more accelerators than this are analysed without sweeps, and fewer purchases are tried
 LARGE: Final = 600
@@ -92,7 +92,7 @@ def compose_report(
     ordered = [chapter for _, _, chapter in sorted(chapters, key=lambda c: c[:2])]
     first = subjects[0]
     chosen = settings.chosen
-    title = chosen.title or (first.name if len(subjects) == 1 else f"{first.name} and {len(subjects) - 1} more")
+    title = chosen.title or (first.name if len(subjects) == 1 else _compared(subjects))
     return Report(
         title,
         chosen.subtitle or first.design.intent if len(subjects) == 1 else chosen.subtitle,
@@ -124,13 +124,21 @@ def _part(tell: Progress, begin: float, room: float) -> Progress:
     return lambda share, text: tell(begin + room * share, text)
 
 
+def _compared(subjects: Sequence[Subject]) -> str:
+    names = list(dict.fromkeys(s.name for s in subjects))
+    return f"{listed(names, 2)}: {in_words(len(subjects), 'design', 'designs')} compared"
+
+
 def _facts(context: Context) -> tuple[tuple[str, str], ...]:
     facts = [("Computed", f"{written_date(context.date)}{', ' + context.version if context.version else ''}")]
     if context.settings.chosen.author:
         facts.append(("Author", context.settings.chosen.author))
     for subject in context.subjects:
         head = f"Design {subject.letter}" if len(context.subjects) > 1 else "Design"
-        facts.append((head, subject.design.name))
+        alike = sum(s.design.name == subject.design.name for s in context.subjects) > 1
+        facts.append(
+            (head, subject.file.replace("\\", "/").split("/")[-1] if alike and subject.file else subject.design.name)
+        )
     workloads = sum(len(s.results) for s in context.subjects)
     figures = sum(len(w.metrics) for s in context.subjects for w in s.results)
     facts.append(("Basis", f"{counted(workloads, 'workload')}, {counted(figures, 'figure')}"))

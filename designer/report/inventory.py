@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -18,6 +19,8 @@ from designer.sources import Status
 Int = npt.NDArray[np.int64]
 #: the kind of part that holds units but is not one
 RACK: Final = "rack"
+#: parts without a type are called by their name without its number
+_NUMBERED: Final = re.compile(r"\s*\d+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Inventory:
     def title(self, part: Part) -> str:
         """What a part is sold as; its name where it has no type."""
         found = self.design.type_of(part)
-        return found.title if found is not None else part.label
+        return found.title if found is not None else _NUMBERED.sub("", part.label)
 
     def number(self, part: Part, name: str) -> float | None:
         """A value of a part in SI units, None where it is not stated."""

@@ -19,7 +19,7 @@ from designer.report.inventory import Inventory, inventory
 from designer.report.settings import Settings
 from designer.report.tables.racks import Plan, plan_of
 from designer.report.verdicts import Verdict, judge
-from designer.report.wording import NBSP
+from designer.report.wording import NBSP, spelled
 from designer.sources import Estimate, Source
 from designer.units import DIMENSION_OF_UNIT, parse
 
@@ -244,6 +244,11 @@ def short(bottleneck: Bottleneck) -> str:
         return "GPU arithmetic"
     if "(memory bandwidth)" in label:
         return "GPU memory bandwidth"
+    return in_short(label)
+
+
+def in_short(label: str) -> str:
+    """A label of what binds, in a few words: ``cpu0 → psw1 (pcie)`` is ``CPU → PCIe switch``."""
     kind = _KIND.search(label)
     if kind is None:
         return _MEMBER.sub("", label).replace("(media)", "media").strip()
@@ -259,8 +264,8 @@ def part_words(path: str) -> str:
         return path
     last = re.sub(r"\d+$", "", pieces[-1])
     if len(pieces) > 1 and last in ("switch", "server", "storage"):
-        return pieces[-2].replace("_", " ")
-    return _NAMES.get(last, pieces[-1].replace("_", " "))
+        return spelled(pieces[-2].replace("_", " "))
+    return _NAMES.get(last, spelled(pieces[-1].replace("_", " ")))
 
 
 @dataclass(eq=False)
@@ -309,6 +314,9 @@ class Context:
     def lettered(self, subject: Subject) -> str:
         """How a chapter says which design it is about."""
         name = subject.name
+        if sum(s.name == name for s in self.subjects) > 1 and subject.file:
+            file = subject.file.replace("\\", "/").split("/")[-1]
+            name = f"{name} ({file.removesuffix('.design.json')})"
         name = name if len(name) <= 56 else name[:55] + "…"
         return f"Design {subject.letter} · {name}" if len(self.subjects) > 1 else name
 

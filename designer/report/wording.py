@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Final
 
 from designer.sources import Estimate
@@ -10,6 +11,22 @@ from designer.units import DIMENSION_OF_UNIT, format_line_rate, format_quantity
 
 NBSP: Final = "\u00a0"
 DASH: Final = f"{NBSP}–{NBSP}"
+#: what makes a word an id: digits, brackets, underscores, strokes
+_ID: Final = re.compile(r"[\d\[\]_/]")
+_SPELLED: Final = {
+    "gpu": "GPU",
+    "cpu": "CPU",
+    "dpu": "DPU",
+    "nic": "NIC",
+    "nfs": "NFS",
+    "nvswitch": "NVSwitch",
+    "nvme": "NVMe",
+    "nvlink": "NVLink",
+    "pcie": "PCIe",
+    "vm": "VM",
+    "vmotion": "vMotion",
+    "vsan": "vSAN",
+}
 _PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 #: how often per second of what, by metric
 PER_SECOND: Final = {
@@ -17,6 +34,8 @@ PER_SECOND: Final = {
     "samples_per_second": "samples/s",
     "requests_per_second": "requests/s",
 }
+#: a number this near to a whole one was given as one
+_WHOLE: Final = 1e-9
 _NUMBERS: Final = (
     "no",
     "one",
@@ -49,8 +68,22 @@ def in_words(n: int, what: str, many: str = "") -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a large first letter."""
+    """The text with a large first letter; names that are written otherwise, and ids, keep theirs."""
+    first = text.split(" ", 1)[0]
+    if _ID.search(first) or first != first.lower():
+        return text
     return text[:1].upper() + text[1:]
+
+
+def spelled(words: str) -> str:
+    """Words of an id as the field writes them: ``vmotion switch`` is ``vMotion switch``."""
+    return " ".join(_SPELLED.get(word, word) for word in words.split(" "))
+
+
+def continued(text: str) -> str:
+    """A sentence as it goes on inside another: with a small letter, except where its first word has more large ones."""
+    first = text.split(" ", 1)[0]
+    return text if first[1:] != first[1:].lower() else text[:1].lower() + text[1:]
 
 
 def listed(names: list[str], most: int = 4) -> str:
@@ -118,9 +151,9 @@ def _digits(value: float, like: float) -> str:
         return "0"
     places = max(0, 2 - math.floor(math.log10(like))) if like > 0 else 2
     text = f"{round(value, places):,.{min(places, 6)}f}"
-    if places and "." in text and like >= 1:
+    if places and "." in text and like >= 1 and abs(like - round(like)) < _WHOLE and abs(value - round(value)) < _WHOLE:
         # whole numbers need no zeros behind the point, measured ones keep theirs
-        text = text if float(text.replace(",", "")) % 1 else text.split(".")[0]
+        text = text.split(".")[0]
     return text.replace("-", "−")
 
 

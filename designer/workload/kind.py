@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
-from designer.errors import AnalysisError, UnitError
+from designer.errors import AnalysisError, UnitError, raised_as
 from designer.registry import discover
 from designer.units import DIMENSIONS, parse
 from designer.workload.operations import Operation
@@ -84,7 +84,7 @@ def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operati
     AnalysisError
         If the kind is unknown, or a setting is unknown, missing or cannot be read.
     """
-    kind = _kind(kind_name, place)
+    kind = kind_of(kind_name, place)
     read = read_settings(kind, settings, place)
     with _placed(place):
         if kind.lower is not None:
@@ -101,13 +101,20 @@ def program_of(kind_name: str, settings: Mapping[str, object], place: str) -> Pr
     AnalysisError
         If the kind is unknown, or a setting is unknown, missing or cannot be read.
     """
-    kind = _kind(kind_name, place)
+    kind = kind_of(kind_name, place)
     read = read_settings(kind, settings, place)
     with _placed(place):
         return kind.program(read) if kind.program is not None else None
 
 
-def _kind(kind_name: str, place: str) -> WorkloadKind:
+def kind_of(kind_name: str, place: str) -> WorkloadKind:
+    """A kind of workload by name; `place` is named in errors.
+
+    Raises
+    ------
+    AnalysisError
+        If there is none of that name.
+    """
     kind = workload_kinds().get(kind_name)
     if kind is None:
         raise AnalysisError(
@@ -160,10 +167,8 @@ def rate_or_none(text: str, name: str) -> float | None:
     """
     if not text.strip():
         return None
-    try:
+    with raised_as(AnalysisError, name, of=UnitError):
         rate = parse(text, "rate")
-    except UnitError as error:
-        raise AnalysisError(error.text, place=name, remedy=error.remedy) from None
     if rate < 0:
         raise AnalysisError(f"{text!r} is negative", place=name, remedy="give zero or more")
     return rate
@@ -171,10 +176,8 @@ def rate_or_none(text: str, name: str) -> float | None:
 
 def _read(setting: Setting, value: object, place: str) -> object:
     if setting.dimension in DIMENSIONS:
-        try:
+        with raised_as(AnalysisError, place, of=UnitError):
             amount = parse(value, setting.dimension)
-        except UnitError as error:
-            raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
         if amount < 0:
             raise AnalysisError(f"{value!r} is negative", place=place, remedy="give zero or more")
         if amount > AMOUNT_LIMIT:

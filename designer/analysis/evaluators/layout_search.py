@@ -16,7 +16,7 @@ from designer.analysis.training.loads import flows, loads, n_flows
 from designer.analysis.training.metrics import memory_of
 from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.analysis.training.step import route_step
-from designer.errors import AnalysisError, Cancelled
+from designer.errors import AnalysisError, Cancelled, raised_as
 from designer.findings import Finding, Severity
 from designer.formulas.pipeline.layout_search import SearchLimits, SearchResult, layouts, search_layouts
 from designer.sources import Estimate
@@ -71,12 +71,10 @@ def _search(network: Network, plan: TrainingPlan, operation: LayoutSearch, quest
         if question.progress is not None:
             question.progress(min(1.0, looked / max(1, expected)), f"{looked:,} of {expected:,} layouts")
 
-    try:
+    with raised_as(AnalysisError, question.place, of=AnalysisError):
         return search_layouts(
             trainer, count, plan.global_batch, plan.ranks.costs, limits, max(1, operation.keep), looking
         )
-    except AnalysisError as error:
-        raise AnalysisError(error.text, place=question.place, remedy=error.remedy) from None
 
 
 def _metrics(found: SearchResult) -> Mapping[str, Estimate]:

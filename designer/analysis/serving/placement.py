@@ -19,7 +19,7 @@ from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.training.preparation import shape_of
 from designer.analysis.vms.guests import Guest, Work, guest_of, network_for
-from designer.errors import AnalysisError, CatalogError
+from designer.errors import AnalysisError, CatalogError, raised_as
 from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._number_format import NumberFormat, number_format
@@ -173,10 +173,8 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     if guest is not None:
         device = in_machine(device, guest)
         network = network_for(network, guest)
-    try:
+    with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
         chosen = release(asked.engine, asked.release)
-    except CatalogError as error:
-        raise AnalysisError(error.text, place=f"{place}.engine", remedy=error.remedy) from None
     how = _scheduling(chosen.release, asked, place)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
@@ -230,10 +228,8 @@ def _curve(asked: Deployment, place: str) -> tuple[float, ...]:
     """Acceptance of the draft that is asked for; none where nothing is drafted."""
     if not asked.drafts:
         return ()
-    try:
+    with raised_as(AnalysisError, f"{place}.draft", of=CatalogError):
         return draft(asked.draft)
-    except CatalogError as error:
-        raise AnalysisError(error.text, place=f"{place}.draft", remedy=error.remedy) from None
 
 
 def _scheduling(chosen: Release, asked: Deployment, place: str) -> Scheduling:

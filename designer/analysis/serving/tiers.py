@@ -16,7 +16,7 @@ from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.scheduler import Requests
 from designer.analysis.training.accelerators import number
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
-from designer.errors import AnalysisError, DesignerError
+from designer.errors import AnalysisError, raised_as
 from designer.findings import Finding, Severity
 from designer.formulas.serving.attention_prefill import prefill_area
 from designer.formulas.serving.reuse import reused
@@ -108,10 +108,8 @@ def stored(placement: Placement, asked: Serving) -> tuple[Placement, Sent, Tier 
         sent = _brought(sent, near.requests, 1.0)
         shares = _share(near), _share(sent)
     else:
-        try:
+        with raised_as(AnalysisError, f"{placement.place}.reuse"):
             curve = reuse_curve(load.reuse)
-        except DesignerError as error:
-            raise AnalysisError(error.text, place=f"{placement.place}.reuse", remedy=error.remedy) from None
         shares = reused(curve, room), reused(curve, room + tier)
         sent = sent_to_one(replace(load, prefix=shares[1]), replicas, placement.place)
         beyond = [int(p * (shares[1] - shares[0])) for p in sent.requests.prompt]

@@ -18,7 +18,7 @@ from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
 from designer.analysis.vms.guests import Guest, Work, guest_of, network_for
-from designer.errors import AnalysisError, DesignerError
+from designer.errors import AnalysisError, DesignerError, raised_as
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import CommunicationCosts, NoCommunication
@@ -355,10 +355,8 @@ def samples_of(plan_sequence: int, transformer: bool, path: InputPath, place: st
     AnalysisError
         If there is no such dataset.
     """
-    try:
+    with raised_as(AnalysisError, f"{place}.dataset"):
         data = dataset(path.dataset)
-    except DesignerError as error:
-        raise AnalysisError(error.text, place=f"{place}.dataset", remedy=error.remedy) from None
     count = float(data.samples)
     if transformer and data.tokens:
         count = max(1.0, data.tokens / max(1, plan_sequence))

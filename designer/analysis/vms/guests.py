@@ -26,7 +26,7 @@ from designer.analysis.vms.hosts import find_hosts
 from designer.analysis.vms.nic_functions import nic_shares, with_nic_shares
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability
-from designer.errors import AnalysisError, CatalogError
+from designer.errors import AnalysisError, CatalogError, raised_as
 from designer.fields import amount
 from designer.findings import Finding, Severity
 from designer.memo import memo
@@ -249,12 +249,10 @@ def _instances(network: Network, parts: Int, named: Sequence[str], place: str) -
     shares: list[tuple[float, float, float]] = []
     for part in parts.tolist():
         kind = gpus[part].type if part in gpus else None
-        try:
+        with raised_as(AnalysisError, f"{place}.machines", of=CatalogError):
             if kind is None:
                 raise CatalogError(f"{network.net.path(part)} is not known to offer MIG", remedy="choose another GPU")
             profile = kind.mig_profile(instance)
-        except CatalogError as error:
-            raise AnalysisError(error.text, place=f"{place}.machines", remedy=error.remedy) from None
         shares.append((profile.compute / kind.compute_slices, profile.memory / kind.memory_slices, profile.framebuffer))
     compute, bandwidth, memory = (min(column) for column in zip(*shares, strict=True))
     rates = {

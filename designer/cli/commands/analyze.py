@@ -26,16 +26,14 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.design import opened
     from designer.cli.documents import analysis_document
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
-    from designer.errors import DesignerError
+    from designer.errors import raised_in
     from designer.findings import Severity
 
     loaded = opened(options)
-    try:
+    with raised_in(file=options.design):
         found = analyze(
             loaded.design, options.workload, file=shown_file(options.design), curves=False, progress=progress_bar()
         )
-    except DesignerError as error:
-        raise error.at(file=options.design) from None
     findings = [*loaded.findings, *found.findings, *(f for w in found.workloads for f in w.findings)]
     if options.json:
         print_json(analysis_document(found, findings, options.channels))

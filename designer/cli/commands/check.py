@@ -43,17 +43,15 @@ def run(options: argparse.Namespace) -> int:
     """Check a design."""
     from designer.cli.design import opened
     from designer.cli.output import finding_dict, print_findings, print_json, shown_file
-    from designer.errors import DesignerError
+    from designer.errors import raised_in
     from designer.findings import Severity
     from designer.rules.rule import rules
     from designer.rules.runner import check, named_in_analysis, profile_of
 
     loaded = opened(options)
     profile = options.profile or str(profile_of(loaded.design))
-    try:
+    with raised_in(file=options.design):
         report = check(loaded.design, profile)
-    except DesignerError as error:
-        raise error.at(file=options.design) from None
     twice = named_in_analysis()
     findings = [*(f for f in loaded.findings if f.code not in twice), *report.findings]
     if options.json:

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     """Simulate workloads."""
     from designer.analysis.simulation import Failure, simulate
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
-    from designer.errors import DesignerError
+    from designer.errors import raised_in
     from designer.findings import Severity
 
     until = _time(options.until, "--until") if options.until else None
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     if trace is not None:
         _check(trace)
     loaded = opened(options)
-    try:
+    with raised_in(file=options.design):
         found = simulate(
             loaded.design,
             options.workload,
@@ -64,8 +64,6 @@ def run(options: argparse.Namespace) -> int:
             file=shown_file(options.design),
             progress=progress_bar(),
         )
-    except DesignerError as error:
-        raise error.at(file=options.design) from None
     if trace is not None:
         _write(found, trace)
     findings = [*loaded.findings, *found.findings]
@@ -82,7 +80,7 @@ def _replay(options: argparse.Namespace, until: float | None) -> int:
     """Replay a job list."""
     from designer.analysis.replay import replay
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
-    from designer.errors import DesignerError
+    from designer.errors import DesignerError, raised_in
     from designer.findings import Severity
     from designer.workload.job_lists import read_jobs
 
@@ -91,11 +89,9 @@ def _replay(options: argparse.Namespace, until: float | None) -> int:
         raise DesignerError(f"--jobs beside --{given[0]}", place="--jobs", remedy="replay a job list by itself")
     listed = read_jobs(Path(options.jobs))
     loaded = opened(options)
-    try:
+    with raised_in(file=options.design):
         end = math.inf if until is None else until
         found = replay(loaded.design, listed, until=end, file=shown_file(options.design), progress=progress_bar())
-    except DesignerError as error:
-        raise error.at(file=options.design) from None
     findings = [*loaded.findings, *found.findings]
     if options.json:
         print_json(replay_document(found, findings))
@@ -147,13 +143,11 @@ def _print_replay(found: Replay) -> None:
 
 
 def _time(text: str, place: str) -> float:
-    from designer.errors import UnitError
+    from designer.errors import UnitError, raised_as
     from designer.units import parse_duration
 
-    try:
+    with raised_as(UnitError, place, of=UnitError):
         value = float(parse_duration(text))
-    except UnitError as error:
-        raise UnitError(error.text, place=place, remedy=error.remedy) from None
     if value < 0:
         raise UnitError(f"{text!r} is negative", place=place, remedy="give 0 s or later")
     return value

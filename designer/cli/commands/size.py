@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.analysis.serving.sizing import size_serving
     from designer.cli.design import opened
     from designer.cli.output import print_json, progress_bar, shown_file
-    from designer.errors import DesignerError
+    from designer.errors import raised_in
     from designer.interchange.swapping import swapped
     from designer.workload.kind import lower
     from designer.workload.serving import Serving
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     loaded = opened(options)
     design = loaded.design
     place = ""
-    try:
+    with raised_in(file=options.design):
         settings, place = _asked(options, {k: w for k, w in design.workloads.items() if w.kind == "serving"})
         operation = lower("serving", settings, place)
         assert isinstance(operation, Serving)
@@ -82,8 +82,6 @@ def run(options: argparse.Namespace) -> int:
         networks = {name: build_network(other) for name, other in others.items()}
         cost = _cost(options.prices) if networks else None
         found = size_serving(network, operation, place, progress_bar(), None, wide, networks, cost)
-    except DesignerError as error:
-        raise error.at(file=options.design) from None
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:

@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.design import opened
     from designer.cli.output import print_json, print_written, progress_bar, shown_file
     from designer.decisions.suggest import STEPS_LIMIT, suggest
-    from designer.errors import DesignerError, FormatError
+    from designer.errors import FormatError, raised_in
 
     if options.gain is not None and not 1 < options.gain < 1e6:
         raise FormatError(f"{options.gain:g} is no gain", place="--gain", remedy="give how many times better, above 1")
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         raise FormatError(f"{options.steps} steps", place="--steps", remedy=f"give 1 to {STEPS_LIMIT}")
     design = opened(options).design
     prices = _prices(options.prices)
-    try:
+    with raised_in(file=options.design):
         found = suggest(
             design,
             options.workload,
@@ -52,8 +52,6 @@ def run(options: argparse.Namespace) -> int:
             steps=options.steps,
             progress=progress_bar(),
         )
-    except DesignerError as error:
-        raise error.at(file=options.design) from None
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:

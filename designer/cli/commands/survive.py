@@ -35,16 +35,14 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.design import opened
     from designer.cli.output import print_json, progress_bar, shown_file
     from designer.decisions.failures_survey import survive
-    from designer.errors import DesignerError, FormatError
+    from designer.errors import FormatError, raised_in
 
     for name in ("pairs", "seed"):
         if getattr(options, name) < 0:
             raise FormatError("a count below zero", place=f"--{name}", remedy="give zero or more")
     design = opened(options).design
-    try:
+    with raised_in(file=options.design):
         found = survive(design, options.workload, pairs=options.pairs, seed=options.seed, progress=progress_bar())
-    except DesignerError as error:
-        raise error.at(file=options.design) from None
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:

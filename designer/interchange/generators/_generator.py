@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.design.document import Block, Design, Group, Link, Part, Wiring, WorkloadSpec
-from designer.errors import DesignerError, FormatError
+from designer.errors import FormatError, raised_as
 from designer.fields import Quantity, amount
 from designer.sources import Status
 
@@ -91,10 +91,8 @@ def _value(parameter: Parameter, text: str) -> int | str:
             raise FormatError(f"{text[:40]!r} is no number", place=place, remedy=f"give {parameter.least} or more")
         return int(plain)
     if parameter.name.endswith("rate"):
-        try:
+        with raised_as(FormatError, place):
             amount(text, "rate")
-        except DesignerError as error:
-            raise FormatError(error.text, place=place, remedy=error.remedy) from None
     return text.strip()
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.document import Block, Design, Group, Part, Wiring, WorkloadSpec, with_changes
-from designer.errors import DesignerError, FormatError
+from designer.errors import FormatError, raised_as
 from designer.interchange.generating import generate
 from designer.interchange.generators._generator import ASKED, even
 from designer.proposals.families._family import server_design
@@ -192,10 +192,8 @@ class _Drawing:
 
     def store(self, type_id: str, network: str) -> None:
         """A storage system on leaves of its own, or on the fabric where servers have no NICs for it."""
-        try:
+        with raised_as(FormatError, "storage"):
             found = load_catalog().get(type_id)
-        except DesignerError as error:
-            raise FormatError(error.text, place="storage", remedy=error.remedy) from None
         self._take(found)
         self.parts["storage"] = Part(id="storage", kind="storage", name=found.title[:60], type=found.id)
         ports = self.server.storage or (self.server.compute if network == ALONE else None)

@@ -6,7 +6,7 @@ from typing import Final
 
 from designer.decisions.pareto import Choice
 from designer.design.document import Block, Design, Wiring, with_changes
-from designer.errors import DesignerError, FormatError
+from designer.errors import FormatError, raised_as
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.proposals.families._cluster import switch_for
@@ -87,10 +87,8 @@ def make(asked: Asked, chosen: Chosen) -> Design:
         },
         "wirings": {w.id: {"bandwidth_per_direction": rate} for w in cables},
     }
-    try:
+    with raised_as(FormatError, "nodes"):
         made = apply_changes(design, changes, "asked")
-    except DesignerError as error:
-        raise FormatError(error.text, place="nodes", remedy=error.remedy) from None
     title = f"{nodes} hosts, migration network of {rate}"
     return with_changes(
         made, title=title, workloads={asked.goal.id: asked.goal}, default_workload=asked.goal.id, assertions={}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
-from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, rich
+from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, rich
 from designer.report.inventory import bundles
 from designer.report.subject import Context, Subject
 from designer.report.tables.bill_of_materials import items_of
@@ -56,7 +56,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     more = len(rows) - _MOST
     note = rich(
         "A dash: not stated by a source of the catalog; it is left out of every sum."
-        + (f" {more} more lines are in the table `designer bom` writes." if more > 0 else "")
+        + (f" {more} more lines are in the table that designer bom writes." if more > 0 else "")
     )
     blocks: list[Block] = [Table("What to order", heads, tuple(rows[:_MOST]), note=note)]
     stock = subject.stock
@@ -81,8 +81,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     missing = [i for i in items if not i.inside and i.watts is None and not i.part.startswith("cable/")]
     follows = [
         rich(
-            "Order from the table that `designer bom` writes as CSV or XLSX: it holds every line with its part id, to"
-            " which a price list refers."
+            "Order from the table that ",
+            Span("designer bom", "code"),
+            " writes as CSV or XLSX: it holds every line with its part id, to which a price list refers.",
         )
     ]
     if missing:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from designer.report.cells import muted, strong, sure, text
 from designer.report.chapter import ChapterKind
-from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, rich
+from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, rich
 from designer.report.inventory import bundles
 from designer.report.subject import Context, Subject
 from designer.report.tables.cables import cables as schedule
@@ -98,8 +98,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     blocks.append(Table("Schedule", heads, tuple(excerpt), "ends, ports and labels of the first cables", small=True))
     follows = [
         rich(
-            "Hand the whole schedule to the cabling team: `designer bom` writes it as CSV, or as a sheet of the"
-            " workbook."
+            "Hand the whole schedule to the cabling team: ",
+            Span("designer bom", "code"),
+            " writes it as CSV, or as a sheet of the workbook.",
         )
     ]
     if not plan.drawn:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, replace
+
+from designer.decisions.failures import FEED
 from designer.decisions.failures_survey import EXPLAINED_LIMIT, Loss, survive, workload_of
 from designer.errors import AnalysisError
+from designer.finding_codes import CODES
 from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Chapter, Follows, Head, Row, Table, Text, rich
-from designer.report.subject import Context, Subject
-from designer.report.wording import counted, listed, percent, quantity, sentence
+from designer.report.inventory import Inventory, unit_name
+from designer.report.subject import Context, Subject, in_short
+from designer.report.wording import continued, counted, in_words, listed, percent, quantity, sentence
 
 _MOST = 16
+#: failures whose names differ by a number read alike
+_NUMBER = re.compile(r"\d+")
+#: what an analysis says that finds nothing of what it was told to use
+_NAMES_NONE = "names no part"
+_GONE = "nothing is left of what it reads or uses"
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
@@ -31,12 +42,14 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         Head("GPUs stranded", r),
         Head("What holds it back then, and limits broken"),
     )
-    aside = f"the worst {_MOST} of {len(costly)} kinds" if len(costly) > _MOST else "worst first"
+    kinds = _kinds(subject.stock, costly)
+    aside = f"the worst {_MOST} of {len(kinds)} kinds" if len(kinds) > _MOST else "worst first"
+    workload = next((w.title for w in subject.results if w.id == found.workload), found.workload)
     title = (
-        f"Of {counted(found.failures, 'single failure')} {counted(found.fatal)} stop"
-        f" {found.workload}, {counted(found.harmless)} cost nothing"
+        f"Of {counted(found.failures, 'single failure')} {in_words(found.fatal, 'stops', 'stop')}"
+        f" {continued(workload)}; {in_words(found.harmless, 'costs', 'cost')} nothing"
     )
-    blocks = (Table("Single failures", heads, tuple(_row(x) for x in costly[:_MOST]), aside), Follows(_follows(costly)))
+    blocks = (Table("Single failures", heads, tuple(_row(x) for x in kinds[:_MOST]), aside), Follows(_follows(kinds)))
     value = quantity(found.value, found.unit)
     return Chapter(
         context.key("failures", subject),
@@ -46,37 +59,82 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         blocks,
         rich(
             f"Every server, switch, GPU, NIC, store, drive and one link of every bundle is taken away in turn and"
-            f" {found.workload} analysed again; without a failure it reaches {value}. What fails alike is counted"
+            f" {continued(workload)} analysed again; without a failure it reaches {value}. What fails alike is counted"
             " together. A device whose way to its processors is gone counts as stranded."
         ),
         context.lettered(subject),
     )
 
 
-def _row(loss: Loss) -> Row:
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Failures that read alike: what fails, how many, what they cost, what holds the workload back then."""
+
+    name: str
+    count: int
+    worst: Loss
+    told: str
+
+
+def _kinds(stock: Inventory, costly: list[Loss]) -> list[_Kind]:
+    """Failures of one kind that cost the same, once."""
+    found: dict[tuple[object, ...], _Kind] = {}
+    for loss in costly:
+        limits = [CODES[m].title if m in CODES else m for m in loss.limits]
+        restart = [f"{m} cannot restart" for m in loss.machines]
+        binds = in_short(loss.binds) if not loss.stops else _GONE if _NAMES_NONE in loss.binds else loss.binds
+        told = "; ".join(x for x in (binds, listed([*limits, *restart])) if x)
+        name = _named(stock, loss)
+        lost = f"{loss.lost:.3f}"
+        key = (loss.kind, _NUMBER.sub("#", name), lost, loss.gpus_lost, loss.gpus_stranded, told)
+        known = found.get(key)
+        found[key] = (
+            _Kind(name, loss.count, loss, told) if known is None else replace(known, count=known.count + loss.count)
+        )
+    return list(found.values())
+
+
+def _named(stock: Inventory, loss: Loss) -> str:
+    """What fails, by the names in the drawing: ``link CPU 0 – Memory 0``."""
+    net = stock.net
+    if loss.kind == "link":
+        link = next((k for k in loss.members.tolist() if net.link_path(k) == loss.path), int(loss.members[0]))
+        return f"link {_part(stock, int(net.link_a[link]))} – {_part(stock, int(net.link_b[link]))}"
+    name = _part(stock, net.index_of(loss.path))
+    return f"feed of {name}" if loss.kind == FEED else name
+
+
+def _part(stock: Inventory, index: int) -> str:
+    unit = int(stock.unit[index])
+    own = stock.net.part(index).label
+    inside = unit != index and bool(stock.net.path(unit).count("/"))
+    return unit_name(stock, unit) if unit == index else f"{unit_name(stock, unit)}, {own}" if inside else own
+
+
+def _row(kind: _Kind) -> Row:
+    loss = kind.worst
     lost = "stops" if loss.stops else percent(loss.lost, 1)
-    told = listed([*loss.limits, *(f"{m} cannot restart" for m in loss.machines)])
     return Row(
         (
-            strong(f"{loss.kind.replace('_', ' ')} {loss.path}"),
-            text(counted(loss.count)),
+            strong(sentence(kind.name)),
+            text(counted(kind.count)),
             text(lost, "alarm" if loss.stops else ""),
             text(counted(loss.gpus_lost) if loss.gpus_lost else "–"),
             text(counted(loss.gpus_stranded) if loss.gpus_stranded else "–"),
-            muted("; ".join(x for x in (loss.binds, told) if x) or "–"),
+            muted(kind.told or "–"),
         )
     )
 
 
-def _follows(costly: list[Loss]) -> tuple[Text, ...]:
+def _follows(costly: list[_Kind]) -> tuple[Text, ...]:
     if not costly:
         return (rich("No single failure costs anything."),)
     worst = costly[0]
-    what = f"{worst.kind.replace('_', ' ')} {worst.path}"
-    first = f"The worst is the {what}: " + ("everything stops." if worst.stops else f"{percent(worst.lost)} are lost.")
-    others = [x for x in costly if x.stops and x.kind != "server"]
+    lost = "everything stops." if worst.worst.stops else f"{percent(worst.worst.lost)} are lost."
+    first = f"The worst is to lose {worst.name}: {lost}"
+    others = [x for x in costly if x.worst.stops and x.worst.kind != "server"]
     if others:
-        names = listed(list(dict.fromkeys(f"{x.kind.replace('_', ' ')} {x.path}" for x in others)))
+        names = listed(list(dict.fromkeys(x.name for x in others)))
         return (rich(first), rich(f"{sentence(names)}: give each a second way, or keep a spare beside it."))
     return (rich(first),)
 

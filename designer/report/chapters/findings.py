@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 from designer.findings import Finding, Severity
 from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, Text, rich
 from designer.report.subject import Context, Subject, short
-from designer.report.wording import DASH, ends, in_words, listed, quantity, sentence
+from designer.report.wording import DASH, continued, ends, in_words, listed, quantity, sentence
 from designer.rules.runner import check
 
 _STYLE = {Severity.ERROR: "alarm", Severity.WARNING: "warn", Severity.INFO: "muted"}
 _MOST = 24
 _TEXT = 260
+#: a title ends with so much of the worst finding
+_CLAUSE = 90
+#: ids of parts that differ by their number
+_NUMBERED = re.compile(r"(?<=[A-Za-z_\[])\d+")
 
 
 def build(context: Context, subject: Subject) -> Chapter:
@@ -23,11 +29,12 @@ def build(context: Context, subject: Subject) -> Chapter:
     every = [f for f in subject.findings if f.code != "ASSERT-UNEVALUATED"]
     every += [f for f in told.findings if (f.code, f.text) not in known]
     every.sort(key=lambda f: order.index(f.severity))
+    folded = _folded(every)
     blocks: list[Block] = []
     if every:
         heads = (Head("Severity"), Head("Rule"), Head("Finding"), Head("Remedy"))
-        aside = f"the worst {_MOST} of {len(every)}" if len(every) > _MOST else ""
-        blocks.append(Table("Findings", heads, tuple(_row(f) for f in every[:_MOST]), aside))
+        aside = f"the worst {_MOST} of {len(folded)} kinds" if len(folded) > _MOST else ""
+        blocks.append(Table("Findings", heads, tuple(_row(f, n) for f, n in folded[:_MOST]), aside))
     if told.waived:
         heads = (Head("Rule"), Head("Finding"), Head("Reason"), Head("Until"))
         rows = [
@@ -60,7 +67,7 @@ def build(context: Context, subject: Subject) -> Chapter:
     if told.waived:
         title += f"; {in_words(len(told.waived), 'finding')} waived with a reason"
     elif every:
-        title += f"; the first is {every[0].code}"
+        title += f": {_briefly(every[0].text)}"
     remedies = list(dict.fromkeys(f.remedy for f in every if f.remedy and f.severity is not Severity.INFO))
     follows: tuple[Text, ...] = tuple(rich(f"{sentence(r)}.") for r in remedies[:3])
     blocks.append(Follows(follows or (rich("Nothing has to be mended before the order."),)))
@@ -78,8 +85,27 @@ def build(context: Context, subject: Subject) -> Chapter:
     )
 
 
-def _row(finding: Finding) -> Row:
+def _folded(findings: list[Finding]) -> list[tuple[Finding, int]]:
+    """Findings that differ in the numbers of what they name alone, once, with how many there are."""
+    found: dict[tuple[str, str], tuple[Finding, int]] = {}
+    for finding in findings:
+        key = (finding.code, _NUMBERED.sub("#", finding.text))
+        first, n = found.get(key, (finding, 0))
+        found[key] = (first, n + 1)
+    return list(found.values())
+
+
+def _briefly(told: str) -> str:
+    """The first clause of a finding, as a title can end with it."""
+    clause = told.split(": ")[0].split(";")[0]
+    clause = clause if len(clause) <= _CLAUSE else clause[:_CLAUSE].rsplit(" ", 1)[0] + " …"
+    return continued(clause)
+
+
+def _row(finding: Finding, alike: int) -> Row:
     told = finding.text if len(finding.text) <= _TEXT else finding.text[:_TEXT].rsplit(" ", 1)[0] + " …"
+    if alike > 1:
+        told += f" (and {alike - 1:,} alike)"
     return Row(
         (
             rich(Span(str(finding.severity), _STYLE[finding.severity], sign=str(finding.severity))),

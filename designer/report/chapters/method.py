@@ -5,7 +5,7 @@ from __future__ import annotations
 from designer.report.cells import strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Block, Chapter, Head, Row, Span, Table, rich
-from designer.report.subject import Context
+from designer.report.subject import Context, Subject
 from designer.report.tables.power import FITS
 from designer.report.wording import counted
 
@@ -47,11 +47,13 @@ def build(context: Context) -> Chapter:
         no_weight = [c for c in subject.stock.classes if subject.stock.number(c.part, "weight") is None]
         if no_weight:
             left_out.append(
-                ("Weight", f"{counted(len(no_weight), 'kind')} of unit of design {subject.letter} without a weight")
+                ("Weight", f"{counted(len(no_weight), 'kind')} of unit{_of(context, subject)} without a weight")
             )
         sweeps = any(w.curves for w in subject.results)
         if not sweeps and subject.results:
-            left_out.append(("Sweeps", f"design {subject.letter} is large: scaling and size sweeps were left out"))
+            left_out.append(
+                ("Sweeps", f"the design{_of(context, subject)} is large: scaling and size sweeps were left out")
+            )
     blocks.append(
         Table("Limits", (Head("About"), Head("What is not in it")), tuple(Row((strong(a), text(b))) for a, b in limits))
     )
@@ -86,6 +88,10 @@ def build(context: Context) -> Chapter:
         tuple(blocks),
         rich("Nothing is typed in: the same design gives the same report."),
     )
+
+
+def _of(context: Context, subject: Subject) -> str:
+    return f" of design {subject.letter}" if len(context.subjects) > 1 else ""
 
 
 CHAPTER = ChapterKind("method", "Method and limits", 910, of_report=build)

@@ -118,6 +118,7 @@ def _stun(timed: list[WorkloadResult]) -> Beside | Drawing | None:
                 lambda v: quantity(v, "B"),
                 lambda v, most=most: split(v, "s", "", most)[0] if v else "0",
                 captions=(split(most, "s")[1], "frame buffer in use"),
+                unit_up=60.0 if split(most, "s")[1] == "min" else 1.0,
             )
             charts.append(
                 Drawing(

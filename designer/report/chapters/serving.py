@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from designer.analysis.results import WorkloadResult
 from designer.report.cells import muted, sources, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.lines import Trace, lines
 from designer.report.document import Align, Beside, Block, Cell, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, Subject, gain_if_doubled, is_served, short
-from designer.report.wording import DASH, ends, quantity, sentence, split, times
+from designer.report.wording import DASH, ends, percent, quantity, sentence, split, times
 
 #: rows of the table of each deployment: title, metric; grouped by what one asks
 _ROWS = (
@@ -53,22 +55,23 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     if not served:
         return None
     blocks: list[Block] = []
-    charts = _charts(served)
+    names = _names(served)
+    charts = _charts(served, names)
     if charts is not None:
         blocks.append(charts)
-    blocks += [_figures(served[at : at + _ABREAST]) for at in range(0, len(served), _ABREAST)]
-    energy = _energy(context, served)
+    blocks += [_figures(served[at : at + _ABREAST], names) for at in range(0, len(served), _ABREAST)]
+    energy = _energy(context, served, names)
     if energy is not None:
         blocks.append(energy)
-    binding = _binding(served)
+    binding = _binding(served, names)
     if binding is not None:
         blocks.append(binding)
-    blocks.append(Follows(tuple(rich(_advice(w)) for w in served)))
+    blocks.append(Follows(tuple(rich(_advice(w, names)) for w in served)))
     keys = [k for w in served for e in w.metrics.values() for k in e.sources]
     return Chapter(
         context.key("serving", subject),
         "Serving",
-        _title(served),
+        _title(served, names),
         "What load can it take, and how long does one wait?",
         tuple(blocks),
         rich(
@@ -80,17 +83,23 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     )
 
 
+def _names(served: list[WorkloadResult]) -> dict[str, str]:
+    """What each deployment is called: the beginning of its title, or all of it where others begin alike."""
+    short = [w.title.split(",")[0] for w in served]
+    return {w.id: name if short.count(name) == 1 else w.title for w, name in zip(served, short, strict=True)}
+
+
 def _share(w: WorkloadResult) -> float:
     """Load as a share of the most it can take; 0 where that is not known."""
     most = w.metrics.get("most_requests_per_second")
     return w.metrics["requests_per_second"].value / most.value if most is not None and most.value > 0 else 0.0
 
 
-def _title(served: list[WorkloadResult]) -> str:
+def _title(served: list[WorkloadResult], names: Mapping[str, str]) -> str:
     busiest = max(served, key=_share)
     first = busiest.metrics.get("ttft_p95")
     rate = quantity(busiest.metrics["requests_per_second"].value, "1/s", "requests/s")
-    name = busiest.title.split(",")[0]
+    name = names[busiest.id]
     told = f"{name} serves {rate}"
     if first is not None:
         told += f", 95 of 100 first tokens within {quantity(first.value, 's')}"
@@ -100,10 +109,10 @@ def _title(served: list[WorkloadResult]) -> str:
     return sentence(told)
 
 
-def _figures(served: list[WorkloadResult]) -> Table:
+def _figures(served: list[WorkloadResult], names: Mapping[str, str]) -> Table:
     heads: list[Head] = [Head("Figure")]
     for w in served:
-        heads += [Head(w.title.split(",")[0], Align.RIGHT), Head("80 % band", Align.RIGHT)]
+        heads += [Head(names[w.id], Align.RIGHT), Head("80 % band", Align.RIGHT)]
     rows: list[Row] = []
     for group, metrics in _ROWS:
         found = [(title, name) for title, name in metrics if any(name in w.metrics for w in served)]
@@ -133,13 +142,13 @@ _WHAT = {
 }
 
 
-def _charts(served: list[WorkloadResult]) -> Beside | None:
+def _charts(served: list[WorkloadResult], names: Mapping[str, str]) -> Beside | None:
     """First token and whole answer over load, of the deployment nearest to its most."""
     told = [w for w in served if len(_curves(w)) == _PAIR]
     if not told:
         return None
     w = max(told, key=_share)
-    first, second = (_over_load(w, *curve) for curve in _curves(w))
+    first, second = (_over_load(names[w.id], *curve) for curve in _curves(w))
     return Beside((first,), (second,))
 
 
@@ -149,8 +158,8 @@ def _curves(w: WorkloadResult) -> list[tuple[str, tuple[float, ...], tuple[float
     return [(name, named[name].x, named[name].y) for name in ("first token, p95", "whole answer, p95") if name in named]
 
 
-def _over_load(w: WorkloadResult, name: str, x: tuple[float, ...], y: tuple[float, ...]) -> Drawing:
-    most, title = max(y), w.title.split(",")[0]
+def _over_load(title: str, name: str, x: tuple[float, ...], y: tuple[float, ...]) -> Drawing:
+    most = max(y)
     picture = lines(
         [Trace("", x, y)],
         lambda v: f"{v:g}",
@@ -162,7 +171,7 @@ def _over_load(w: WorkloadResult, name: str, x: tuple[float, ...], y: tuple[floa
     )
 
 
-def _energy(context: Context, served: list[WorkloadResult]) -> Table | None:
+def _energy(context: Context, served: list[WorkloadResult], names: Mapping[str, str]) -> Table | None:
     """Energy, its price and its carbon of a million tokens and requests; nothing without the reader's own inputs."""
     inputs = context.settings.chosen.energy
     if inputs.price is None and inputs.carbon is None:
@@ -170,7 +179,7 @@ def _energy(context: Context, served: list[WorkloadResult]) -> Table | None:
     pue = inputs.pue or 1.0
     rows: list[Row] = []
     for w in served:
-        rows.append(Row((strong(w.title.split(",")[0]),), "group"))
+        rows.append(Row((strong(names[w.id]),), "group"))
         for title, name, count in (
             ("A million output tokens", "energy_per_token", _MILLION),
             ("A million requests", "energy_per_million_requests", 1.0),
@@ -196,11 +205,11 @@ def _energy(context: Context, served: list[WorkloadResult]) -> Table | None:
     return Table("What it costs in energy", heads, tuple(rows), said)
 
 
-def _binding(served: list[WorkloadResult]) -> Table | None:
+def _binding(served: list[WorkloadResult], names: Mapping[str, str]) -> Table | None:
     rows = [
         Row(
             (
-                strong(w.title.split(",")[0]),
+                strong(names[w.id]),
                 text(short(w.binding[0])),
                 text(w.binding[0].why),
                 text(times(g) if (g := gain_if_doubled(w)) else "–"),
@@ -215,8 +224,8 @@ def _binding(served: list[WorkloadResult]) -> Table | None:
     return Table("What binds", heads, tuple(rows))
 
 
-def _advice(w: WorkloadResult) -> str:
-    name, share = w.title.split(",")[0], _share(w)
+def _advice(w: WorkloadResult, names: Mapping[str, str]) -> str:
+    name, share = names[w.id], _share(w)
     most = w.metrics.get("most_requests_per_second")
     if most is None:
         return f"{name}: the most it can take was not asked for."
@@ -224,8 +233,8 @@ def _advice(w: WorkloadResult) -> str:
     if share > 1:
         return f"{name} is asked for more than the {room} it can take: add replicas before it opens."
     if share > _NEAR:
-        return f"{name} runs at {share:.0%} of what it can take ({room}): plan the next replica."
-    return f"{name} runs at {share:.0%} of what it can take ({room})."
+        return f"{name} runs at {percent(share)} of what it can take ({room}): plan the next replica."
+    return f"{name} runs at {percent(share)} of what it can take ({room})."
 
 
 CHAPTER = ChapterKind("serving", "Serving", 45, of_design=build)

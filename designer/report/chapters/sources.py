@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from designer.plain_text import shortened
 from designer.report.cells import muted, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Chapter, Head, Row, Span, Table, rich
 from designer.report.subject import Context
 from designer.report.wording import percent
+
+#: where in a source something stands is told in so many characters
+_PLACE = 150
 
 
 def build(context: Context) -> Chapter:
@@ -16,7 +18,7 @@ def build(context: Context) -> Chapter:
     for n, source in enumerate(context.sources, start=1):
         link = source.url if source.url.startswith(("https://", "http://")) else ""
         title = Span(source.title, "strong", link=link)
-        place = shortened(" · ".join(p for p in (source.publisher, source.locator) if p), 150)
+        place = _short(" · ".join(p for p in (source.publisher, source.locator) if p))
         rows.append(
             Row(
                 (
@@ -47,6 +49,10 @@ def build(context: Context) -> Chapter:
         (Table("", heads, tuple(rows), small=True, note=told),),
         rich("Numbers in the text lead here; the last column counts the figures that rest on a source."),
     )
+
+
+def _short(place: str) -> str:
+    return place if len(place) <= _PLACE else place[:_PLACE].rsplit(" ", 1)[0] + " …"
 
 
 CHAPTER = ChapterKind("sources", "Sources", 900, of_report=build)

@@ -7,6 +7,7 @@ from designer.findings import Severity
 from designer.report.cells import chapter_link, metric_title, muted, per, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.strip import band_strip, gain_bar, margin_strip
+from designer.report.comparison import answer
 from designer.report.document import (
     Align,
     Beside,
@@ -25,7 +26,7 @@ from designer.report.document import (
 )
 from designer.report.subject import Context, Subject, WhatIf, gain_if_doubled, main_metric, short
 from designer.report.verdicts import written
-from designer.report.wording import DASH, counted, ends, in_words, percent, quantity, sentence, split, times
+from designer.report.wording import DASH, continued, counted, ends, in_words, percent, quantity, sentence, split, times
 
 #: a purchase worth naming gains at least this much
 WORTH = 1.05
@@ -87,6 +88,8 @@ _GOALS = ("training", "inference", "migration", "serving")
 
 
 def _verdict(context: Context) -> str:
+    if len(context.subjects) > 1:
+        return answer(context.subjects)
     targets = [t for s in context.subjects for t in s.targets if t.verdict is not None]
     missed = [t for t in targets if t.verdict is not None and not t.verdict.good]
     ranked = _ranked(context)
@@ -95,7 +98,7 @@ def _verdict(context: Context) -> str:
     opening = f"{sentence(counted(gpus, 'GPU'))}"
     if targets and not missed:
         return f"Build it as drawn: {in_words(len(targets), 'target is', 'targets are')} met or likely" + (
-            f", and {goals[0][1].what[0].lower()}{goals[0][1].what[1:]} is the next step" if goals else ""
+            f", and {continued(goals[0][1].what)} is the next step" if goals else ""
         )
     first = goals[0] if goals else None
     if first is not None:
@@ -103,7 +106,7 @@ def _verdict(context: Context) -> str:
         gain = bought.gain(bought.best)
         tail = f"{bought.before[bought.best].title} gains {times(gain)}"
         miss = f"; {in_words(len(missed), 'target is', 'targets are')} missed as drawn" if missed else ""
-        return f"Build it with {bought.what[0].lower()}{bought.what[1:]}: {tail}{miss}"
+        return f"Build it with {continued(bought.what)}: {tail}{miss}"
     slow = _slowest(context)
     if missed:
         return (
@@ -111,18 +114,24 @@ def _verdict(context: Context) -> str:
             " that"
         )
     return (
-        f"{opening}: no faster link or store helps the goals; {slow} is what holds them back"
+        f"{opening}: no faster link or store speeds up {slow[0]}; {slow[1]} holds it back"
         if slow
         else f"{opening} as drawn"
     )
 
 
-def _slowest(context: Context) -> str:
-    for subject in context.subjects:
-        for w in subject.results:
-            if w.kind in _GOALS and w.binding:
-                return short(w.binding[0])
-    return next((short(w.binding[0]) for s in context.subjects for w in s.results if w.binding), "")
+def _lettered(context: Context, subject: Subject, told: str) -> str:
+    return f"{subject.letter} · {told}" if len(context.subjects) > 1 else told
+
+
+def _slowest(context: Context) -> tuple[str, str] | None:
+    """The first workload that is a goal, and what holds it back; where none is, the one that gains least."""
+    bound = [w for s in context.subjects for w in s.results if w.binding]
+    goals = [w for w in bound if w.kind in _GOALS]
+    if not goals:
+        lifted = {k for s in context.subjects for b in s.what_ifs for k in b.before if b.gain(k) >= WORTH}
+        goals = [w for w in bound if w.id not in lifted]
+    return next(((continued(w.title), short(w.binding[0])) for w in goals), None)
 
 
 def _deck(context: Context) -> Text:
@@ -133,8 +142,14 @@ def _deck(context: Context) -> Text:
         if runs:
             best = max(runs, key=lambda w: w.metrics["mfu"].value if "mfu" in w.metrics else 0)
             mfu = best.metrics.get("mfu")
-            parts.append(f"{best.title} keeps its GPUs computing{f' at {percent(mfu.value)} MFU' if mfu else ''}.")
-        parts += [f"{w.title} waits for samples {percent(_stall(w))} of each step." for w in waits[:2]]
+            parts.append(
+                f"{_lettered(context, subject, best.title)} keeps its GPUs computing"
+                f"{f' at {percent(mfu.value)} MFU' if mfu else ''}."
+            )
+        parts += [
+            f"{_lettered(context, subject, w.title)} waits for samples {percent(_stall(w))} of each step."
+            for w in waits[:2]
+        ]
         for w in subject.of_kind("migration")[:1]:
             time = w.metrics.get("evacuation_time") or w.metrics.get("migration_time")
             staying = w.metrics.get("machines_staying")
@@ -144,7 +159,7 @@ def _deck(context: Context) -> Text:
                     if staying is not None and staying.value
                     else ""
                 )
-                parts.append(f"{w.title} takes {quantity(time.value, 's')}{rest}.")
+                parts.append(f"{_lettered(context, subject, w.title)} takes {quantity(time.value, 's')}{rest}.")
     useless = [w for s in context.subjects for w in s.what_ifs if max(w.gain(k) for k in w.before) < 1.02]
     if useless:
         parts.append(f"{useless[0].what} would help nothing.")
@@ -175,7 +190,19 @@ def _figures(context: Context) -> list[KeyFigure]:
             else:
                 strip, verdict = band_strip(estimate), muted(metric_title(metric))
             told = f"80 % band {DASH.join(ends(estimate, what))}" if estimate.low < estimate.high else "exact"
-            found.append((shown, KeyFigure(w.title, number, unit, told.replace("80 %", "80\u00a0%"), strip, verdict)))
+            found.append(
+                (
+                    shown,
+                    KeyFigure(
+                        _lettered(context, subject, w.title),
+                        number,
+                        unit,
+                        told.replace("80 %", "80\u00a0%"),
+                        strip,
+                        verdict,
+                    ),
+                )
+            )
             shown += 1
     found.sort(key=lambda one: one[0])
     return [figure for _, figure in found[:4]]
@@ -190,7 +217,19 @@ def _limits(context: Context) -> Table | None:
                 continue
             missed = subject.missed(w.id)
             label = text(short(w.binding[0]), "alarm" if missed else "")
-            rows.append((gain, Row((text(w.title), label, strong(times(gain)), gain_bar(gain - 1, missed)))))
+            rows.append(
+                (
+                    gain,
+                    Row(
+                        (
+                            text(_lettered(context, subject, w.title)),
+                            label,
+                            strong(times(gain)),
+                            gain_bar(gain - 1, missed),
+                        )
+                    ),
+                )
+            )
     if not rows:
         return None
     rows.sort(key=lambda one: -one[0])
@@ -206,14 +245,14 @@ def _limits(context: Context) -> Table | None:
 def _purchases(context: Context) -> Items:
     items: list[Item] = []
     ranked = _ranked(context)
-    for n, (_, bought) in enumerate(ranked[:3], start=1):
+    for n, (subject, bought) in enumerate(ranked[:3], start=1):
         name = bought.best
         before, after = bought.before[name], bought.after[name]
         metric = main_metric(before)
         one, other = before.metrics[metric], after.metrics[metric]
         what = per(before, metric)
         then = f" Then {short(after.binding[0])} binds." if after.binding else ""
-        head = f"{bought.what}, {bought.detail}"
+        head = _lettered(context, subject, f"{bought.what}, {bought.detail}")
         told = (
             f"{before.title}: {quantity(one.value, one.unit, what)} → {quantity(other.value, other.unit, what)}"
             f" ({DASH.join(ends(other, what))}), {times(bought.gain(name))}.{then}"
@@ -227,7 +266,7 @@ def _purchases(context: Context) -> Items:
             if gain > 1.0005
             else "No workload gains."
         )
-        items.append(Item(rich(f"Not: {bought.what[0].lower()}{bought.what[1:]}"), rich(brings), "×"))
+        items.append(Item(rich(f"Not: {continued(bought.what)}"), rich(brings), "×"))
     if not items:
         items.append(
             Item(rich("Nothing"), rich("No link or store of the drawing is worth widening for these workloads."), "–")

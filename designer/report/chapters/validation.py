@@ -133,7 +133,7 @@ def _nearest(found: Sequence[Record], here: set[str]) -> Table:
     for record in found:
         estimate = Estimate(record.predicted, record.low, record.high, record.unit)
         inside = record.inside
-        verdict = text("bound") if inside is None else text("yes") if inside else text("no", "alarm")
+        verdict = muted("a limit") if inside is None else text("yes") if inside else text("no", "alarm")
         rows.append(
             Row(
                 (

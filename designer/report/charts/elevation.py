@@ -2,17 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
+from designer.drawing.fonts import text_width
 from designer.report.charts.chart import SMALL, WIDTH, Chart
 from designer.report.drawing.elements import Picture
-from designer.report.tables.racks import Rack
+from designer.report.tables.racks import Placed, Rack
 from designer.report.wording import counted, quantity
 
 _INKS = {"server": "band", "storage": "quiet", "switch": "quiet2", "nvswitch": "quiet2"}
 #: height of a rack unit in a drawing, and the least a name needs
 _UNIT = 8.4
 _TEXT = 8.4
+#: names in a single unit of height; from where they have room, and from where the power stands beside them [U]
+_LOW, _ROOMY, _TALL = 6.8, 1.6, 4
+#: so many low units of one name stand as one box with its first and last number
+_RUN = 4
+_LAST = re.compile(r"^(.*?)(\d+)$")
+
+
+def _runs(units: Sequence[Placed]) -> Iterator[list[Placed]]:
+    """Units from below; low ones of one name that stand on each other together."""
+    found: list[Placed] = []
+    for unit in sorted(units, key=lambda u: u.at):
+        last = found[-1] if found else None
+        goes_on = last is not None and last.at + last.height == unit.at and _stem(last) == _stem(unit)
+        if not goes_on:
+            yield from _gathered(found)
+            found = []
+        found.append(unit)
+    yield from _gathered(found)
+
+
+def _gathered(run: list[Placed]) -> Iterator[list[Placed]]:
+    if len(run) >= _RUN and all(u.height < _ROOMY for u in run):
+        yield run
+    else:
+        yield from ([unit] for unit in run)
+
+
+def _stem(unit: Placed) -> tuple[str, str, float, bool]:
+    named = _LAST.match(unit.name)
+    return unit.kind, named[1] if named else unit.name, unit.height, unit.height_known
+
+
+def _many(sheet: Chart, run: list[Placed], x: float, bottom: float, wide: float) -> None:
+    first, last = run[0], run[-1]
+    y = bottom - (last.at - 1 + last.height) * _UNIT
+    high = (last.at + last.height - first.at) * _UNIT
+    known = first.height_known
+    ink = _INKS.get(first.kind, "quiet2")
+    sheet.panel(
+        x + 3, y + 0.7, wide - 6, high - 1.4, ink, radius=1.5, stroke="" if known else "assumed", dashed=not known
+    )
+    for unit in run[1:]:
+        edge = bottom - (unit.at - 1) * _UNIT
+        sheet.line(((x + 3, edge), (x + wide - 3, edge)), "tint")
+    named, ends = _LAST.match(last.name), _LAST.match(first.name)
+    told = f"{first.name} to {named[2]}" if named and ends else f"{len(run)} × {first.name}"
+    size = SMALL
+    middle = y + high / 2
+    plate = min(text_width(told, size) + 8, wide - 14)
+    sheet.panel(x + 7, middle - 7, plate, 14, ink, radius=1.5)
+    sheet.text(x + 11, middle + size * 0.36, told, size=size, room=plate - 8)
 
 
 def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
@@ -37,7 +90,11 @@ def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
             if u:
                 sheet.text(x - 5, y + 3.2 + _UNIT, str(u), "muted", size=_TEXT, anchor="end")
                 sheet.line(((x, y), (x + wide, y)), "hair")
-        for unit in rack.units:
+        for run in _runs(rack.units):
+            if len(run) > 1:
+                _many(sheet, run, x, bottom, wide)
+                continue
+            unit = run[0]
             y = bottom - (unit.at - 1 + unit.height) * _UNIT
             sheet.panel(
                 x + 3,
@@ -50,11 +107,12 @@ def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
                 dashed=not unit.height_known,
             )
             if unit.height * _UNIT >= 8.0:
-                told = (
-                    unit.name if unit.watts is None or unit.height < 4 else f"{unit.name} · {quantity(unit.watts, 'W')}"
-                )
-                middle = y + unit.height * _UNIT / 2 + 2.9
-                sheet.text(x + 9, middle, told, size=min(SMALL, _TEXT if unit.height < 2 else SMALL), room=wide - 18)
+                size = _LOW if unit.height < _ROOMY else SMALL
+                told = unit.name
+                if unit.watts is not None and unit.height >= _TALL:
+                    more = f"{told} · {quantity(unit.watts, 'W')}"
+                    told = more if text_width(more, size) <= wide - 18 else told
+                sheet.text(x + 9, y + unit.height * _UNIT / 2 + size * 0.36 - 0.7, told, size=size, room=wide - 18)
     if len(kinds) > len(shown):
         sheet.text(0, bottom + 16, f"and {counted(len(kinds) - len(shown), 'kind')} of rack more", "muted", size=SMALL)
     return sheet.picture(bottom + (22 if len(kinds) > len(shown) else 8))

@@ -39,6 +39,7 @@ def lines(
     height: float = 250.0,
     top_value: float | None = None,
     target: tuple[str, float] | None = None,
+    unit_up: float = 1.0,
 ) -> Picture:
     """A chart of lines.
 
@@ -46,6 +47,8 @@ def lines(
     ----------
     across, up
         How values of the axes are written.
+    unit_up
+        What one of the unit is that values of the upright axis are written in: its end is a round number of those.
     captions
         What stands at the upper left and at the right end below: the quantities.
     """
@@ -54,7 +57,7 @@ def lines(
     ys = [v for t in traces for v in (*t.y, *t.high) if math.isfinite(v)]
     if target:
         ys.append(target[1])
-    most = top_value if top_value is not None else round_up(max(ys, default=1.0) or 1.0)
+    most = top_value if top_value is not None else round_up((max(ys, default=1.0) or 1.0) / unit_up) * unit_up
     y_scale_top, foot = 26.0, height - 34.0
     ticks = [most * k / 4 for k in range(5)]
     left = max(text_width(up(v), SMALL) for v in ticks) + 8

@@ -12,7 +12,7 @@ from designer.drawing.fonts import fitted_text
 from designer.errors import ReportError
 from designer.report.document import Chapter, Report
 from designer.report.renderers.legend import LEGEND
-from designer.report.renderers.pdf_blocks import TITLE, Blocks, quiet, said
+from designer.report.renderers.pdf_blocks import TITLE, Blocks, opened, quiet, said
 from designer.report.renderers.pdf_columns import WIDTH
 
 #: height of the text area [points]; between chapters on one page; a long chapter begins where so much of it is left
@@ -65,7 +65,7 @@ class _Book(Blocks):
                 title = f"{number}  {chapter.topic}: {chapter.title}" if number else chapter.title
                 self.canv.addOutlineEntry(said(title)[:200], chapter.key, 0, False)
                 if number:
-                    about = f"  ·  {said(chapter.about)}" if _several(report) and chapter.about else ""
+                    about = f"  ·  {said(chapter.about.split(' · ')[0])}" if _several(report) and chapter.about else ""
                     topic = escape(chapter.topic)
                     asked = quiet(chapter.question + about, 0.92)
                     text = f"<b>{number}</b>&nbsp;&nbsp;&nbsp;<b>{topic}</b>&nbsp;&nbsp;&nbsp;{asked}"
@@ -185,7 +185,8 @@ class _Book(Blocks):
         for number, chapter in report.numbered():
             made = self._chapter(number, chapter, width)
             # a chapter that fits below the one before goes there; a long one begins where much of a page is left
-            room = min(self._height(made, width) + _BETWEEN, _FRAME * _ENOUGH) if number > 1 else _FRAME
+            whole = self._height(made, width) + _BETWEEN
+            room = min(whole, max(_FRAME * _ENOUGH, self._opening(made, width))) if number > 1 else _FRAME
             story += [p.PageBreak() if number == 1 else p.CondPageBreak(room), *made]
         return story
 
@@ -193,11 +194,22 @@ class _Book(Blocks):
         """What flowables take below each other, whole pages or not [pt]."""
         total = after = 0.0
         canvas: Any = import_module("reportlab.pdfgen.canvas").Canvas(io.BytesIO())
-        for one in flowables:
+        # groups that keep together tell no height before they are placed
+        for one in opened(flowables):
+            if type(one).__name__ == "CondPageBreak":
+                continue
             _, high = one.wrapOn(canvas, width, 10 * _FRAME)
             total += high + max(after, one.getSpaceBefore() if total else 0.0)
             after = one.getSpaceAfter()
         return total
+
+    def _opening(self, made: list[Any], width: float) -> float:
+        """The title of a chapter with the first that stands below it, as far as that is not divided [pt]."""
+        kinds = [type(one).__name__ for one in made]
+        first = next((k for k, kind in enumerate(kinds) if k > 1 and kind != "Paragraph"), len(made) - 1)
+        if kinds[first] == "CondPageBreak":
+            return self._height(made[:first], width) + made[first].height + _BETWEEN
+        return self._height(made[: first + 1], width) + _BETWEEN
 
     def _logo(self) -> list[Any]:
         assert self.report.logo is not None

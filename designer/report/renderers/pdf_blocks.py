@@ -36,6 +36,11 @@ TITLE: Final = 160
 #: what fonts of the report can show; the rest becomes a box in any case
 _GAPS: Final = re.compile("[\U00010000-\U0010ffff]")
 _BASE: Final = 9.15
+#: tables of so few rows are not divided; of longer ones so many rows stand together at either end
+_SHORT: Final = 6
+_TOGETHER: Final = 3
+#: above pairs of blocks, whose own headings stand in cells [points]
+_ABOVE: Final = 12.0
 #: drawings are at most this high, so that what belongs to them stays on their page [points]
 _TALLEST: Final = 330.0
 #: signs as characters the font has; they differ in shape
@@ -176,17 +181,27 @@ class Blocks:
     def blocks(self, blocks: tuple[Block, ...], width: float) -> list[Any]:
         """Flowables of blocks."""
         found: list[Any] = []
-        for block in blocks:
-            found += self.block(block, width)
+        for n, block in enumerate(blocks):
+            after = blocks[n + 1] if n + 1 < len(blocks) else None
+            if isinstance(block, Follows) and n:
+                continue
+            if not isinstance(after, Follows):
+                found += self.block(block, width)
+            elif isinstance(block, Table) and len(block.rows) > _SHORT and width >= 300:
+                # What follows goes with the last rows: alone it would begin a page.
+                found += self._table(block, width, self._follows(after, width))
+            else:
+                parts = [*opened(self.block(block, width)), *self._follows(after, width)]
+                found.append(self.platypus.KeepTogether(parts))
         return found
 
-    def heading(self, title: str, aside: str = "") -> Any:
-        """The title of a figure or table."""
+    def heading(self, title: str, aside: str = "", alone: bool = False) -> Any:
+        """The title of a figure or table; alone, it is not tied to all that comes after it."""
         text = f"{escape(said(title))}"
         if aside:
             text += f"&nbsp;{quiet(aside, 0.86)}"
         return self.platypus.Paragraph(
-            text, self.style(1.0, 1.35, bold=True, spaceBefore=12, spaceAfter=4, keepWithNext=1)
+            text, self.style(1.0, 1.35, bold=True, spaceBefore=12, spaceAfter=4, keepWithNext=0 if alone else 1)
         )
 
     def block(self, block: Block, width: float) -> list[Any]:
@@ -211,21 +226,21 @@ class Blocks:
         if isinstance(block, Items):
             return [self._tiles(block, width) if block.tiles else self._items(block, width)]
         if isinstance(block, Follows):
-            lines = [self.paragraph(t, self.style(1.0, 1.45, spaceAfter=2)) for t in block.text]
-            grid = self.grid(
-                [[self.paragraph("What follows", self.style(1.0, 1.45, bold=True)), lines]], [84, width - 84]
-            )
-            grid.setStyle(
-                [("LINEABOVE", (0, 0), (-1, 0), 1.5, self.colour("ink")), ("TOPPADDING", (0, 0), (-1, -1), 6)]
-            )
-            return [keep([self.platypus.Spacer(1, 12), grid])]
+            return [keep(self._follows(block, width))]
         assert isinstance(block, Beside)
         half = (width - 20) / 2
         self.most = TITLE
         left, right = (self.blocks(side, half) for side in (block.left, block.right))
         self.most = _LONGEST
-        grid = self.grid([[_flat(left), "", _flat(right)]], [half, 20, half])
+        grid = self.grid([[opened(left), "", opened(right)]], [half, 20, half])
+        grid.spaceBefore = _ABOVE
         return [grid]
+
+    def _follows(self, block: Follows, width: float) -> list[Any]:
+        lines = [self.paragraph(t, self.style(1.0, 1.45, spaceAfter=2)) for t in block.text]
+        grid = self.grid([[self.paragraph("What follows", self.style(1.0, 1.45, bold=True)), lines]], [84, width - 84])
+        grid.setStyle([("LINEABOVE", (0, 0), (-1, 0), 1.5, self.colour("ink")), ("TOPPADDING", (0, 0), (-1, -1), 6)])
+        return [self.platypus.Spacer(1, 12), grid]
 
     def grid(self, rows: list[list[Any]], widths: list[float], **more: Any) -> Any:
         """A table without any look."""
@@ -315,7 +330,7 @@ class Blocks:
         )
         return self.platypus.KeepTogether([self.heading(block.title, block.aside), grid])
 
-    def _table(self, block: Table, width: float) -> list[Any]:
+    def _table(self, block: Table, width: float, below: list[Any] | None = None) -> list[Any]:
         size = 0.79 if block.small else 0.85
         body, quiet = self.style(size, 1.33), self.style(0.78, 1.25, "muted", bold=True)
         right, quiet_right = (
@@ -359,31 +374,43 @@ class Blocks:
             rows.append(cells)
             if row.style == "total":
                 style.append(("LINEABOVE", (0, at), (-1, at), 0.7, self.colour("ink")))
-        table = self.grid(rows, widths, repeatRows=1 if headed else 0)
+        note = [self.paragraph(block.note, self.style(0.83, 1.45, "muted", spaceBefore=3))] if block.note else []
+        begin = self.heading(block.title, block.aside) if block.title else self.platypus.Spacer(1, 8)
+        if len(block.rows) <= _SHORT or width < 300:
+            table = self.grid(rows, widths)
+            table.setStyle(style)
+            parts = [begin, table, *note, *(below or [])]
+            return parts if width < 300 else [self.platypus.KeepTogether(parts)]
+        first = 1 if headed else 0
+        if note or below:
+            at = len(rows)
+            rows.append([[*note, *(below or [])], *[""] * (len(block.heads) - 1)])
+            style += [("SPAN", (0, at), (-1, at)), ("RIGHTPADDING", (0, at), (-1, at), 0)]
+            style[3] = ("LINEBELOW", (0, first), (-1, at - 1), 0.5, self.colour("hair"))
+        last = _TOGETHER + (1 if note or below else 0)
+        style += [("NOSPLIT", (0, 0), (-1, first + _TOGETHER - 1)), ("NOSPLIT", (0, -last), (-1, -1))]
+        table = self.grid(rows, widths, repeatRows=first)
         table.setStyle(style)
-        parts: list[Any] = []
+        table.wrap(width, 1e6)
+        lead = sum(table._rowHeights[: first + _TOGETHER])
         if block.title:
-            parts.append(self.heading(block.title, block.aside))
-        else:
-            parts.append(self.platypus.Spacer(1, 8))
-        parts.append(table)
-        if block.note:
-            parts.append(self.paragraph(block.note, self.style(0.83, 1.45, "muted", spaceBefore=3)))
-        return parts if len(block.rows) > 14 or width < 300 else [self.platypus.KeepTogether(parts)]
+            begin = self.heading(block.title, block.aside, alone=True)
+            lead += begin.wrap(width, 1e6)[1] + begin.getSpaceBefore() + begin.getSpaceAfter()
+        return [self.platypus.CondPageBreak(lead + 1), begin, table]
 
     def _cell(self, cell: Cell, style: Any, width: float) -> Any:
         return self.picture(cell, max(20.0, width)) if isinstance(cell, Picture) else self.paragraph(cell, style)
 
 
-def _flat(parts: list[Any]) -> list[Any]:
-    """Flowables inside a cell: groups that keep together are opened, since a cell cannot be divided anyway."""
+def opened(parts: list[Any]) -> list[Any]:
+    """Flowables with groups that keep together opened."""
     found: list[Any] = []
     for part in parts:
         content = getattr(part, "_content", None)
         if isinstance(part, list):
-            found += _flat(part)
+            found += opened(part)
         elif content is not None and type(part).__name__ == "KeepTogether":
-            found += _flat(list(content))
+            found += opened(list(content))
         else:
             found.append(part)
     return found

@@ -58,9 +58,15 @@ def _unit(stock: Inventory, unit: UnitClass) -> list[Item]:
     role = listed(roles(stock, unit), 5)
     n = unit.count
     lines = [_item(stock, unit.part, n, "as drawn", role)]
+    contents: dict[tuple[str, str], tuple[Part, int]] = {}
     for content in unit.contents:
-        each = f"{n:,}\u00a0×\u00a0{content.count}" if n > 1 else f"{content.count} each"
-        lines.append(_item(stock, content.part, n * content.count, each, role, inside=True))
+        # parts without a type differ by name alone
+        key = (content.part.kind, content.part.type or stock.title(content.part))
+        part, known = contents.get(key, (content.part, 0))
+        contents[key] = (part, known + content.count)
+    for part, inside in contents.values():
+        each = f"{n:,}\u00a0×\u00a0{inside}" if n > 1 else f"{inside} each"
+        lines.append(_item(stock, part, n * inside, each, role, inside=True))
     return lines
 
 
@@ -100,7 +106,7 @@ def _cable(bundle: Bundle) -> Item:
         bundle.name,
         f"cable/{bundle.definition.kind}/{rate}".replace("\u00a0", ""),
         bundle.cables,
-        f"{len(bundle.a):,} links{each}",
+        f"{len(bundle.a):,} {'link' if len(bundle.a) == 1 else 'links'}{each}",
         status=bundle.status,
     )
 

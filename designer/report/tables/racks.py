@@ -21,6 +21,8 @@ RACK_POWER: Final = Constant(
 KEPT: Final = 2
 #: heights of units that do not state theirs, by kind
 _HEIGHTS: Final = {"server": 2.0, "switch": 1.0, "storage": 4.0, "nvswitch": 1.0}
+#: of a server that does not state its height, by the accelerators in it: so many at least, units
+_BY_ACCELERATORS: Final = ((8, 8.0), (4, 4.0))
 #: where a rack of the proposal stands, and what the rack itself weighs
 FOOTPRINT: Final = Constant(0.72, 0.64, 0.96, "assumed-racks", Status.ASSUMED, "m²", "0.6 by 1.2 m of floor")
 EMPTY: Final = Constant(150.0, 110.0, 200.0, "assumed-racks", Status.ASSUMED, "kg", "a rack without units")
@@ -135,7 +137,7 @@ def _as_placed(stock: Inventory) -> Plan:
             r = int(stock.rack[member])
             if r < 0:
                 continue
-            high = height if height is not None else _HEIGHTS.get(unit.part.kind, 1.0)
+            high = height if height is not None else _assumed_height(unit)
             at = tops[r] + 1
             tops[r] += high
             of_unit[member] = number[r]
@@ -157,6 +159,13 @@ def _as_placed(stock: Inventory) -> Plan:
         of_unit |= {m: k + len(racks) for m, k in rest.of_unit.items()}
         racks += rest.racks
     return Plan(tuple(racks), of_unit, drawn=not loose)
+
+
+def _assumed_height(unit: UnitClass) -> float:
+    """Units of height where no source states them [U]."""
+    if unit.part.kind == "server":
+        return next((high for least, high in _BY_ACCELERATORS if unit.accelerators() >= least), _HEIGHTS["server"])
+    return _HEIGHTS.get(unit.part.kind, 1.0)
 
 
 def _proposed(stock: Inventory, height: float, power: float, skip: set[int] | None = None) -> Plan:
@@ -183,7 +192,7 @@ def _filled(stock: Inventory, classes: list[UnitClass], height: float, power: fl
     racks: list[Rack] = []
     for unit in classes:
         known = stock.number(unit.part, "height")
-        high = known if known is not None else _HEIGHTS.get(unit.part.kind, 1.0)
+        high = known if known is not None else _assumed_height(unit)
         watts = rated_of(stock, unit).value
         for member in unit.members.tolist():
             if member in skip:

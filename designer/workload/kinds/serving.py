@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from designer.errors import AnalysisError, UnitError
+from designer.errors import AnalysisError, UnitError, raised_as
 from designer.units import parse
 from designer.workload.engines import ENGINES
 from designer.workload.kind import Setting, WorkloadKind, listed
@@ -19,10 +19,8 @@ SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 def _profile(text: str) -> tuple[float, ...]:
     found: list[float] = []
     for piece in listed(text):
-        try:
+        with raised_as(AnalysisError, "profile", of=UnitError):
             found.append(float(parse(piece, "ratio")))
-        except UnitError as error:
-            raise AnalysisError(error.text, place="profile", remedy=error.remedy) from None
         if found[-1] < 0:
             raise AnalysisError(f"{piece!r} is negative", place="profile", remedy="give zero or more")
     if found and not any(found):

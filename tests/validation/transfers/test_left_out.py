@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import mean
+
 import pytest
 
 from tests.validation.transfers.left_out import ALIKE, errors, left_out_share, points
@@ -22,3 +24,12 @@ def test_the_nearest_measurement_of_others_is_taken() -> None:
     others = [c for c in CASES if c["group"] != case["group"]]
     assert left_out_share(case, others) == pytest.approx(26e9 / 31.508e9)
     assert ALIKE["c2c", "copy"] == ("nvlink", "copy")
+
+
+def test_bands_hold_what_was_left_out() -> None:
+    """About four of five points, and the mean over publications as well."""
+    found = points()
+    groups = {p.group for p in found}
+    inside = [mean(p.low <= p.measured <= p.high for p in found if p.group == group) for group in groups]
+    assert 0.75 <= mean(p.low <= p.measured <= p.high for p in found) <= 0.95
+    assert 0.75 <= mean(inside) <= 0.95

@@ -33,4 +33,4 @@ def test_macro_error_and_bands() -> None:
     assert macro_mean(points) < 0.02
     score = band_score(points)
     assert score.coverage >= 0.8
-    assert score.width < 0.07
+    assert score.width < 0.08, "no wider than publications left out need"
