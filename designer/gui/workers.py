@@ -254,7 +254,7 @@ class LiveAnalysis(QObject):
                     # the window lists them: what is made at the first look is made here, not while it waits
                     len(result.flows)
                     if result.id in answer.loads:
-                        _ = answer.loads[result.id].told
+                        _ = answer.loads[result.id].stored
             return answer, (time.perf_counter() - begin) * 1e3
 
         self._ticket = self._jobs.submit(job)
