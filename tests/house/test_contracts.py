@@ -70,6 +70,7 @@ OFFENCES = [
     ("interchange.generators.torus", "designer.interchange.generators.dragonfly", "Generators"),
     ("proposals.families.hosts", "designer.proposals.families.training_cluster", "Families"),
     ("report.chapters.cost", "designer.report.chapters.power", "Chapters"),
+    ("decisions.faults.governor", "designer.decisions.faults.clocks_held", "Kinds of faults"),
     ("design.document", "designer.design.edits.parts", "No cycles"),
 ]
 #: the second half of the cycle planted above is lawful by itself
