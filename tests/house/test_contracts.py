@@ -22,7 +22,7 @@ drawing.compose
 interchange.generators.torus interchange.generators.dragonfly
 proposals.families.hosts proposals.families.training_cluster
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
-decisions.sweep
+decisions.sweep decisions.faults.governor decisions.faults.clocks_held
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
 analysis.study analysis.transfers analysis.flows.maxmin analysis.routing.ecmp analysis.routing.shortest
 analysis.network analysis.results
