@@ -59,8 +59,11 @@ def pytest_unconfigure() -> None:
     _HOME.cleanup()
 
 
-# Loading the program and its tests makes no garbage worth looking for, and looking took a third of that time.
-gc.disable()
+def pytest_configure(config: pytest.Config) -> None:
+    """Loading the program and its tests makes no garbage worth looking for, and looking took a third of that time."""
+    if not config.getoption("numprocesses", None):
+        # the process that only hands out tests to others never collects any
+        gc.disable()
 
 
 def pytest_collection_finish() -> None:

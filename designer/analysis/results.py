@@ -237,7 +237,7 @@ class ChannelLoads:
         return loads
 
     @property
-    def told(self) -> tuple[Float, Float] | LoadsOfClasses:
+    def stored(self) -> tuple[Float, Float] | LoadsOfClasses:
         """What is known: load and utilization of all channels, or of classes of them."""
         if callable(self._found):
             self._found = self._found()
@@ -245,51 +245,51 @@ class ChannelLoads:
 
     def in_classes(self) -> LoadsOfClasses:
         """Loads in classes; of one channel each where none are alike."""
-        told = self.told
-        if isinstance(told, LoadsOfClasses):
-            return told
-        every = np.arange(len(told[0]))
-        return LoadsOfClasses(ChannelClasses(every.astype(np.int32), every), *told)
+        stored = self.stored
+        if isinstance(stored, LoadsOfClasses):
+            return stored
+        every = np.arange(len(stored[0]))
+        return LoadsOfClasses(ChannelClasses(every.astype(np.int32), every), *stored)
 
     @property
     def load(self) -> Float:
         """Payload of each channel [B/s]. : (n_channels,)"""
-        told = self.told
-        return told.load[told.classes.of] if isinstance(told, LoadsOfClasses) else told[0]
+        stored = self.stored
+        return stored.load[stored.classes.of] if isinstance(stored, LoadsOfClasses) else stored[0]
 
     @property
     def utilization(self) -> Float:
         """Share of what each channel can achieve, 0 to 1. : (n_channels,)"""
-        told = self.told
-        return told.utilization[told.classes.of] if isinstance(told, LoadsOfClasses) else told[1]
+        stored = self.stored
+        return stored.utilization[stored.classes.of] if isinstance(stored, LoadsOfClasses) else stored[1]
 
     def at(self, channels: Int) -> tuple[Float, Float]:
         """Load and utilization of some channels. : (n,)"""
-        told = self.told
-        if isinstance(told, LoadsOfClasses):
-            of = told.classes.of[channels]
-            return told.load[of], told.utilization[of]
-        return told[0][channels], told[1][channels]
+        stored = self.stored
+        if isinstance(stored, LoadsOfClasses):
+            of = stored.classes.of[channels]
+            return stored.load[of], stored.utilization[of]
+        return stored[0][channels], stored[1][channels]
 
     def busiest(self, most: int) -> Int:
         """Loaded channels, the fullest first, and by number where they are as full; at most so many."""
-        told = self.told
-        if not isinstance(told, LoadsOfClasses):
-            busy = np.flatnonzero(told[0] > 0)
-            return busy[np.argsort(-told[1][busy], kind="stable")][:most]
-        loaded = np.flatnonzero(told.load > 0)
-        size = np.bincount(told.classes.of, minlength=len(told.classes))[loaded]
-        order = np.argsort(-told.utilization[loaded], kind="stable")
+        stored = self.stored
+        if not isinstance(stored, LoadsOfClasses):
+            busy = np.flatnonzero(stored[0] > 0)
+            return busy[np.argsort(-stored[1][busy], kind="stable")][:most]
+        loaded = np.flatnonzero(stored.load > 0)
+        size = np.bincount(stored.classes.of, minlength=len(stored.classes))[loaded]
+        order = np.argsort(-stored.utilization[loaded], kind="stable")
         # classes that could be among them: all that are as full as the one with which there are enough
         enough = int(np.searchsorted(np.cumsum(size[order]), most))
-        least = told.utilization[loaded[order[min(enough, len(order) - 1)]]] if len(order) else 0.0
-        chosen = np.zeros(len(told.classes), dtype=bool)
-        chosen[loaded] = told.utilization[loaded] > least
-        full = np.flatnonzero(chosen[told.classes.of])
-        full = full[np.argsort(-told.utilization[told.classes.of[full]], kind="stable")][:most]
+        least = stored.utilization[loaded[order[min(enough, len(order) - 1)]]] if len(order) else 0.0
+        chosen = np.zeros(len(stored.classes), dtype=bool)
+        chosen[loaded] = stored.utilization[loaded] > least
+        full = np.flatnonzero(chosen[stored.classes.of])
+        full = full[np.argsort(-stored.utilization[stored.classes.of[full]], kind="stable")][:most]
         chosen[:] = False
-        chosen[loaded] = told.utilization[loaded] == least
-        return np.concatenate([full, np.flatnonzero(chosen[told.classes.of])[: most - len(full)]])
+        chosen[loaded] = stored.utilization[loaded] == least
+        return np.concatenate([full, np.flatnonzero(chosen[stored.classes.of])[: most - len(full)]])
 
 
 _Told = tuple[Float, Float] | LoadsOfClasses

@@ -154,9 +154,9 @@ class Searcher:
             result = run_workload(build_network(design), spec, False, None, self._cancelled, explained=False)[0]
         except AnalysisError:
             return 0.0
-        before, after = (r.metrics.get("requests_within_limits") for r in (self.whole, result))
+        before, after = (r.metrics.get("goodput") for r in (self.whole, result))
         if before is not None and after is not None and after.value < before.value * (1 - _LATER.value):
-            return 0.0  # more of them, but later than they may be
+            return 0.0  # it could do more, but of what is asked more comes later than it may
         return share_of(self.whole, result)
 
     def reaches(self, chosen: Sequence[int], goal: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -65,3 +66,19 @@ def test_no_word_is_lost_in_a_narrow_table(rows: list[tuple[str, str, str]]) -> 
     assert max(map(len, (*text.splitlines(), *prose.splitlines())), default=0) <= 60
     body = "".join(text.splitlines()[2:])
     assert sorted(body.replace(" ", "")) == sorted("".join("".join(row) for row in rows).replace(" ", ""))
+
+
+def test_a_broken_promise_fits_80_columns_and_is_whole(tmp_path: Path) -> None:
+    words = "copies from host memory reach every accelerator at the full rate of its slot"
+    promise = 'rate("memory -> gpu[*]") >= 60 GB/s each'
+    file = tmp_path / "a.checks.toml"
+    checks = "\n".join(f"[[check]]\nname = \"{n}\"\nexpect = '{e}'" for n, e in ((words, promise), ("none", "nothing")))
+    file.write_text(f'format = "designer-checks"\nversion = 1\ndesign = "hgx-a100-4"\n{checks}\n')
+    with terminal_of(80) as terminal:
+        assert main(["test", str(file)]) == 2
+    lines = terminal.getvalue().splitlines()
+    # the path of the file is one word, and is not broken
+    assert [line for line in lines if len(line) > 80 and str(file) not in line] == []
+    told = " ".join(terminal.getvalue().split())
+    assert f"{words}: {promise}" in told
+    assert "2 tests: 0 held, 1 broken, 1 not worked out" in told

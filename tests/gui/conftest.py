@@ -51,9 +51,6 @@ def nothing_left() -> Iterator[None]:
         # a click with Ctrl leaves Ctrl pressed for Qt, and selecting a row then adds it to what is selected
         QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(0, 0))
         gc.collect()
-        if not gc.get_freeze_count():
-            # a test of memory has unfrozen what `pytest_collection_finish` froze
-            gc.freeze()
         shown = [w for w in app.topLevelWidgets() if w.isVisible()]
         assert not shown, f"windows left open: {shown}"
     left = [t for t in threading.enumerate() if t not in before and t.name.startswith("designer")]

@@ -167,6 +167,8 @@ def test_memory_is_left_to_python_again_when_the_window_closes(
     window.shut_down()
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+    # the tests that follow have their peace again
+    gc.freeze()
 
 
 def test_lazy_lines_make_each_row_once() -> None:

@@ -76,6 +76,11 @@ def bendable(geometry: Geometry, connection: int) -> Bendable | None:
     return Bendable(connection, container, tops, (a == tops[0], b == tops[1]), points) if len(points) > 1 else None
 
 
+def follows_pattern(geometry: Geometry, connection: int) -> bool:
+    """Whether a connection stands for links of a pattern alone: those cannot be bent."""
+    return not any(link.what == "links" for link in geometry.connection_links(connection)[1])
+
+
 def _around(geometry: Geometry, box: int) -> list[int]:
     found = [box]
     while geometry.parent[found[-1]] >= 0:
@@ -194,7 +199,7 @@ def way_of(geometry: Geometry, bent: Bendable, corners: Float) -> tuple[Float, b
 def bend(geometry: Geometry, bent: Bendable, corners: Float) -> Offer:
     """The edit that draws a connection through corners, or why not."""
     within, links = geometry.connection_links(bent.connection)
-    if not any(link.what == "links" for link in links):
+    if follows_pattern(geometry, bent.connection):
         return Offer(reason="these links follow a pattern and cannot be bent one by one: ungroup them first")
     if not way_of(geometry, bent, corners)[1]:
         return Offer(reason="the link would run over a box there")

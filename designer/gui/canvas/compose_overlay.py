@@ -18,7 +18,7 @@ from designer.drawing.marks import connection_glow, outline
 from designer.drawing.theme import CanvasTheme
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame, ViewState
-from designer.gui.canvas.bending import bendable
+from designer.gui.canvas.bending import bendable, follows_pattern
 from designer.gui.canvas.snapping import Guide
 from designer.gui.viewmodels.cables import let_through
 from designer.units import format_line_rate, format_quantity
@@ -65,7 +65,8 @@ def handles(points: Float, frame: Frame, colour: str, size: float = 9.0) -> list
 
 def grips(geometry: Geometry, connection: int, frame: Frame, colour: str) -> list[Batch]:
     """Short bars in the middle of the pieces of a connection by which it can be bent, where they have room."""
-    bent = bendable(geometry, connection) if frame.level is not Level.FAR else None
+    may_bend = frame.level is not Level.FAR and not follows_pattern(geometry, connection)
+    bent = bendable(geometry, connection) if may_bend else None
     if bent is None:
         return []
     points = frame.points(bent.points)

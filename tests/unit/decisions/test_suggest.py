@@ -10,6 +10,8 @@ import pytest
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.analysis.worth import share_of
+from designer.checks.world import World
+from designer.decisions.failures_survey import survive
 from designer.decisions.suggest import EXACT_LIMIT, Searcher, suggest
 from designer.decisions.suggest_candidates import Prices
 from designer.decisions.suggest_cost import Cost
@@ -129,3 +131,40 @@ def test_where_nothing_helps_it_says_what_binds() -> None:
     found = suggest(narrow(16), gain=50.0)
     assert not found.steps
     assert "holds it back" in found.stuck
+
+
+def test_a_served_model_whose_accelerators_bind_has_edits() -> None:
+    """A model over two cards that are joined by PCIe alone: each card with a copy of its own serves more, at no cost;
+    faster cards that fit the same slot, of the same maker, serve more again. What the cheapest answers promise is what
+    a fresh analysis of the edited design gives."""
+    design = open_design("serving-l40s-4")
+    found = suggest(design, "chat-8b-wide", steps=2)
+    assert found.metric == "most_requests_per_second"
+    assert titles(found)[0] == ["the model over 1 accelerator each"]
+    assert found.steps[0].cost == Cost()
+    (swap,) = titles(found)[1]
+    assert swap.startswith("swap 4 × gpu for NVIDIA")
+    for step in found.steps:
+        before, design = design, step.edit.apply(design)
+        spec = design.workloads["chat-8b-wide"]
+        fresh = run_workload(build_network(design), spec, False)[0]
+        whole = run_workload(build_network(before), before.workloads["chat-8b-wide"], False)[0]
+        assert share_of(whole, fresh) == pytest.approx(step.gain)
+        kept = "goodput"
+        assert fresh.metrics[kept].value >= whole.metrics[kept].value * 0.99
+
+
+def test_more_machines_of_a_group_serve_more() -> None:
+    """Two hosts of a group serve what each can: three serve half as much again."""
+    found = suggest(open_design("serving-mig-farm"), "mig-1g", steps=1, gain=1.3)
+    (title,) = titles(found)[0]
+    assert title.startswith("1 more of ")
+    assert found.steps[0].gain == pytest.approx(1.5, rel=0.02)
+
+
+def test_what_is_lost_is_weighed_alike_by_failures_and_by_promises() -> None:
+    design = open_design("serving-mig-farm")
+    table = survive(design, "mig-1g")
+    row = next(f for f in table.losses if f.kind == "gpu")
+    several = World(design).slowdown(row.path, "mig-1g")
+    assert several.items[0].value == pytest.approx(1 / row.share)

@@ -20,7 +20,7 @@ from designer.drawing.marks import connection_glow, tip
 from designer.drawing.polylines import halfway
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
-from designer.gui.canvas.bending import bendable
+from designer.gui.canvas.bending import bendable, follows_pattern
 from designer.gui.canvas.compose_overlay import connection_text, grips, handles, hover, side_points
 from designer.gui.canvas.editing import Picked, connection_picks, movable, move
 from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, container_at
@@ -156,8 +156,9 @@ class Select(Tool):
             return Qt.CursorShape.SizeFDiagCursor
         on_selected = self._over.is_connection and self._over.number in self.host.scene.selected_connections
         if on_selected and self._over.area is Area.CONNECTION and self.host.frame().level is not Level.FAR:
-            bent = bendable(self.host.scene.geometry, self._over.number)
-            if bent is not None:
+            geometry = self.host.scene.geometry
+            bent = bendable(geometry, self._over.number)
+            if bent is not None and not follows_pattern(geometry, self._over.number):
                 level = bent.is_level(bent.piece_at(p.sx, p.sy))
                 return Qt.CursorShape.SizeVerCursor if level else Qt.CursorShape.SizeHorCursor
         if self._step[1] or self._over.area is Area.FOLD or self._over.is_connection:
@@ -274,6 +275,8 @@ class Select(Tool):
             route = frame.points(view_state.geometry.connection_route[over.number])
             x, y = halfway(route[None])[0].tolist()
             text = connection_text(view_state, over.number)
+            if over.number in scene.selected_connections and follows_pattern(view_state.geometry, over.number):
+                text += "   follows a pattern: ungroup it to bend its links"
             found += tip(text, x, y, frame, theme, True, region)
         found += chosen_chips(view_state, frame, {ref.id for _, ref in scene.selection if ref.what == "vms"})
         if self._chip >= 0 and view_state.trays is not None:
