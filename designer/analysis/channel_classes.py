@@ -11,8 +11,9 @@ import numpy.typing as npt
 Int = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
 
-#: numbers up to so many times the number of channels are marked, larger ones sorted
-_MARKED: Final = 4
+#: numbers below so many times the number of channels, or below the second, are marked; larger ones are sorted
+_MARKED_LIMIT: Final = 4
+_SMALL_LIMIT: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +36,7 @@ class ChannelClasses:
 
 def classes_by(numbers: Int | Small, size: int) -> ChannelClasses:
     """Classes of channels of the same number. : numbers (n_channels,) below `size`"""
-    if size <= _MARKED * max(1024, len(numbers)):
+    if size <= max(_SMALL_LIMIT, _MARKED_LIMIT * len(numbers)):
         occurs = np.full(size, -1, dtype=np.int64)
         # written back to front, so that the first of each stays
         occurs[numbers[::-1]] = np.arange(len(numbers))[::-1]

@@ -22,8 +22,8 @@ Float = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 #: structures kept, such as those of both sides of a comparison and of the edits between them
 STRUCTURES_LIMIT: Final = 8
-#: bytes of arrays kept for designs that share a frame
-FRAMES_LIMIT: Final = 256_000_000
+#: bytes of arrays kept of each kind for designs that share a frame: of the largest clusters the last three or so
+FRAMES_LIMIT: Final = 128_000_000
 #: netlists of which one link of each definition is known
 _SHAPES_LIMIT: Final = 2048
 
@@ -102,11 +102,12 @@ def _first_links(link_def: Int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(occurs.tolist()), tuple(first[occurs].tolist())
 
 
-def _frame_size(arrays: FrameArrays) -> int:
-    return sum(a.nbytes for a in (getattr(arrays, f.name) for f in fields(arrays)) if isinstance(a, np.ndarray))
+def size_of(record: Any) -> int:
+    """Bytes of the arrays in the fields of a record."""
+    return sum(a.nbytes for a in (getattr(record, f.name) for f in fields(record)) if isinstance(a, np.ndarray))
 
 
-@memo(most=STRUCTURES_LIMIT, size=_frame_size, budget=FRAMES_LIMIT)
+@memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT)
 def frame_arrays(frame: Frame) -> FrameArrays:
     """The arrays of a frame."""
     net = frame.net

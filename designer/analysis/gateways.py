@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
 from designer.analysis.components import connected
+from designer.analysis.frame import FRAMES_LIMIT, size_of
 from designer.analysis.hashing import mix
 from designer.analysis.islands import GRAPHS_LIMIT, LocalShape, find_islands
 from designer.analysis.network import Network
@@ -69,7 +70,7 @@ def find_fabric(network: Network) -> Fabric:
     return _fabric(structure_of(network))
 
 
-@memo(most=STRUCTURES_LIMIT)
+@memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT // 2)
 def _fabric(structure: Structure) -> Fabric:
     network = structure.network
     net = network.net

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.frame import STRUCTURES_LIMIT, Frame, frame_arrays
+from designer.analysis.frame import FRAMES_LIMIT, STRUCTURES_LIMIT, Frame, frame_arrays, size_of
 from designer.analysis.hashing import Hash, mix
 from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
@@ -109,7 +109,7 @@ class _Places:
     link_local: Int
 
 
-@memo(most=NETWORKS_LIMIT)
+@memo(most=NETWORKS_LIMIT, size=size_of, budget=FRAMES_LIMIT)
 def find_islands(network: Network) -> Islands:
     """The islands of a network."""
     at = _places(network.frame)
@@ -117,7 +117,7 @@ def find_islands(network: Network) -> Islands:
     return replace(found, classes=tuple(_local_graph(network, found, int(i)) for i in at.first))
 
 
-@memo(most=STRUCTURES_LIMIT)
+@memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT)
 def _places(frame: Frame) -> _Places:
     net, arrays = frame.net, frame_arrays(frame)
     island, n = arrays.island, arrays.n_islands

@@ -26,6 +26,7 @@ from designer.analysis.capacities import (
     resource_inside,
 )
 from designer.analysis.frame import (
+    FRAMES_LIMIT,
     STRUCTURES_LIMIT,
     Bool,
     Float,
@@ -37,6 +38,7 @@ from designer.analysis.frame import (
     inner_parts,
     parts_of_kind,
     parts_with,
+    size_of,
 )
 from designer.catalog.parttype import Capability, PartKind, part_kinds, value_of
 from designer.design.document import Design, Part
@@ -54,7 +56,7 @@ _UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
 #: networks of the designs analysed last, such as both sides of a comparison
 NETWORKS_LIMIT: Final = 6
 #: bytes of their rates
-RATES_LIMIT: Final = 96_000_000
+RATES_LIMIT: Final = 32_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -402,7 +404,12 @@ def _capacity(network: Network) -> Float:
     return np.concatenate([np.repeat(network.rate / arrays.cables, used), inside])
 
 
-_networks = Memo(_build, most=NETWORKS_LIMIT)
+def _weight(network: Network) -> int:
+    return size_of(network.arrays)
+
+
+#: those of edits share their arrays, which count for each
+_networks = Memo(_build, most=NETWORKS_LIMIT, size=_weight, budget=2 * FRAMES_LIMIT)
 
 
 @memo(most=NETWORKS_LIMIT)

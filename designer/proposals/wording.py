@@ -43,7 +43,7 @@ def reasons(found: Proposals) -> list[str]:
                 f"{'' if one.certain else ', within its band it may do'}"
                 for one in rows[:_TOLD_LIMIT]
             )
-            lines.append(f"{count:,} break the limit of {measure.title.lower()}: {near}")
+            lines.append(f"{count:,} break{'s' if count == 1 else ''} the limit of {measure.title.lower()}: {near}")
         elif why == "dominated":
             some = "; ".join(
                 f"{found.titles(one.settings)} by {found.titles(one.winner)}" for one in rows[:_TOLD_LIMIT]
@@ -52,7 +52,7 @@ def reasons(found: Proposals) -> list[str]:
             close = (
                 f", {count - sure:,} of them by values whose bands overlap or by bounds alone" if sure < count else ""
             )
-            lines.append(f"{count:,} are beaten in every measure{close}: {some}")
+            lines.append(f"{count:,} {'is' if count == 1 else 'are'} beaten in every measure{close}: {some}")
         else:
             lines.append(f"{count:,} cannot be: {about} ({found.titles(rows[0].settings)})")
     unrated = list(dict.fromkeys(model for one in found.best for model in one.unrated))

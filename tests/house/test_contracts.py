@@ -22,7 +22,7 @@ drawing.compose
 interchange.generators.torus interchange.generators.dragonfly
 proposals.families.hosts proposals.families.training_cluster
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
-decisions.sweep
+decisions.sweep decisions.faults.governor decisions.faults.clocks_held
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
 analysis.study analysis.transfers analysis.flows.maxmin analysis.routing.ecmp analysis.routing.shortest
 analysis.network analysis.results
@@ -70,6 +70,7 @@ OFFENCES = [
     ("interchange.generators.torus", "designer.interchange.generators.dragonfly", "Generators"),
     ("proposals.families.hosts", "designer.proposals.families.training_cluster", "Families"),
     ("report.chapters.cost", "designer.report.chapters.power", "Chapters"),
+    ("decisions.faults.governor", "designer.decisions.faults.clocks_held", "Kinds of faults"),
     ("design.document", "designer.design.edits.parts", "No cycles"),
 ]
 #: the second half of the cycle planted above is lawful by itself

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit
 from designer.analysis.capacities import NETWORK
+from designer.analysis.frame import size_of
 from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.protocols import cores_of_islands, ends_in_host, host_cost
 from designer.analysis.routes import Legs
@@ -123,7 +124,15 @@ def feed(
 FEEDS_LIMIT: Final = 16
 
 
-@memo(most=NETWORKS_LIMIT, each=FEEDS_LIMIT)
+#: bytes of what they tell of every flow
+FEED_BYTES_LIMIT: Final = 32_000_000
+
+
+def _size(found: Feed) -> int:
+    return 2 * size_of(found.answer) + size_of(found.answer.traffic) + size_of(found.answer.traffic.legs)
+
+
+@memo(most=NETWORKS_LIMIT, each=FEEDS_LIMIT, size=_size, budget=FEED_BYTES_LIMIT)
 def _feed(
     network: Network, numbers: bytes, path: InputPath, samples: Samples, place: str, demand: float, explained: bool
 ) -> Feed:
