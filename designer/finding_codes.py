@@ -175,6 +175,7 @@ POOL-REST              info           Some accelerators are left out of the pool
 SERVE-APART            info           A model named as beside another one shares no accelerator with it
 SERVE-CONTEXT          warning        Requests are longer than the model was made for
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
+SERVE-EXPERTS          info           An expert width has no experts to share out
 SERVE-IDLE             info           Some accelerators do not serve
 SERVE-LIMIT            error          A limit of the service is not met
 SERVE-MIXED            warning        Accelerators of several kinds serve

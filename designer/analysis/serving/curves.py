@@ -102,7 +102,8 @@ def work(placement: Placement, phase: Phase) -> tuple[float, float]:
     read = placement.weights
     if shape.experts:
         size = placement.steps.weights.size.value
-        all_experts = shape.moe_layers * shape.experts * shape.expert_parameters * size / devices
+        copies = placement.split.copies(shape.experts)
+        all_experts = shape.moe_layers * shape.experts * shape.expert_parameters * size / devices * copies
         touched = experts_touched(shape.experts, shape.experts_per_token, tokens) / shape.experts
         read -= all_experts * (1 - touched)
     kept = phase.context if not phase.tokens else float(phase.tokens)

@@ -187,9 +187,12 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     group = _group(network, replicas, f"{place}.group")
     joins = _joins(network, group, split, asked.graph, 1.0)
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
-    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
+    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline, split.copies(shape.experts))
     capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
     told = [*findings, *told_of_it, *_findings_of(asked, chosen, replicas, len(parts))]
+    if asked.expert > 1 and not shape.experts:
+        text = f"{shape.name} has no experts to share: its expert width of {asked.expert} changes nothing"
+        told.append(Finding("SERVE-EXPERTS", Severity.INFO, text, (), "set the expert width to 1"))
     if group is not None:
         told += role_findings(group)
     return Placement(
@@ -258,7 +261,7 @@ def _capacity(
     cache: NumberFormat,
     end: str = "value",
 ) -> int:
-    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
+    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline, split.copies(shape.experts))
     room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts), end)
     each = kv_size(shape, split.tensor, Bytes(cache.size.value))
     token = each.token or each.layer * each.windowed
@@ -283,6 +286,22 @@ def _split(
     else:
         most = min(_TENSOR_LIMIT * max(1, local // _TENSOR_LIMIT), local, len(parts) // data // pipeline)
         choices = [2**k for k in range(max(1, most).bit_length()) if 2**k <= most and shape.heads % 2**k == 0]
+    if shape.experts and expert > shape.experts:
+        raise AnalysisError(
+            f"{shape.experts} experts do not share out over {expert} devices",
+            place=f"{place}.expert",
+            remedy=f"use a width of {shape.experts} at most",
+        )
+    if not shape.experts:
+        expert = 1
+    wide = [tensor for tensor in choices if tensor * data % expert == 0]
+    if choices and not wide:
+        raise AnalysisError(
+            f"an expert width of {expert} does not divide the {choices[-1] * data} devices that share a layer",
+            place=f"{place}.expert",
+            remedy="use a divisor of tensor x data, or 1 to cut every expert",
+        )
+    choices = wide
     if not choices:
         raise AnalysisError(
             f"{data} x {pipeline} (data, pipeline) need more than the {len(parts)} accelerators of the group",
@@ -312,7 +331,7 @@ def _split(
             place=place,
             remedy="use smaller widths or a larger group",
         )
-    held = weights_size(shape, weights, split.tensor, data, pipeline)
+    held = weights_size(shape, weights, split.tensor, data, pipeline, split.copies(shape.experts))
     raise AnalysisError(
         f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on each of "
         f"{split.devices} devices leave no room for keys and values in {format_quantity(device.memory, 'size')} at a "
@@ -394,11 +413,18 @@ def _joins(network: Network, group: Communicator | None, split: Split, graph: bo
     def hop(size: Bytes) -> Seconds:
         return Seconds(one.time("send-recv", size).time)
 
+    def dispatch(size: Bytes) -> Seconds:
+        # every device to every other, there and back
+        return Seconds(2 * all_to_all.time("all-to-all", size).time)
+
+    wide = split.data > 1 and split.expert > 1
+    all_to_all = one.exchanging() if wide else one
     joined = _gridded(reduce) if split.tensor > 1 else no_joining
     return Joins(
         joined,
         _gridded(exchange) if split.data > 1 else no_joining,
         _gridded(hop) if split.pipeline > 1 else no_joining,
+        _gridded(dispatch) if wide else no_joining,
     )
 
 
@@ -440,7 +466,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
         return None
     joins = placement.steps.joins
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
-    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
+    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline, split.copies(shape.experts))
     return replace(
         placement,
         deployment=asked,

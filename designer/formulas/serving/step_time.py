@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -15,6 +16,8 @@ from designer.formulas.serving.attention_decode import attention_decode
 from designer.formulas.serving.attention_prefill import attention_prefill
 from designer.formulas.serving.elementwise import elementwise
 from designer.formulas.serving.expert_coverage import experts_touched
+from designer.formulas.serving.expert_dispatch import expert_dispatch
+from designer.formulas.serving.expert_imbalance import expert_imbalance
 from designer.formulas.serving.gemm_law import gemm_law
 from designer.formulas.serving.kv_size import KvSize, kv_size
 from designer.formulas.shapes import TransformerNumbers
@@ -62,14 +65,26 @@ class Split:
         """Of one replica."""
         return self.tensor * self.data * self.pipeline
 
+    def copies(self, experts: int) -> float:
+        """Experts the fullest device has room for, over its even share [1]: a width that divides them leaves none."""
+        return math.ceil(experts / self.expert) * self.expert / experts if experts else 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Joins:
-    """What joins devices: all-reduce of attention and feed-forward, exchange between groups, hop between stages."""
+    """What joins devices: all-reduce of attention and feed-forward, exchange between groups, hop between stages.
+
+    Parameters
+    ----------
+    dispatch
+        Tokens to the devices of their experts, and back, between groups that share whole experts: by what a device
+        sends one way.
+    """
 
     reduce: Joining = no_joining
     exchange: Joining = no_joining
     hop: Joining = no_joining
+    dispatch: Joining = no_joining
 
 
 class StepTime:
@@ -194,10 +209,13 @@ class StepTime:
         spread = self.split.tensor * self.split.data
         share, read, least = self._grouped
         matrices = 1 + 2 if shape.gated else 2
-        touched = experts_touched(shape.experts, shape.experts_per_token, tokens)
+        # the device with most to do sets the time: it has more tokens, and so touches more of its experts
+        busiest = self._imbalance(tokens)
+        copies = self.split.copies(shape.experts)
+        touched = copies * experts_touched(shape.experts, shape.experts_per_token, tokens * busiest / copies)
         runs = device.runs_as(self.weights)
         one = matrices * shape.hidden * shape.expert_ffn / spread
-        routed = tokens * shape.experts_per_token
+        routed = tokens * shape.experts_per_token * busiest
         compute = 2 * routed * one / (share * device.flops[runs])
         moved = touched * one * self.weights.size.value
         moved += routed * (2 * shape.hidden / spread + matrices * shape.expert_ffn / spread) * _HALF_SIZE
@@ -209,6 +227,17 @@ class StepTime:
             time += self._feed_forward(tokens / self.split.data, shape.shared_ffn / self.split.tensor)
         return time + self.overheads.expert_layer
 
+    def _imbalance(self, tokens: float) -> float:
+        return expert_imbalance(self.shape.experts, self.shape.experts_per_token, tokens, self.split.expert)
+
+    def _dispatched(self, rows: float, together: float) -> float:
+        """What a device sends one way where groups share whole experts, as the busiest of them receives it [B]."""
+        shape, split = self.shape, self.split
+        reached = expert_dispatch(shape.experts, shape.experts_per_token, split.expert)
+        # an expert that is cut is on several devices, and each needs the token
+        cut = split.tensor * split.data / split.expert
+        return rows / split.tensor * reached * cut * shape.hidden * _HALF_SIZE * self._imbalance(together)
+
     def _layers(self, tokens: int) -> float:
         shape, split = self.shape, self.split
         # stages work on different batches at once, groups of attention on different requests
@@ -217,16 +246,17 @@ class StepTime:
         size = Bytes(rows * shape.hidden * _HALF_SIZE)
         common = self._attention_products(rows) + self.joins.reduce(size)
         common += elementwise(rows, shape.hidden, _HALF_SIZE, self.device.bandwidth, self.device.kernels.elementwise)
+        joined: float = self.joins.reduce(size)
         if split.data > 1:
-            common += self.joins.exchange(Bytes(together * shape.hidden * _HALF_SIZE))
-        else:
-            common += self.joins.reduce(size)
+            joined = self.joins.exchange(Bytes(together * shape.hidden * _HALF_SIZE))
         dense = shape.layers - shape.moe_layers
         time = shape.layers * common
         if dense:
-            time += dense * self._feed_forward(together, shape.ffn / split.tensor / split.data)
+            time += dense * (joined + self._feed_forward(together, shape.ffn / split.tensor / split.data))
         if shape.moe_layers:
-            time += shape.moe_layers * self._expert_layer(together)
+            if split.data > 1 and split.expert > 1:
+                joined = self.joins.dispatch(Bytes(self._dispatched(rows, together)))
+            time += shape.moe_layers * (joined + self._expert_layer(together))
         if self.adapters:
             pair = self._gemm(rows, self.adapters, shape.hidden, number_format("bf16"))
             time += shape.layers * 2 * 2 * pair

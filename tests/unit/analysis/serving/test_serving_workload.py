@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 import designer
+from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
-from designer.analysis.serving.placement import _servers_first
+from designer.analysis.serving.placement import _servers_first, place_deployment
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError
 from designer.interchange.overrides import overridden
+from designer.workload.kind import lower
+from designer.workload.serving import Serving
 
 BASE: Mapping[str, object] = {
     "model": "llama-3-70b",
@@ -80,6 +83,49 @@ def test_an_unknown_release_is_wider() -> None:
     assert "SERVE-RELEASE" in codes(unknown)
     widths = [r.metrics["tpot"].high / r.metrics["tpot"].low for r in (known, unknown)]
     assert widths[1] > 1.2 * widths[0]
+
+
+GROUPS: Mapping[str, object] = {
+    "model": "gpt-oss-120b",
+    "weights": "mxfp4",
+    "tensor": 1,
+    "data": 8,
+    "rate": "8 1/s",
+    "count": 200,
+}
+
+
+def test_the_expert_width_is_felt() -> None:
+    """Groups of attention on eight GPUs: experts cut, shared out by four and by eight give three times per token."""
+    found = [value(served(**GROUPS, expert=width), "tpot") for width in (1, 4, 8)]
+    assert len({f"{each:.4g}" for each in found}) == 3
+    assert max(found) < 2 * min(found)
+
+
+def test_tokens_go_to_their_experts_over_the_drawn_links() -> None:
+    """Dispatch and combine are an all-to-all each; links half as wide take longer, at most twice as long."""
+    design = designer.open_design("hgx-h100-8")
+    asked = lower("serving", {**BASE, **GROUPS, "expert": 8}, "s")
+    assert isinstance(asked, Serving)
+    placed = place_deployment(build_network(design), asked.deployment, "s")
+    assert placed.group is not None
+    size = float(2**26)
+    once = placed.group.exchanging().time("all-to-all", size).time
+    assert placed.steps.joins.dispatch(size) == pytest.approx(2 * once)
+    # 64 MiB, 7/8 of which leave, at 450 GB/s: 130 us at best each way
+    assert once >= size * 7 / 8 / 450e9
+    half = placed.again(links=0.5).joins.dispatch(size)
+    assert 1.3 < half / placed.steps.joins.dispatch(size) <= 2.001
+
+
+def test_expert_widths_that_cannot_be_are_refused_and_those_that_mean_nothing_told() -> None:
+    with pytest.raises(AnalysisError, match="3 does not divide the 8 devices"):
+        served(**GROUPS, expert=3)
+    with pytest.raises(AnalysisError, match="128 experts do not share out over 256"):
+        served(**GROUPS, expert=256)
+    dense = served(rate="2 1/s", expert=4)
+    assert "SERVE-EXPERTS" in codes(dense)
+    assert dense.metrics["tpot"].value == served(rate="2 1/s").metrics["tpot"].value
 
 
 def test_limits_that_do_not_hold_are_errors() -> None:

@@ -15,6 +15,8 @@ from designer.formulas.serving._number_format import number_format
 from designer.formulas.serving.attention_prefill import attention_prefill, prefill_area
 from designer.formulas.serving.cold_start import cold_start
 from designer.formulas.serving.expert_coverage import experts_touched
+from designer.formulas.serving.expert_dispatch import expert_dispatch
+from designer.formulas.serving.expert_imbalance import expert_imbalance
 from designer.formulas.serving.hand_over import descriptors, hand_over
 from designer.formulas.serving.kv_size import kv_size
 from designer.formulas.serving.power import serving_power
@@ -72,6 +74,92 @@ def test_experts_touched() -> None:
     assert experts_touched(256, 8, 64) == pytest.approx(222.4, abs=0.1)
     assert experts_touched(8, 8, 1) == 8
     assert experts_touched(256, 8, 1e6) == pytest.approx(256)
+
+
+def test_the_busiest_of_two_halves_of_eight_experts() -> None:
+    """64 tokens choose 2 of 8 experts, 4 on each device: 64 choices each in the mean.
+
+    Variance of one token's on a device 2 x 1/2 x 1/2 x 6/7 = .4286, of all 27.43, deviation 5.24. The larger of two
+    with one sum lies .8 deviations above (exactly sqrt(2/pi) = .798; the order statistics say .834): 68.4, 1.068.
+    """
+    assert expert_imbalance(8, 2, 64, 2) == pytest.approx(1 + 0.834 * 5.237 / 64, abs=1e-3)
+    assert expert_imbalance(8, 2, 64, 1) == 1
+    # where one expert is all that a token chooses and all that a rank has, a token alone keeps one rank busy
+    assert expert_imbalance(8, 1, 1, 8) <= 8
+    # three devices of 8 experts: the fullest has 3, and 9/8 of its share however many tokens come
+    assert expert_imbalance(8, 2, 1e12, 3) == pytest.approx(9 / 8, abs=1e-4)
+
+
+@given(st.integers(1, 8), st.integers(1, 4096), st.sampled_from([2, 4, 8, 16, 32, 64]))
+def test_the_busiest_has_no_less_than_its_share_and_more_the_wider(chosen: int, tokens: int, ranks: int) -> None:
+    found = expert_imbalance(256, chosen, tokens, ranks)
+    assert 1 <= expert_imbalance(256, chosen, tokens, ranks // 2) <= found <= ranks
+    assert expert_imbalance(256, chosen, 2 * tokens, ranks) <= found + 1e-12
+
+
+def test_a_token_of_8_in_256_reaches_more_than_five_of_eight_devices() -> None:
+    """None of 8 on the 32 experts of a device: 224/256 x 223/255 … 217/249 = .337; 8 x .663 = 5.3 devices."""
+    assert expert_dispatch(256, 8, 8) == pytest.approx(5.3, abs=0.02)
+    assert expert_dispatch(256, 1, 8) == pytest.approx(1)
+    assert expert_dispatch(8, 8, 8) == 8
+    assert expert_dispatch(256, 8, 1) == 1
+
+
+def test_tokens_sent_to_their_experts_by_hand() -> None:
+    """DeepSeek-V3 on eight devices, each with its own 8 requests, one token each.
+
+    A token goes to 5.3 devices: 8 x 5.3 x 7,168 values x 2 B = 608 KB from each. 64 tokens put 64 choices on a device
+    in the mean, variance 64 x 8 x 1/8 x 7/8 x 248/255 = 54.5, deviation 7.38; the most of eight lies 1.53 deviations
+    above: 75.3, so that the busiest takes in 1.177 times as much: 716 KB. An expert that is cut over eight devices
+    needs every token everywhere instead.
+    """
+    over, fmt = release("vllm").release.overheads, number_format("fp8")
+
+    def sent(expert: int) -> tuple[set[float], set[float]]:
+        dispatched: list[float] = []
+        gathered: list[float] = []
+
+        def there(size: float) -> float:
+            dispatched.append(size)
+            return 1e-3
+
+        def everywhere(size: float) -> float:
+            gathered.append(size)
+            return 1e-3
+
+        joins = Joins(exchange=everywhere, dispatch=there)
+        StepTime(shape("deepseek-v3"), H100, Split(1, 8, 1, expert), fmt, fmt, over, joins).tokens(64, 64)
+        return set(dispatched), set(gathered)
+
+    dispatched, gathered = sent(8)
+    assert list(dispatched) == pytest.approx([716e3], rel=0.01)
+    # the first layers have no experts: all groups share them cut
+    assert gathered == {64 * 7168 * 2}
+    assert sent(1) == (set(), {64 * 7168 * 2})
+
+
+def test_reading_whole_experts_is_as_slow_as_the_busiest_device() -> None:
+    """gpt-oss, 4 of 128 experts a token, on 8 devices that do everything perfectly: 4 tokens touch 15.3 experts.
+
+    Cut, each device reads an eighth of each of 15.3: 1.91. Whole, a device has 16 and 2 choices in the mean; variance
+    4 x 4 x 1/8 x 7/8 x 124/127 = 1.71, deviation 1.31; the most of eight lies 1.53 above: 4.0 choices, 3.54 experts.
+    Of 36 layers that is 1.63 more experts each, of 3 x 2,880² weights of .53 B at 3.35 TB/s.
+    """
+    weights, half = number_format("mxfp4"), number_format("bf16")
+    over = replace(release("vllm").release.overheads, expert_layer=0.0)
+    cut, whole = (
+        StepTime(shape("gpt-oss-120b"), H100, Split(8, 1, 1, n), weights, half, over, Joins()).ideal() for n in (1, 8)
+    )
+    more = 36 * 1.63 * 3 * 2880**2 * weights.size.value / 3.35e12
+    assert whole.tokens(4, 4) - cut.tokens(4, 4) == pytest.approx(more, rel=0.05)
+    # many tokens touch all experts of all devices, and are spread evenly
+    assert whole.tokens(16384, 1) == pytest.approx(cut.tokens(16384, 1), rel=0.03)
+
+
+def test_a_width_that_does_not_divide_the_experts_fills_one_device_more() -> None:
+    """128 experts over 3: 43, 43 and 42, 1.008 times the share; over 8: 16 each."""
+    assert Split(1, 3, 1, 3).copies(128) == pytest.approx(129 / 128)
+    assert Split(8, 1, 1, 8).copies(128) == 1
 
 
 def test_attention_of_a_prompt() -> None:
