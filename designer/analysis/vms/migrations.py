@@ -276,6 +276,7 @@ def kvm_estimate(
         post_copy=settings.post_copy,
         vfio_downtime=Seconds(pause.pause.value if pause is not None else 0.0),
         setup_time=pinning_time(memory) if pinned else None,
+        bandwidth_band=moved.guest,
     )
     migration = _of_outcome(done, moved.link_rate.value)
     return MigrationEstimate(

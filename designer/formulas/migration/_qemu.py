@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from designer.formulas.migration._unseen import widened
 from designer.sources import Constant, Status
 from designer.units import parse_rate
 
@@ -24,22 +25,26 @@ THROTTLE_INCREMENT: Final = Constant(0.10, 0.10, 0.10, _KEY, Status.PRIMARY, "1"
 THROTTLE_MOST: Final = Constant(0.99, 0.99, 0.99, _KEY, Status.PRIMARY, "1", "max-cpu-throttle")
 
 #: one channel: 8–16 of them are said to fill 100 Gb/s on QEMU
-CHANNEL_QEMU: Final = Constant(
-    1.25e9, 0.78e9, 1.7e9, "kubevirt-multifd", Status.DERIVED, "B/s", "8 to 16 channels fill 12.5 GB/s"
+CHANNEL_QEMU: Final = widened(
+    Constant(1.25e9, 0.78e9, 1.7e9, "kubevirt-multifd", Status.DERIVED, "B/s", "8 to 16 channels fill 12.5 GB/s")
 )
 #: 1, 2 and 4 connections carried 1.70, 3.93 and 7.59 GB/s
-CHANNEL_CLOUD_HYPERVISOR: Final = Constant(
-    1.90e9, 1.69e9, 1.98e9, "cloud-hypervisor-connections", Status.PRIMARY, "B/s", "three points, residual 12 %"
+CHANNEL_CLOUD_HYPERVISOR: Final = widened(
+    Constant(
+        1.90e9, 1.69e9, 1.98e9, "cloud-hypervisor-connections", Status.PRIMARY, "B/s", "three points, residual 12 %"
+    )
 )
 #: an idle guest of 4 GB needed 1.83 s although little was left to send
-ZERO_SCAN: Final = Constant(
-    2.35e9,
-    2.0e9,
-    6.0e9,
-    "qemu-thread-compression",
-    Status.DERIVED,
-    "B/s",
-    "guest memory scanned per channel, one point",
+ZERO_SCAN: Final = widened(
+    Constant(
+        2.35e9,
+        2.0e9,
+        6.0e9,
+        "qemu-thread-compression",
+        Status.DERIVED,
+        "B/s",
+        "guest memory scanned per channel, one point",
+    )
 )
 LINE_SHARE: Final = Constant(
     0.94, 0.88, 1.0, "migration-calibration", Status.DERIVED, note="payload of line rate, TCP; seven points, 0.87–1.01"
@@ -47,11 +52,19 @@ LINE_SHARE: Final = Constant(
 #: 26 Gb/s on a 40 Gb/s InfiniBand link, whose 8b/10b code leaves 32 Gb/s
 RDMA_SHARE: Final = Constant(0.81, 0.75, 0.97, "qemu-rdma", Status.DERIVED, note="of the data rate after line code")
 #: 8 GiB idle guest with everything pinned: 4.0 s, of which 2.64 s are the copy
-RDMA_PINNING: Final = Constant(
-    6.3e9, 4.5e9, 9.0e9, "qemu-rdma", Status.DERIVED, "B/s", "one point, given as approximate"
+RDMA_PINNING: Final = widened(
+    Constant(6.3e9, 4.5e9, 9.0e9, "qemu-rdma", Status.DERIVED, "B/s", "one point, given as approximate")
 )
-RDMA_REGISTERING: Final = Constant(
-    9.5 * GIGABIT, 8.5 * GIGABIT, 10.5 * GIGABIT, "qemu-rdma", Status.PRIMARY, "B/s", "memory registered as it is sent"
+RDMA_REGISTERING: Final = widened(
+    Constant(
+        9.5 * GIGABIT,
+        8.5 * GIGABIT,
+        10.5 * GIGABIT,
+        "qemu-rdma",
+        Status.PRIMARY,
+        "B/s",
+        "memory registered as it is sent",
+    )
 )
 #: downtimes of idle guests: 24, 27, 28, 40 ms, 15–100 ms elsewhere
 SWITCHOVER: Final = Constant(

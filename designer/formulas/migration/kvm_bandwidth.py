@@ -17,8 +17,9 @@ from designer.formulas.migration._qemu import (
     RDMA_SHARE,
     ZERO_SCAN,
 )
+from designer.formulas.migration._unseen import widened
 from designer.sources import Constant, Estimate, Status
-from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
+from designer.units import Bytes, BytesPerSecond, Ratio
 
 SOURCES: Final = (
     "kubevirt-multifd",
@@ -65,26 +66,38 @@ RATIO: Final = {
 }
 #: guest memory compressed per channel
 COMPRESSED: Final = {
-    Compression.ZLIB: Constant(
-        45e6,
-        34e6,
-        90e6,
-        "qemu-thread-compression",
-        Status.DERIVED,
-        "B/s",
-        "level 1, one core of 2012; at least 34 MB/s",
+    Compression.ZLIB: widened(
+        Constant(
+            45e6,
+            34e6,
+            90e6,
+            "qemu-thread-compression",
+            Status.DERIVED,
+            "B/s",
+            "level 1, one core of 2012; at least 34 MB/s",
+        )
     ),
-    Compression.ZSTD: Constant(
-        0.36e9,
-        0.28e9,
-        0.45e9,
-        "qemu-qatzip",
-        Status.DERIVED,
-        "B/s",
-        "level 1, one core per channel, 54 GiB in 20.2 s on eight",
+    Compression.ZSTD: widened(
+        Constant(
+            0.36e9,
+            0.28e9,
+            0.45e9,
+            "qemu-qatzip",
+            Status.DERIVED,
+            "B/s",
+            "level 1, one core per channel, 54 GiB in 20.2 s on eight",
+        )
     ),
-    Compression.QATZIP: Constant(
-        0.9e9, 0.44e9, 1.5e9, "qemu-qatzip", Status.DERIVED, "B/s", "four devices; the link was the limit at 0.44 GB/s"
+    Compression.QATZIP: widened(
+        Constant(
+            0.9e9,
+            0.44e9,
+            1.5e9,
+            "qemu-qatzip",
+            Status.DERIVED,
+            "B/s",
+            "four devices; the link was the limit at 0.44 GB/s",
+        )
     ),
 }
 #: cores busy on the sender per GB/s of guest memory: 810 % at 2.88, 160 % at 3.49, 45 % at 1.26
@@ -195,16 +208,19 @@ def kvm_bandwidth(
     )
 
 
-def pinning_time(memory: Bytes) -> Seconds:
+def pinning_time(memory: Bytes) -> Estimate:
     """Time to pin all guest memory for RDMA before the first page is sent [s]; `memory` in [B]."""
-    return Seconds(positive(memory, "memory") / RDMA_PINNING.value)
+    size, rate = positive(memory, "memory"), RDMA_PINNING
+    return Estimate(size / rate.value, size / rate.high, size / rate.low, "s", SOURCES)
 
 
 def _link(line_rate: float, routed: float | None, transport: Transport, which: str) -> float:
-    if routed is not None:
-        return routed
     share = LINE_SHARE if transport is Transport.TCP else RDMA_SHARE
-    return line_rate * float(getattr(share, which))
+    part = float(getattr(share, which))
+    if routed is None:
+        return line_rate * part
+    # as far off as shares of a line are, and never more than the line
+    return min(max(routed, line_rate), routed * part / share.value)
 
 
 FORMULA: Final = Formula(

@@ -72,7 +72,8 @@ def kvm_precopy(
     post_copy: bool = False,
     vfio_state: Bytes = Bytes(0.0),
     vfio_downtime: Seconds = Seconds(0.0),
-    setup_time: Seconds | None = None,
+    setup_time: Seconds | Estimate | None = None,
+    bandwidth_band: Estimate | None = None,
 ) -> Outcome:
     """Times [s], bytes [B], verdict and curve of one KVM migration; never converging is an answer.
 
@@ -99,6 +100,9 @@ def kvm_precopy(
         State of assigned devices that is sent in the pause [B], and what the pause needs for them besides [s].
     setup_time
         Before the first page is sent [s]; assumed if not given.
+    bandwidth_band
+        Guest memory per second with its band (`KvmBandwidth.guest`), whose high end is what link, channels and
+        compression can do at best: no time is shorter than that allows [B/s].
 
     Raises
     ------
@@ -124,16 +128,25 @@ def kvm_precopy(
     most = used if working_set is None else min(memory, not_negative(working_set, "working_set"))
     link_rate = bandwidth if link_bandwidth is None else min(bandwidth, positive(link_bandwidth, "link_bandwidth"))
     not_negative(vfio_downtime, "vfio_downtime")
-    if setup_time is not None:
-        not_negative(setup_time, "setup_time")
+    stated: tuple[float, float, float] | None = None
+    if isinstance(setup_time, Estimate):
+        stated = setup_time.low, setup_time.value, setup_time.high
+    elif setup_time is not None:
+        stated = setup_time, setup_time, setup_time
+    for each in stated or ():
+        not_negative(each, "setup_time")
+    slowest, fastest = BANDWIDTH_SPREAD.low, BANDWIDTH_SPREAD.high
+    if bandwidth_band is not None:
+        slowest = min(slowest, bandwidth_band.low / bandwidth)
+        fastest = max(1.0, bandwidth_band.high / bandwidth)
     guest = _Guest(used, memory, dirty_rate, most, not_negative(vfio_state, "vfio_state"))
 
-    def run(speed: float, dirty: float, setup: float, pause: float) -> _Done:
+    def run(speed: float, scan: float, dirty: float, setup: float, pause: float) -> _Done:
         rate, threshold = bandwidth * speed, link_rate * speed * downtime_limit
         # The pause also carries the devices: what they need of the limit is not left for memory.
         room = max(0.0, threshold - guest.vfio_state)
         rule = _throttle(dirty_rate * dirty) if auto_converge else _free(dirty_rate * dirty)
-        rounds = _first_pass_scanned(guest, rate, speed * scan_bandwidth, room, rule)
+        rounds = _first_pass_scanned(guest, rate, scan * scan_bandwidth, room, rule)
         fixed = pause + vfio_downtime + guest.vfio_state / (link_rate * speed)
         passes = setup + rounds.duration
         if rounds.converged:
@@ -150,11 +163,10 @@ def kvm_precopy(
             )
         return _Done(rounds, math.inf, math.inf, 0.0, math.inf)
 
-    stated = (setup_time, setup_time, setup_time) if setup_time is not None else None
     shortest, setup, longest = stated or (SETUP.low, SETUP.value, SETUP.high)
-    nominal = run(1.0, 1.0, setup, SWITCHOVER.value)
-    low = run(BANDWIDTH_SPREAD.high, DIRTY_SPREAD.low, shortest, SWITCHOVER.low)
-    high = run(BANDWIDTH_SPREAD.low, DIRTY_SPREAD.high, longest, SWITCHOVER.high)
+    nominal = run(1.0, 1.0, 1.0, setup, SWITCHOVER.value)
+    low = run(fastest, ZERO_SCAN.high / ZERO_SCAN.value, DIRTY_SPREAD.low, shortest, SWITCHOVER.low)
+    high = run(slowest, ZERO_SCAN.low / ZERO_SCAN.value, DIRTY_SPREAD.high, longest, SWITCHOVER.high)
     limit = downtime_limit * link_rate / bandwidth + SWITCHOVER.value + vfio_downtime
     done = _outcome((nominal, low, high), setup, bandwidth / link_rate, guest.vfio_state, limit)
     if not nominal.rounds.converged or nominal.post_copied:
@@ -166,7 +178,7 @@ def kvm_precopy(
     most_left = SWITCHOVER.high + vfio_downtime + guest.vfio_state / link_rate + unsent / rate
     again = 0.0
     if working_set is None and low.rounds.converged and not low.post_copied:
-        again = (1 - DIRTIED_ONCE.low) * low.rounds.left / (bandwidth * BANDWIDTH_SPREAD.high)
+        again = (1 - DIRTIED_ONCE.low) * low.rounds.left / (bandwidth * fastest)
     pause = done.downtime
     band_of_pause = Estimate(pause.value, pause.low - again, max(pause.high, most_left), "s", pause.sources)
     return replace(done, downtime=band_of_pause)

@@ -11,6 +11,7 @@ from designer.errors import AnalysisError
 from designer.formulas._vsphere import Release
 from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import not_negative, positive, share
+from designer.formulas.migration._unseen import widened
 from designer.sources import Constant, Estimate, Status
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, parse_size
 
@@ -105,27 +106,29 @@ STUN_LIMIT: Final = Constant(
 PASCAL_67_START: Final = Constant(
     1.53, 1.4, 1.7, _TABLES, _FIT, "s", "P40 on 6.7 U1, six points, largest residual 0.03 s"
 )
-PASCAL_67_RATE: Final = Constant(
-    _GIB / 7.474, _GIB / 7.8, _GIB / 7.2, _TABLES, _FIT, "B/s", "P40 on 6.7 U1, 7.474 s per GiB"
+PASCAL_67_RATE: Final = widened(
+    Constant(_GIB / 7.474, _GIB / 7.8, _GIB / 7.2, _TABLES, _FIT, "B/s", "P40 on 6.7 U1, 7.474 s per GiB")
 )
 VOLTA_67_START: Final = Constant(
     1.17, 0.5, 2.0, _TABLES, _FIT, "s", "V100 on 6.7 U3, six points, largest residual 1.4 s"
 )
-VOLTA_67_RATE: Final = Constant(
-    _GIB / 1.576, _GIB / 1.8, _GIB / 1.45, _TABLES, _FIT, "B/s", "V100 on 6.7 U3, 1.576 s per GiB"
+VOLTA_67_RATE: Final = widened(
+    Constant(_GIB / 1.576, _GIB / 1.8, _GIB / 1.45, _TABLES, _FIT, "B/s", "V100 on 6.7 U3, 1.576 s per GiB")
 )
 EXPECTED_70_START: Final = Constant(
     1.67, 0.6, 2.0, _TABLES, _FIT, "s", "V100 on 7.0 expected, six points, largest residual 1.3 s"
 )
-EXPECTED_70_RATE: Final = Constant(
-    _GIB / 1.190, _GIB / 1.45, _GIB / 1.13, _TABLES, _FIT, "B/s", "V100 on 7.0 expected, 1.190 s per GiB"
+EXPECTED_70_RATE: Final = widened(
+    Constant(_GIB / 1.190, _GIB / 1.45, _GIB / 1.13, _TABLES, _FIT, "B/s", "V100 on 7.0 expected, 1.190 s per GiB")
 )
 WORST_70_START: Final = Constant(0.82, 0.4, 1.3, _TABLES, _FIT, "s", "7.0 worst case, 24 cells, largest residual 0.5 s")
-WORST_70_RATE: Final = Constant(
-    _GIB / 2.793, _GIB / 2.81, _GIB / 2.77, _TABLES, _FIT, "B/s", "7.0 worst case, 2.793 s per GiB of vGPU"
+WORST_70_RATE: Final = widened(
+    Constant(_GIB / 2.793, _GIB / 2.81, _GIB / 2.77, _TABLES, _FIT, "B/s", "7.0 worst case, 2.793 s per GiB of vGPU")
 )
-WORST_70_MEMORY: Final = Constant(
-    _GIB / 0.273, _GIB / 0.29, _GIB / 0.25, _TABLES, _FIT, "B/s", "7.0 worst case, 0.273 s per GiB of guest memory"
+WORST_70_MEMORY: Final = widened(
+    Constant(
+        _GIB / 0.273, _GIB / 0.29, _GIB / 0.25, _TABLES, _FIT, "B/s", "7.0 worst case, 0.273 s per GiB of guest memory"
+    )
 )
 #: scatter of the rate in the cells of the Llama table that the network bounds
 CHECKPOINT_SPREAD: Final = Constant(

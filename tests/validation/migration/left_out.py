@@ -19,7 +19,7 @@ from designer.formulas.collectives import NetworkKind
 from designer.formulas.collectives import _constants as collectives
 from designer.formulas.migration import _esxi, kvm_bandwidth, vgpu_stun, vmotion_streams
 from designer.formulas.migration.kvm_bandwidth import Compression
-from designer.formulas.scoring import Scored, group_medians
+from designer.formulas.scoring import Scored, Sided, band_score, group_medians
 from designer.sources import Constant
 from tests.validation.migration.test_migration_cases import CASES, scored
 
@@ -91,8 +91,18 @@ def errors() -> Mapping[str, float]:
     return group_medians(points())
 
 
+def coverages() -> Mapping[str, float]:
+    """Share of the points of every publication, left out, that lie in their bands."""
+    groups: dict[str, list[Scored]] = {}
+    for point in points():
+        if point.sided is Sided.BOTH:
+            groups.setdefault(point.group, []).append(point)
+    return {group: band_score(each).coverage for group, each in groups.items()}
+
+
 if __name__ == "__main__":
-    medians = errors()
+    medians, held = errors(), coverages()
     for group, error in medians.items():
-        sys.stdout.write(f"{group}: {error:.1%}\n")
-    sys.stdout.write(f"mean: {mean(medians.values()):.1%}\n")
+        bands = f", bands hold {held[group]:.0%}" if group in held else ""
+        sys.stdout.write(f"{group}: {error:.1%}{bands}\n")
+    sys.stdout.write(f"mean: {mean(medians.values()):.1%}, bands hold {mean(held.values()):.0%}\n")

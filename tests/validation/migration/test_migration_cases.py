@@ -91,6 +91,7 @@ def _precopy(case: dict[str, Any], bandwidth: KvmBandwidth) -> Outcome:
         link_bandwidth=bandwidth.link_rate.value,
         # The old compression threads take pages from one scanning thread.
         scan_bandwidth=bandwidth.scan * case.get("scanners", case["channels"]) / case["channels"],
+        bandwidth_band=bandwidth.guest,
         **pinning,
     )
 
@@ -114,7 +115,8 @@ def test_macro_error_and_bands() -> None:
     assert max(group_medians(points).values()) < 0.12
     score = band_score(points)
     assert score.coverage >= 0.75
-    assert score.width < 0.25
+    # what one publication knows is off by a factor of 1.6 elsewhere: the bands are for others' machines
+    assert score.width < 0.45
 
 
 def test_total_times_lie_within_twelve_percent_in_the_median() -> None:

@@ -120,7 +120,9 @@ def test_two_connections_do_not_use_a_faster_line() -> None:
     loads = [VgpuLoad(16 * GIB)]
     slow_line = vgpu_stun(loads, TEN, TEN, release=Release.V7_0)
     fast_line = vgpu_stun(loads, fast, fast, release=Release.V7_0)
-    assert slow_line.stun == fast_line.stun
+    assert (slow_line.stun.value, slow_line.stun.high) == (fast_line.stun.value, fast_line.stun.high)
+    # the quick end of the band: 16 GiB in no less than 10 Gb/s allows, however fast another board drains
+    assert slow_line.stun.low >= 16 * GIB / TEN > fast_line.stun.low
     assert fast_line.limited_by == "checkpoint channel"
 
 
