@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,11 +30,14 @@ from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation, CollectiveTime, NetworkKind
 from designer.formulas.collectives._terms import held_between, held_inside
 from designer.formulas.collectives.size_sweep import sizes
+from designer.memo import memo
 from designer.sources import Status
 from designer.units import format_quantity
 from designer.workload.operations import Collective
 
 Float = npt.NDArray[np.float64]
+#: networks, and groups of each, whose communicators are kept
+_GROUPS_LIMIT: Final = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,8 +205,14 @@ def asked_group(network: Network, operation: Collective, place: str, running: Co
     return AskedGroup(group, guest, told, whole)
 
 
+@memo(most=_GROUPS_LIMIT, each=_GROUPS_LIMIT)
+def _group(network: Network, parts: bytes, place: str) -> Communicator:
+    """The communicator of some parts: one for all collectives and sizes that are asked of them one after the other."""
+    return make_communicator(network, np.frombuffer(parts, dtype=np.int64), place)
+
+
 def _routed(network: Network, parts: npt.NDArray[np.int64], operation: Collective, place: str) -> Communicator:
-    group = make_communicator(network, parts, place)
+    group = _group(network, parts.astype(np.int64).tobytes(), place)
     if operation.collective == CollectiveKind.ALL_TO_ALL:
         group = group.exchanging()
     if operation.algorithm == IN_NETWORK and not group.reduces:

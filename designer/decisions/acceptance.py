@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -224,9 +225,13 @@ class Promises:
     """What a design promises for trials; each worked out once."""
 
     def __init__(self, machine: Machine, design: Design | None = None, algorithm: str = "auto") -> None:
-        self.machine, self.algorithm = machine, algorithm
-        self.network: Network = machine.network if design is None else build_network(design)
+        self.machine, self.algorithm, self._design = machine, algorithm, design
         self._known: dict[str, Expected | None] = {}
+
+    @cached_property
+    def network(self) -> Network:
+        """The network that the trials run on; none is built where no trial is asked for."""
+        return self.machine.network if self._design is None else build_network(self._design)
 
     def of(self, trial: Trial) -> Expected | None:
         """What to expect; None where the drawing promises nothing, such as a way that is not there."""

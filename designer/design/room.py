@@ -96,10 +96,7 @@ class Room:
         """
         if self._exact and grown(self._fixed, dict.fromkeys(self.boxes.tolist(), (dx, dy))) is not None:
             return False
-        if len(self._geometry) > _LARGE:
-            return False
-        after = lay_out(edit.apply(self._geometry.design), self._geometry.opened)
-        return bool(overlaps(after) - overlaps(self._geometry))
+        return bool(new_overlaps(self._geometry, edit))
 
     def nearest(self, dx: float, dy: float) -> tuple[int, int] | None:
         """The distance nearest to a wanted one at which there is room; None if there is none near."""
@@ -303,6 +300,13 @@ def _gap(one: Float, others: Float) -> Float:
     x = np.maximum(others[:, 0] - one[0] - one[2], one[0] - others[:, 0] - others[:, 2])
     y = np.maximum(others[:, 1] - one[1] - one[3], one[1] - others[:, 1] - others[:, 3])
     return np.maximum(x, y)
+
+
+def new_overlaps(geometry: Geometry, edit: Edit) -> frozenset[frozenset[tuple[Address, Ref]]]:
+    """Pairs of things that lie on each other after an edit and did not before; none is looked for in large pictures."""
+    if len(geometry) > _LARGE:
+        return frozenset()
+    return overlaps(lay_out(edit.apply(geometry.design), geometry.opened)) - overlaps(geometry)
 
 
 def overlaps(geometry: Geometry, boxes: Iterable[int] | None = None) -> frozenset[frozenset[tuple[Address, Ref]]]:

@@ -152,6 +152,8 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
         name = written(geometry, box, whole, room + exact[i] - width, px)
         if not name:
             continue
+        # a name that fits is not cut where the card loses part of a pixel
+        own = room + max(0.0, exact[i] - width)
         if frame.level is Level.NEAR and text_width(whole, px, bold=True) > room:
             lines = lines_of(whole, px, room, 2, bold=True)
             if " ".join(lines) == whole and height >= len(lines) * 1.3 * px + (1.4 * small if two else 0.2 * px):
@@ -164,7 +166,7 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
                     details.append(Label(*place, text, small, theme.muted))
                 continue
         top = y + (height / 2 - px * 1.35 if two else 0)
-        titles.append(Label(x + indent, top, room, px * 1.4 if two else height, name, px, theme.text, True))
+        titles.append(Label(x + indent, top, own, px * 1.4 if two else height, name, px, theme.text, True))
         if two:
             details.append(Label(x + indent, y + height / 2 + px * 0.05, room, px * 1.3, text, small, theme.muted))
     found: list[Batch] = [Labels(tuple(titles))]

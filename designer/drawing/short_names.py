@@ -33,7 +33,7 @@ _SHORT: Final = {
     "nvswitch": "NVSw",
     "server": "Srv",
     "storage": "Stor",
-    "switch": "sw",
+    "switch": "SW",
     "system": "Sys",
 }
 _SHORTEST: Final = {"nvswitch": "NVS", "drive": "D"}
@@ -138,5 +138,5 @@ def _ends(name: str) -> tuple[str, ...]:
 
 
 def fits(name: str, room: float, px: float) -> bool:
-    """True if a bold name fits into so much room; most do by a wide margin, the others are measured."""
-    return _WIDE * len(name) * px <= room or _SLACK * text_width(name.translate(_ZEROS), px, bold=True) <= room
+    """True if a bold name fits into so much room."""
+    return _SLACK * text_width(name.translate(_ZEROS), px, bold=True) <= room

@@ -11,9 +11,19 @@ from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtGui import QPaintEvent, QWheelEvent
 from PySide6.QtGui import Qt as GuiQt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSlider, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QPushButton,
+    QSlider,
+    QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
 from designer.plain_text import harmless, shortened
 
@@ -80,6 +90,24 @@ class Choice(QComboBox):
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave it to what scrolls."""
         event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Of what is too long, its beginning and …; Qt would cut it in the middle of a letter."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        room = (
+            self.style()
+            .subControlRect(QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self)
+            .width()
+        )
+        short = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room - 2)
+        if self.isEditable() or self.currentIndex() < 0 or short == self.currentText():
+            super().paintEvent(event)
+            return
+        option.currentText = short  # type: ignore[misc]
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
 class Slider(QSlider):

@@ -92,9 +92,13 @@ class Inventory:
         return int(chosen[self.net.part_def].sum()) if len(chosen) else 0
 
     def title(self, part: Part) -> str:
-        """What a part is sold as; its name where it has no type."""
+        """What a part is sold as; its name where it has no type, its kind where that is no more than a numbered id."""
         found = self.design.type_of(part)
-        return found.title if found is not None else _NUMBERED.sub("", part.label)
+        if found is not None:
+            return found.title
+        bare = _NUMBERED.sub("", part.label)
+        kind = part_kinds().get(part.kind)
+        return kind.title if kind is not None and not part.name and bare == part.kind else bare
 
     def number(self, part: Part, name: str) -> float | None:
         """A value of a part in SI units, None where it is not stated."""

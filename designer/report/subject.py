@@ -224,7 +224,10 @@ _DIGITS: Final = re.compile(r"(?<=[A-Za-z])\d+\b")
 _KIND: Final = re.compile(r"\s*\((pcie|infiniband|ethernet|nvlink|memory_bus|upi|fabric|c2c|xgmi)( ×\d+)?\)")
 _NAMES: Final = {
     "psw": "PCIe switch",
+    "pcie_switch": "PCIe switch",
     "nvsw": "NVSwitch",
+    "nvswitch": "NVSwitch",
+    "numa": "NUMA domain",
     "gpu": "GPU",
     "cpu": "CPU",
     "nic": "NIC",

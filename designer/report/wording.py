@@ -72,6 +72,8 @@ def sentence(text: str) -> str:
     first = text.split(" ", 1)[0]
     if _ID.search(first) or first != first.lower():
         return text
+    if first in _SPELLED:
+        return _SPELLED[first] + text[len(first) :]
     return text[:1].upper() + text[1:]
 
 

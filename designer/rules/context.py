@@ -89,6 +89,9 @@ class Machine:
             Item(n, net.path(n), net.part(n), role_of(network, int(net.part_def[n]))) for n in members
         )
         self._by_number = {item.number: item for item in self.items}
+        # what all rules ask again and again of the same few parts
+        self._having: dict[Capability, list[Item]] = {}
+        self._chains: dict[int, list[Item]] = {}
 
     def of(self, *kinds: str) -> list[Item]:
         """The parts of some kinds."""
@@ -96,7 +99,12 @@ class Machine:
 
     def having(self, capability: Capability) -> list[Item]:
         """The parts with a capability."""
-        return [item for item in self.items if capability in self.network.kind(item.number).capabilities]
+        found = self._having.get(capability)
+        if found is None:
+            kind = self.network.kind
+            found = [item for item in self.items if capability in kind(item.number).capabilities]
+            self._having[capability] = found
+        return list(found)
 
     @cached_property
     def joints(self) -> Mapping[int, tuple[Joint, ...]]:
@@ -118,6 +126,12 @@ class Machine:
 
     def _above(self, item: Item) -> list[Item]:
         """The part and what is above it in the PCIe tree, nearest first, the socket last."""
+        found = self._chains.get(item.number)
+        if found is None:
+            found = self._chains[item.number] = self._climb(item)
+        return found
+
+    def _climb(self, item: Item) -> list[Item]:
         roots = {r.number for r in self.having(Capability.ROOT)}
         back: dict[int, Item | None] = {item.number: None}
         todo = [item]

@@ -147,3 +147,36 @@ def test_bent_links_stay_bent_when_tidied_until_they_are_straightened(window: Ma
     assert not window.qt_actions["edit.straighten"].isEnabled()
     session.undo()
     assert len(session.design.links["l"].bends) == 2
+
+
+def test_nothing_is_aligned_distributed_or_widened_onto_anything_else(window: MainWindow) -> None:
+    """Of three in a row none lies on another at the top, all do at the left. With a from 0 to 160 and c from 340 there
+    are 180 units between them: b, 200 wide, is put there only if it stands lower. As wide as d, 500, a would lie on b.
+    """
+
+    def part(name: str, x: int, y: int, width: int) -> Part:
+        return Part(id=name, kind="gpu", position=Position(x=x, y=y), size=Size(width=width, height=60))
+
+    parts = {"a": part("a", 0, 0, 160), "b": part("b", 170, 30, 160), "c": part("c", 340, 0, 160)}
+    session = shown(window, Design(name="row", parts=parts))
+    every = tuple(("parts", name) for name in parts)
+    pick(session, *every)
+    for action in ("edit.align_left", "edit.align_center", "edit.align_right"):
+        window.run(action)
+        assert session.design.parts == parts
+        assert session.history.done == 0
+        assert "on each other" in window.toasts.shown[-1].text
+    window.run("edit.align_top")
+    assert {p.position.y for p in session.design.parts.values() if p.position is not None} == {0}
+    session.undo()
+    wide = {**parts, "b": part("b", 170, 100, 200)}
+    session = shown(window, Design(name="wide", parts=wide))
+    pick(session, *every)
+    window.run("edit.distribute_horizontal")
+    assert session.history.done == 1, "b stands lower than the others: nothing is in its way"
+    level = {**parts, "b": part("b", 170, 0, 160), "d": part("d", 0, 70, 500)}
+    session = shown(window, Design(name="level", parts=level))
+    pick(session, ("parts", "a"), ("parts", "d"))
+    window.run("edit.same_width")
+    assert session.design.parts == level
+    assert "on each other" in window.toasts.shown[-1].text

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.serving.records import ServingRun
+from designer.memo import memo
 from designer.sources import Constant, Status
 from designer.workload.serving import Limits
 
@@ -60,6 +61,10 @@ def mean_error(values: Float) -> float:
     return float(np.array([p.mean() for p in parts]).std(ddof=1) / math.sqrt(_PARTS_LIMIT))
 
 
+#: runs whose values are kept: those of one answer, asked for its metrics and again for its tables
+_READ_LIMIT: Final = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Readings:
     """Values of one run that counts from its first counted request."""
@@ -76,6 +81,7 @@ SHARES: Final = {
 }
 
 
+@memo(most=_READ_LIMIT)
 def read(run: ServingRun, first: int) -> Readings:
     """Means and percentiles of what came after the warm-up [s]."""
     counted = np.arange(len(run.sent)) >= first

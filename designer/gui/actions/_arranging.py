@@ -9,6 +9,7 @@ from designer.gui.actions._action import Window
 
 if TYPE_CHECKING:
     from designer.design.address import Address, Ref
+    from designer.design.edit import Edit
 
 
 def _sized(window: Window) -> list[tuple[Ref, int, int]]:
@@ -54,9 +55,22 @@ def match(width: bool, height: bool) -> Callable[[Window], object]:
             if wanted:
                 largest_first = sorted(extents, key=lambda ref, axis=axis: -extents[ref][axis])
                 edits.append(MatchSize(tuple(largest_first), axis == 0, axis == 1, within=within, extents=extents))
-        window.document.session.apply(edits[0] if len(edits) == 1 else Together(tuple(edits), edits[0].label))
+        apply_apart(window, edits[0] if len(edits) == 1 else Together(tuple(edits), edits[0].label))
 
     return run
+
+
+def apply_apart(window: Window, edit: Edit) -> None:
+    """Apply an edit, unless it would put things on each other: then that is told and nothing changes."""
+    from designer.design.room import new_overlaps
+
+    canvas = window.canvas
+    if window.document is None or canvas is None:
+        return
+    if new_overlaps(canvas.scene.geometry, edit):
+        canvas.warn(f"There is no room: {edit.label[:1].lower()}{edit.label[1:]} would put things on each other")
+        return
+    window.document.session.apply(edit)
 
 
 def _notes(window: Window) -> tuple[str, ...]:

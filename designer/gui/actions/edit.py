@@ -86,7 +86,8 @@ def _align(side: Literal["left", "center", "right", "top", "middle", "bottom"]) 
             within, refs = window.document.session.selected_refs()
             refs = tuple(r for r in refs if r.what in ("parts", "groups", "annotations"))
             start, extents = _places(window)
-            window.document.session.apply(Align(refs, side, within=within, start=start, extents=extents))  # type: ignore[arg-type]
+            edit = Align(refs, side, within=within, start=start, extents=extents)  # type: ignore[arg-type]
+            arranging.apply_apart(window, edit)
 
     return run
 
@@ -99,7 +100,8 @@ def _distribute(direction: Literal["horizontal", "vertical"]) -> Callable[[Windo
             within, refs = window.document.session.selected_refs()
             refs = tuple(r for r in refs if r.what in ("parts", "groups", "annotations"))
             start, extents = _places(window)
-            window.document.session.apply(Distribute(refs, direction, within=within, start=start, extents=extents))  # type: ignore[arg-type]
+            edit = Distribute(refs, direction, within=within, start=start, extents=extents)  # type: ignore[arg-type]
+            arranging.apply_apart(window, edit)
 
     return run
 

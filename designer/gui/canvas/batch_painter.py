@@ -63,7 +63,7 @@ class BatchPainter:
         self._colours: dict[str, QColor] = {}
         self._fonts: dict[tuple[int, bool], tuple[QFont, QFontMetricsF]] = {}
         self._rises: dict[tuple[int, bool], float] = {}
-        self._texts: dict[tuple[str, int, bool, int], tuple[str, float]] = {}
+        self._texts: dict[tuple[str, int, bool, float], tuple[str, float]] = {}
         self._sprite_cache: dict[tuple[str, str, int, int, int, int], QPixmap] = {}
         self._fragment: Any = QPainter.PixmapFragment
 
@@ -271,7 +271,7 @@ class BatchPainter:
             self.calls += 1
 
     def _shown(self, label: Label) -> tuple[str, float]:
-        key = (label.text, label.px, label.bold, int(label.width))
+        key = (label.text, label.px, label.bold, label.width)
         found = self._texts.get(key)
         if found is None:
             if len(self._texts) > _MAX_CACHED:

@@ -139,7 +139,8 @@ class FigureView(QWidget):
         for side, axis in (("bottom", figure.x), ("left", figure.y)):
             if axis.categories:
                 item = plot.item.getAxis(side)
-                item.setTicks([list(enumerate(self._elided(axis.categories)))])
+                names = [(float(at), name) for at, name in enumerate(self._elided(axis.categories))]
+                item.setTicks([names[:: self._every(len(names)) if side == "left" else 1]])
                 if side == "left":
                     item.setWidth(self._names_width(axis))
             else:
@@ -169,6 +170,11 @@ class FigureView(QWidget):
         for side, axis in sides.items():
             plot.item.getAxis(side).show_axis(axis)
         plot.view.invertY(figure.sideways)
+
+    def _every(self, rows: int) -> int:
+        """Names of rows lower than a line of text are written for every so many of them."""
+        high = QFontMetricsF(self.font()).height()
+        return max(1, math.ceil(rows * high / max(high, self.height() - _HEAD)))
 
     def _names_width(self, axis: Axis) -> int:
         metrics = QFontMetricsF(self.font())

@@ -61,7 +61,7 @@ class FlowPanel(Panel):
         self._cells: list[QWidget] = []
         self._grid = QGridLayout()
         self.chooser = Choice()
-        self._choices = ChoicesModel("Slowest flow", self)
+        self._choices = ChoicesModel("Overview", self)
         self.chooser.setModel(self._choices)
         self.chooser.setAccessibleName("Flow to show")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -14,7 +14,7 @@ from designer.design.document import Block, Design, Group, Part, Wiring, Workloa
 from designer.errors import FormatError, raised_as
 from designer.interchange.generating import generate
 from designer.interchange.generators._generator import ASKED, even
-from designer.proposals.families._family import server_design
+from designer.proposals.families._family import name_of, server_design
 from designer.sources import Status
 
 #: no network: one server alone
@@ -259,7 +259,7 @@ class _Drawing:
 
     def design(self, goal: WorkloadSpec, title: str) -> Design:
         return Design(
-            name=_name(title),
+            name=name_of(title),
             title=title,
             description=" ".join(self.told),
             parts=self.parts,
@@ -283,11 +283,6 @@ def _typed(group: Group, type_id: str) -> Group:
     parts = {k: with_changes(p, type=type_id, overrides={}) for k, p in block.parts.items()}
     inner = {k: _typed(g, type_id) for k, g in block.groups.items()}
     return with_changes(group, content=with_changes(block, parts=parts, groups=inner))
-
-
-def _name(title: str) -> str:
-    kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in title.lower())
-    return "-".join(piece for piece in kept.split("-") if piece)[:100] or "proposal"
 
 
 def with_settings(goal: WorkloadSpec, settings: dict[str, Any]) -> WorkloadSpec:

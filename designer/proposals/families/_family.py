@@ -97,6 +97,12 @@ def server_design(name: str) -> Design:
     )
 
 
+def name_of(title: str) -> str:
+    """The name of a proposed design, which files may have: its title in small letters, digits and hyphens."""
+    kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in title.lower())
+    return "-".join(piece for piece in kept.split("-") if piece)[:100] or "proposal"
+
+
 def whole_number(chosen: Chosen, name: str) -> int:
     """A choice that is a number.
 

@@ -10,7 +10,7 @@ from designer.errors import FormatError, raised_as
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.proposals.families._cluster import switch_for
-from designer.proposals.families._family import Asked, Chosen, Family, whole_number
+from designer.proposals.families._family import Asked, Chosen, Family, name_of, whole_number
 from designer.units import parse
 
 _BASE: Final = "vsphere-cluster-4"
@@ -91,7 +91,12 @@ def make(asked: Asked, chosen: Chosen) -> Design:
         made = apply_changes(design, changes, "asked")
     title = f"{nodes} hosts, migration network of {rate}"
     return with_changes(
-        made, title=title, workloads={asked.goal.id: asked.goal}, default_workload=asked.goal.id, assertions={}
+        made,
+        name=name_of(f"{title} {design.name}"),
+        title=title,
+        workloads={asked.goal.id: asked.goal},
+        default_workload=asked.goal.id,
+        assertions={},
     )
 
 

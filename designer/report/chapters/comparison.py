@@ -30,7 +30,7 @@ def build(context: Context) -> Chapter | None:
         parts = _parts([subjects[0], *subjects[at : at + _ABREAST - 1]])
         if parts is not None:
             blocks.append(parts)
-    blocks.append(Follows(tuple(_follows(subjects))))
+    blocks.append(Follows(tuple(_follows(subjects, priced=bool(context.settings.prices)))))
     return Chapter(
         "comparison",
         "Comparison",
@@ -105,7 +105,7 @@ def _parts(subjects: list[Subject]) -> Table | None:
     return Table("What they are made of", heads, tuple(rows), aside)
 
 
-def _follows(subjects: list[Subject]) -> list[Text]:
+def _follows(subjects: list[Subject], priced: bool) -> list[Text]:
     first, *others = subjects
     found: list[Text] = []
     for other in others:
@@ -122,7 +122,23 @@ def _follows(subjects: list[Subject]) -> list[Text]:
     missing = [w.title for s in others for w in s.results if w.id not in {v.id for v in first.results}]
     if missing:
         found.append(rich(f"Only in one of them: {listed(list(dict.fromkeys(missing)))}."))
-    return found[:4] or [rich("The cheaper of them will do.")]
+    return found[:4] or [rich(_otherwise(subjects, priced))]
+
+
+def _otherwise(subjects: list[Subject], priced: bool) -> str:
+    """What follows where no workload says which design is held back by what."""
+    first, *others = subjects
+    pairs = [pair for other in others for pair in pairings(first, other)]
+    if not pairs:
+        return "Give the designs the same workloads: nothing that both run tells which is better."
+    if any(pair.difference is not Difference.SAME for pair in pairs):
+        return "What holds them back is not told: look at the chapters of each design."
+    whether = (
+        "the chapters on cost tell which costs less"
+        if priced
+        else "no prices were given, so which costs less is not told"
+    )
+    return f"No workload tells them apart; {whether}."
 
 
 CHAPTER = ChapterKind("comparison", "Comparison", 5, of_report=build)

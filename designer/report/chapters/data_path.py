@@ -67,13 +67,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
 
 
 def _verb(result: WorkloadResult) -> str:
-    return (
-        "reading from storage"
-        if "storage" in result.id or "nfs" in result.id
-        else result.title.lower()
-        if not result.title.isupper()
-        else result.title
-    )
+    return "reading from storage" if "storage" in result.id or "nfs" in result.id else result.title
 
 
 def _chosen(subject: Subject) -> WorkloadResult | None:

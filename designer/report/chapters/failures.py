@@ -12,7 +12,8 @@ from designer.finding_codes import CODES
 from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Chapter, Follows, Head, Row, Table, Text, rich
-from designer.report.inventory import Inventory, unit_name
+from designer.report.inventory import Inventory
+from designer.report.names import part_name
 from designer.report.subject import Context, Subject, in_short
 from designer.report.wording import continued, counted, in_words, listed, percent, quantity, sentence
 
@@ -99,16 +100,9 @@ def _named(stock: Inventory, loss: Loss) -> str:
     net = stock.net
     if loss.kind == "link":
         link = next((k for k in loss.members.tolist() if net.link_path(k) == loss.path), int(loss.members[0]))
-        return f"link {_part(stock, int(net.link_a[link]))} – {_part(stock, int(net.link_b[link]))}"
-    name = _part(stock, net.index_of(loss.path))
+        return f"link {part_name(stock, int(net.link_a[link]))} – {part_name(stock, int(net.link_b[link]))}"
+    name = part_name(stock, net.index_of(loss.path))
     return f"feed of {name}" if loss.kind == FEED else name
-
-
-def _part(stock: Inventory, index: int) -> str:
-    unit = int(stock.unit[index])
-    own = stock.net.part(index).label
-    inside = unit != index and bool(stock.net.path(unit).count("/"))
-    return unit_name(stock, unit) if unit == index else f"{unit_name(stock, unit)}, {own}" if inside else own
 
 
 def _row(kind: _Kind) -> Row:

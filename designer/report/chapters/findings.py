@@ -8,6 +8,7 @@ from designer.findings import Finding, Severity
 from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, Text, rich
+from designer.report.names import in_names
 from designer.report.subject import Context, Subject, short
 from designer.report.wording import DASH, continued, ends, in_words, listed, quantity, sentence
 from designer.rules.runner import check
@@ -34,14 +35,14 @@ def build(context: Context, subject: Subject) -> Chapter:
     if every:
         heads = (Head("Severity"), Head("Rule"), Head("Finding"), Head("Remedy"))
         aside = f"the worst {_MOST} of {len(folded)} kinds" if len(folded) > _MOST else ""
-        blocks.append(Table("Findings", heads, tuple(_row(f, n) for f, n in folded[:_MOST]), aside))
+        blocks.append(Table("Findings", heads, tuple(_row(subject, f, n) for f, n in folded[:_MOST]), aside))
     if told.waived:
         heads = (Head("Rule"), Head("Finding"), Head("Reason"), Head("Until"))
         rows = [
             Row(
                 (
                     strong(w.waiver.code),
-                    text(w.finding.text[:_TEXT]),
+                    text(in_names(subject.stock, w.finding.text)[:_TEXT]),
                     text(w.waiver.reason),
                     muted(w.waiver.expires or "for good"),
                 )
@@ -67,7 +68,7 @@ def build(context: Context, subject: Subject) -> Chapter:
     if told.waived:
         title += f"; {in_words(len(told.waived), 'finding')} waived with a reason"
     elif every:
-        title += f": {_briefly(every[0].text)}"
+        title += f": {_briefly(in_names(subject.stock, every[0].text))}"
     remedies = list(dict.fromkeys(f.remedy for f in every if f.remedy and f.severity is not Severity.INFO))
     follows: tuple[Text, ...] = tuple(rich(f"{sentence(r)}.") for r in remedies[:3])
     blocks.append(Follows(follows or (rich("Nothing has to be mended before the order."),)))
@@ -102,8 +103,9 @@ def _briefly(told: str) -> str:
     return continued(clause)
 
 
-def _row(finding: Finding, alike: int) -> Row:
-    told = finding.text if len(finding.text) <= _TEXT else finding.text[:_TEXT].rsplit(" ", 1)[0] + " …"
+def _row(subject: Subject, finding: Finding, alike: int) -> Row:
+    told = in_names(subject.stock, finding.text)
+    told = told if len(told) <= _TEXT else told[:_TEXT].rsplit(" ", 1)[0] + " …"
     if alike > 1:
         told += f" (and {alike - 1:,} alike)"
     return Row(

@@ -9,6 +9,7 @@ from designer.report.chapter import ChapterKind
 from designer.report.charts.gantt import Lane, gantt
 from designer.report.charts.lines import Trace, lines
 from designer.report.document import Align, Beside, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
+from designer.report.names import in_names
 from designer.report.subject import Context, Subject, short
 from designer.report.wording import DASH, ends, in_words, quantity, sentence, split, times
 
@@ -92,7 +93,8 @@ def _lanes(w: WorkloadResult, subject: Subject) -> list[Lane]:
         pause, size = _at(table, row, "pause"), _at(table, row, "transferred")
         how = str(_at(table, row, "how") or "")
         if not isinstance(end, float | int):
-            found.append(Lane(name, how, inside="stays: " + str(_at(table, row, "note") or "no place elsewhere")))
+            why = in_names(subject.stock, str(_at(table, row, "note") or "no place elsewhere"))
+            found.append(Lane(name, how, inside=f"stays: {why}"))
             continue
         still = float(pause) if isinstance(pause, float | int) else 0.0
         copying = f"copying {quantity(float(size), 'B')}" if isinstance(size, float | int) else "moving"

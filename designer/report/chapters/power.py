@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from designer.formulas.power.server_power import FIT_ERROR
+from designer.formulas.power.server_power import AROUND, FIT_ERROR
 from designer.report.cells import muted, sources, strong, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.bars import Bar, bars
@@ -29,7 +29,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                     strong(d.model),
                     text(f"{d.count:,}"),
                     text(quantity(own, "W") if own is not None else "not stated", "" if own is not None else "muted"),
-                    muted("sum of its parts") if d.rated.summed else sure(d.rated.status) if own is not None else (),
+                    muted("limits of its parts") if d.rated.summed else sure(d.rated.status) if own is not None else (),
                     text(value, "strong"),
                     muted(DASH.join(ends(d.load)) if d.load else ""),
                     text(quantity(d.load.value * d.count, "W") if d.load else "–"),
@@ -112,9 +112,18 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     title = f"{quantity(rated, 'W')} are rated"
     if load is not None and result is not None:
         title = f"{result.title.split(',')[0]} draws {quantity(load.value, 'W')}"
-        # a sum of parts is no rating that one could compare with
+        # limits of parts, put together, are no rating that one could compare with
         told = all(not d.rated.summed for d in found)
         title += f" of {quantity(rated, 'W')} rated" if told else f", at most {quantity(load.high, 'W')}"
+    if any(d.rated.summed and d.unit.accelerators() for d in found):
+        follows.append(
+            rich(
+                "Limits of its parts: what the accelerators may draw, and for the rest of the server what its parts"
+                f" state or {quantity(AROUND.high, 'W')} an accelerator, whichever is more. That rest (processors,"
+                " memory, fans, loss in power supplies) was read at the wall of other servers. A data sheet of the"
+                " server takes its place."
+            )
+        )
     title += f"; {in_words(len(missing), 'kind of unit states', 'kinds of unit state')} none" if missing else ""
     deck = (
         "Accelerators draw by how busy their arithmetic is; the fit was made on one model and is taken relative to the"

@@ -24,6 +24,7 @@ from designer.report.document import (
     Text,
     rich,
 )
+from designer.report.names import in_names
 from designer.report.subject import Context, Subject, WhatIf, gain_if_doubled, main_metric, short
 from designer.report.verdicts import written
 from designer.report.wording import DASH, continued, counted, ends, in_words, percent, quantity, sentence, split, times
@@ -131,7 +132,7 @@ def _slowest(context: Context) -> tuple[str, str] | None:
     if not goals:
         lifted = {k for s in context.subjects for b in s.what_ifs for k in b.before if b.gain(k) >= WORTH}
         goals = [w for w in bound if w.id not in lifted]
-    return next(((continued(w.title), short(w.binding[0])) for w in goals), None)
+    return next(((w.title, short(w.binding[0])) for w in goals), None)
 
 
 def _deck(context: Context) -> Text:
@@ -284,7 +285,8 @@ def _risks(context: Context) -> list[Item]:
                 continue
             if finding.code == "ASSERT-UNEVALUATED":
                 continue
-            told = finding.text if len(finding.text) < 130 else finding.text[: finding.text.rfind(" ", 0, 120)] + " …"
+            told = in_names(subject.stock, finding.text)
+            told = told if len(told) < 130 else told[: told.rfind(" ", 0, 120)] + " …"
             head = _HEADS.get(
                 finding.code,
                 finding.remedy.split(",")[0] if finding.remedy and len(finding.remedy) < 60 else finding.code,

@@ -65,7 +65,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     else:
         title = f"On {counted(found.points, 'measurement')} of such work on {whose} predictions are"
         title += f" {percent(found.error, 1)} off"
-        title += f", {percent(found.coverage)} lie in their bands" if not math.isnan(found.coverage) else ""
+        title += f"; {_held(found, chosen)}"
     return Chapter(
         context.key("validation", subject),
         "Validation",
@@ -79,6 +79,16 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         ),
         context.lettered(subject),
     )
+
+
+def _held(found: Score, chosen: Sequence[Record]) -> str:
+    """How many lie in their bands, of those that can: a limit has no band to lie in."""
+    banded = [record.inside for record in chosen if record.inside is not None]
+    limits = found.points - len(banded)
+    if not banded:
+        return "all are limits, with no band to lie in"
+    aside = f", {in_words(limits, 'is a limit', 'are limits')}" if limits else ""
+    return f"{sum(banded):,} of {len(banded):,} lie in their bands{aside}"
 
 
 def _accelerators(subject: Subject) -> set[str]:

@@ -112,9 +112,12 @@ def _names(sheet: Chart, traces: Sequence[Trace], x: Scale, y: Scale, width: flo
         places = [(k, side) for k in range(len(trace.x) - 1, -1, -1) for side in (-9.0, 17.0)]
         if trace.dashed:
             places = places[len(places) // 3 :] + places[: len(places) // 3]
-        for k, side in places:
-            at = min(width - wide, max(x.start, x.at(trace.x[k]) - wide / 2 - (12 if k == len(trace.x) - 1 else 0)))
-            base = y.at(trace.y[k]) + side
+        corners = [
+            (x.at(trace.x[k]) - wide / 2 - (12 if k == len(trace.x) - 1 else 0), y.at(trace.y[k]) + side)
+            for k, side in places
+        ]
+        for corner, base in (*corners, *_beside(trace, x, y, wide)):
+            at = min(width - wide, max(x.start, corner))
             box = (at, base - 9, wide, 12.0)
             if (
                 base < 22
@@ -126,6 +129,17 @@ def _names(sheet: Chart, traces: Sequence[Trace], x: Scale, y: Scale, width: flo
             taken.append(box)
             sheet.text(at, base, trace.name, "muted" if trace.dashed else trace.ink, bold=not trace.dashed)
             break
+
+
+def _beside(trace: Trace, x: Scale, y: Scale, wide: float) -> list[tuple[float, float]]:
+    """Places for the name of a line with few points: left of it, above or below, from its end down."""
+    points = [(x.at(a), y.at(b)) for a, b in zip(trace.x, trace.y, strict=True)]
+    found: list[tuple[float, float]] = []
+    for (x0, y0), (x1, y1) in reversed(list(pairwise(points))):
+        for k in range(9, 2, -1):
+            px, py = x0 + (x1 - x0) * k / 10, y0 + (y1 - y0) * k / 10
+            found += [(px - wide - 8, py + 4), (px - wide / 2, py - 7), (px - wide / 2, py + 15)]
+    return found
 
 
 def _over(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:

@@ -32,7 +32,11 @@ class Rated:
 
 
 def rated_of(stock: Inventory, unit: UnitClass) -> Rated:
-    """Rated power of a unit: as stated, else the sum of what its parts state, which is a lower end."""
+    """Rated power of a unit: as stated, else the limits of its parts.
+
+    What is around the accelerators counts with the most that was read: feeds are planned for a rating, and no load
+    may exceed it.
+    """
     own = stock.number(unit.part, "power_max")
     if own is not None:
         return Rated(own, stock.status(unit.part, "power_max"))
@@ -40,7 +44,7 @@ def rated_of(stock: Inventory, unit: UnitClass) -> Rated:
     known = [(c, w) for c, w in stated if w is not None]
     if not known:
         return Rated(None, Status.ASSUMED)
-    around = AROUND.value * unit.accelerators()
+    around = AROUND.high * unit.accelerators()
     accelerators = sum(w * c.count for c, w in known if _accelerates(c.part.kind))
     rest = sum(w * c.count for c, w in known if not _accelerates(c.part.kind))
     status = weakest(*(stock.status(c.part, "power_per_part") for c, _ in known), Status.DERIVED)

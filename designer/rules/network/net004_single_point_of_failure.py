@@ -34,7 +34,7 @@ def check(context: Context) -> Iterator[Offence]:
     hosts = {int(context.network.island[g]) for g in fabric.gateway.tolist() if not stores[g]} if single else set()
     if single and len(hosts) > 1:
         path = net.path(single[0])
-        text = f"{path} is reached by {len(hosts):,} machines through one switch alone"
+        text = f"{net.part(single[0]).label} is reached by {len(hosts):,} machines through one switch alone"
         yield Offence(text, (path,), "cable it to a second switch", alike=len(single))
 
 

@@ -72,6 +72,23 @@ def test_every_template_shows_its_names_at_fit(file: Path) -> None:
             assert any(any(c.isdigit() for c in text) and any(c.isalpha() for c in text) for text in told), (name, told)
 
 
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+@pytest.mark.parametrize("name", ["hgx-h100-8", "dgx2", "mi300x-platform"])
+def test_a_name_that_is_there_is_whole_at_every_size_of_the_canvas(name: str, ratio: float) -> None:
+    """Names give way to shorter forms, not to …, even where a card loses part of a pixel."""
+    view_state, _ = state(lay_out(open_design(name)))
+    seen = 0
+    for wide in range(560, 1400, 40):
+        view = View(width=wide * ratio, height=wide * 0.6 * ratio).whole(view_state.bounds)
+        level = level_at(view.scale / ratio, None, len(view_state.geometry))
+        frame = Frame(view.scale, round(view.x), round(view.y), level, ratio, next_octave(None, view.scale))
+        for label in labels(view_state, frame):
+            if label.bold and label.text[-1:].isdigit():
+                assert text_width(label.text, label.px, bold=True) <= label.width, (wide, label)
+                seen += 1
+    assert seen > 100
+
+
 @pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
 def test_names_lie_on_no_others_and_no_two_are_alike(file: Path) -> None:
     geometry = lay_out(open_design(file))
@@ -153,7 +170,8 @@ def test_short_forms_keep_kind_and_number() -> None:
     assert shorter("pcie_switch0") == ("pcie_switch0", "pcie_sw0", "p-sw0", "sw0")
     assert shorter("mlx5_0") == ("mlx5_0",)
     assert shorter("Storage NIC 0") == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0", "NIC 0")
-    assert shorter("PCIe switch 0.1")[-1] == "sw 0.1"
+    assert shorter("PCIe switch 0.1")[-1] == "SW 0.1"
+    assert shorter("PCIe switch 0")[1] == "PCIe SW 0"
 
 
 def test_what_is_left_out_of_a_name_makes_no_two_alike() -> None:

@@ -253,6 +253,20 @@ def test_an_error_of_the_drawing_itself_is_told_and_rules_nothing_out() -> None:
     assert any("PWR002" in text for text in found.best[0].broken)
 
 
+@pytest.mark.parametrize(
+    ("goal", "settings", "choices"),
+    [
+        ("evacuate", [], ["nodes=4,5", "migration=25 Gb/s,100 Gb/s"]),
+        ("serve", ["rate=2 1/s"], ["server=serving-l40s-4", "nodes=1,2", "split=together,1:1", "tensor=1,2"]),
+    ],
+)
+def test_every_design_has_a_name_of_its_own(goal: str, settings: list[str], choices: list[str]) -> None:
+    question = Question(read_wanted(goal, settings, choose=choices))
+    names = [question.design(s).name for s in leaves(question)]
+    assert len(names) > 1
+    assert len(names) == len(set(names))
+
+
 def test_no_proposal_breaks_a_rule() -> None:
     for found in (
         propose(read_wanted("train", TRAIN, choose=[*SMALL[:1], "nodes=1", *SMALL[2:]])),

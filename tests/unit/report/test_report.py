@@ -13,10 +13,12 @@ from designer.design.document import Design, with_changes
 from designer.errors import Cancelled, ReportError
 from designer.report.assembly import compose_report
 from designer.report.document import Report
+from designer.report.inventory import inventory
+from designer.report.names import in_names
 from designer.report.renderers.html import to_html
 from designer.report.renderers.markdown import to_markdown
 from designer.report.renderers.pdf import to_pdf
-from designer.report.settings import Chosen, Settings
+from designer.report.settings import Chosen, Cost, Energy, Settings
 from tests.budget import sample
 
 #: the report of the pod takes seconds: one process makes it
@@ -150,3 +152,49 @@ def test_several_designs_have_letters() -> None:
     assert "drawing-a" in keys
     assert "drawing-b" in keys
     assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        _HOSTILE,
+        "a\nb\r\nc\t\"'`|*_",
+        "=cmd()|' /C calc'!A0",
+        "../../etc\\passwd",
+        "\u202e\u2066\u05d0\u05d1 \U0001f600",
+    ],
+    ids=["markup", "newlines", "formula", "path", "right-to-left"],
+)
+def test_hostile_names_are_obeyed_in_no_chapter(name: str) -> None:
+    """Two designs with rent and energy prices: comparison, running cost, racks and validation too."""
+    design = designer.open_design("m40-server")
+    parts = [with_changes(p, name=f"{name} {p.id}") for p in design.parts.values()]
+    workloads = [with_changes(w, title=f"{name} {w.id}") for w in design.workloads.values()]
+    hostile = with_changes(design, title=name, intent=name, parts=parts, workloads=workloads)
+    cost = Cost(rent=2.5, currency="EUR", source=name)
+    chosen = Chosen(cost=cost, energy=Energy(price=0.25, currency="EUR", source=name))
+    report = compose_report([hostile, hostile], Settings(chosen=chosen), date=_DAY)
+    keys = {c.key for c in report.chapters}
+    assert {"comparison", "racks-a", "power-a", "validation-b"} <= keys
+    assert any(key.startswith("running-cost") for key in keys)
+    page = _parsed(report)
+    assert "script" not in page.tags
+    assert not page.events
+    for told in (to_html(report), to_markdown(report)):
+        assert "\u202e" not in told
+        assert "<script>" not in told
+    assert to_pdf(report).startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [
+        ("hosts[1]/gpu0: taken", "ESXi hosts 2, GPU 0: taken"),
+        ("Empty hosts[0]", "Empty ESXi hosts 1"),
+        ("no such hosts[9]/gpu7, nor gpu 0", "no such hosts[9]/gpu7, nor gpu 0"),
+        ("100 GB/s of S/PDIF and/or more", "100 GB/s of S/PDIF and/or more"),
+    ],
+)
+def test_paths_in_a_text_become_names_of_the_drawing(told: str, named: str) -> None:
+    """Members are counted from one, as everywhere in the report; what is no path stays."""
+    assert in_names(inventory(designer.open_design("vsphere-cluster-4")), told) == named

@@ -187,3 +187,13 @@ def test_weight_on_the_floor_by_hand() -> None:
     assert servers.unweighed == 0
     others = [rack for rack in plan.racks if any(unit.kind == "storage" for unit in rack.units)]
     assert sum(rack.unweighed for rack in others) == 1
+
+
+def test_no_load_is_above_the_limits_of_the_parts() -> None:
+    """Eight H100 of 700 W are 5.6 kW; around them at most 8 × 360 W = 2.88 kW was read: 8.48 kW, and no band above."""
+    design = designer.open_design("hgx-h100-8")
+    (found,) = (d for d in draws(design, None) if d.unit.accelerators())
+    assert found.rated.summed
+    assert found.rated.value == pytest.approx(5600 + 2880)
+    assert found.load is not None
+    assert found.load.high <= (found.rated.value or 0) * (1 + 1e-9)
