@@ -208,10 +208,17 @@ def print_findings(findings: Sequence[Finding], stream: Any = None) -> None:
             shown = ", ".join(shortened(place, 200) for place in finding.where[:4])
             where = f" [{shown}{f' and {len(finding.where) - 4} more' if len(finding.where) > 4 else ''}]"
         remedy = f" — {finding.remedy}" if finding.remedy else ""
-        line = f"{finding.severity}: {finding.code}: {shortened(finding.text)}{where}{shortened(remedy)}"
-        if room := _room(out):  # elsewhere one line each, for other programs
-            line = textwrap.fill(line, room, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
-        print(line, file=out)
+        print_line(
+            f"{finding.severity}: {finding.code}: {shortened(finding.text)}{where}{shortened(remedy)}", "  ", out
+        )
+
+
+def print_line(text: str, below: str = "", stream: Any = None) -> None:
+    """A line of prose: in a terminal it goes on below after `below`, elsewhere it is one line, for other programs."""
+    out = stream or sys.stdout
+    if (room := _room(out)) and len(text) > room:
+        text = textwrap.fill(text, room, subsequent_indent=below, break_on_hyphens=False, break_long_words=False)
+    print(text, file=out)
 
 
 def progress_bar() -> Callable[[float, str], None]:

@@ -229,8 +229,17 @@ def _field_lines(old: BaseModel, new: BaseModel) -> Iterator[str]:
 
 def _mapping_lines(name: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str]:
     for key in sorted(a.keys() | b.keys()):
-        if a.get(key) != b.get(key):
-            yield f"{name}.{key} {_text(a.get(key))} → {_text(b.get(key))}"
+        old, new = a.get(key), b.get(key)
+        if old == new:
+            continue
+        if isinstance(old, Quantity) and isinstance(new, Quantity) and old.value == new.value:
+            yield f"{name}.{key} by another source: {_source(old)} → {_source(new)}"
+        else:
+            yield f"{name}.{key} {_text(old)} → {_text(new)}"
+
+
+def _source(value: Quantity) -> str:
+    return f"{value.source or '–'} ({value.status})"
 
 
 def _text(value: object) -> str:

@@ -24,6 +24,8 @@ pytestmark = pytest.mark.without_qt
         ["survive", "hgx-h100-8"],
         ["parts", "h100-sxm5"],
         ["simulate", "hgx-h100-8", "--workload", "h2d", "--until", "10 ms"],
+        ["summary", "vsphere-cluster-4"],
+        ["check", "vsphere-cluster-4"],
     ],
     ids=lambda command: command[0],
 )

@@ -42,7 +42,7 @@ class _Page(argparse.Action):
 def run(options: argparse.Namespace) -> int:
     """Check a design."""
     from designer.cli.design import opened
-    from designer.cli.output import finding_dict, print_findings, print_json, shown_file
+    from designer.cli.output import finding_dict, print_findings, print_json, print_line, shown_file
     from designer.errors import raised_in
     from designer.findings import Severity
     from designer.rules.rule import rules
@@ -81,14 +81,11 @@ def run(options: argparse.Namespace) -> int:
             f"{n} {s}{'s' if n != 1 else ''}"
             for s, n in zip(("error", "warning", "remark"), told.values(), strict=True)
         ]
-        print(
-            f"{loaded.design.title or loaded.design.name}: {count} rules of the profile {profile}, {', '.join(words)}"
-        )
+        name = loaded.design.title or loaded.design.name
+        print_line(f"{name}: {count} rules of the profile {profile}, {', '.join(words)}")
         if report.waived:
-            print(
-                f"{len(report.waived)} accepted: "
-                + ", ".join(f"{w.finding.code} ({w.waiver.author})" for w in report.waived)
-            )
+            accepted = ", ".join(f"{w.finding.code} ({w.waiver.author})" for w in report.waived)
+            print_line(f"{len(report.waived)} accepted: {accepted}")
         import sys
 
         print_findings(findings, sys.stdout)

@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 def _print(found: Comparison) -> None:
     import sys
 
-    from designer.cli.output import print_findings, table
+    from designer.cli.output import print_findings, print_line, table
     from designer.testing.comparing import explained
     from designer.units import format_si
 
@@ -96,7 +96,7 @@ def _print(found: Comparison) -> None:
     if found.changes:
         print("\nchanges:")
         for line in found.changes:
-            print(f"  {line}")
+            print_line(f"  {line}", "    ")
 
 
 COMMAND = Command(

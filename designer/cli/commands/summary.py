@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Count parts and links after elaboration."""
     from designer.cli.documents import ids_of
-    from designer.cli.output import print_findings, print_json, shown_file, table
+    from designer.cli.output import print_findings, print_json, print_line, shown_file, table
     from designer.design.query import summarize
 
     loaded = opened(options)
@@ -37,11 +37,16 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(summary)
     else:
-        print(f"{loaded.design.title or loaded.design.name}\n{loaded.design.intent}".rstrip() + "\n")
+        for line in (loaded.design.title or loaded.design.name, loaded.design.intent):
+            if line:
+                print_line(line)
+        print()
         print(table(("parts", "count"), [(k, f"{n:,}") for k, n in summary["parts"].items()], (1,)), end="\n\n")
         print(table(("links", "count"), [(k, f"{n:,}") for k, n in summary["links"].items()], (1,)), end="\n\n")
         workloads = ", ".join(summary["workloads"]) or "none"
-        print(f"{summary['groups']} groups, {summary['vms']} virtual machines, workloads: {workloads}")
+        counts = (("group", summary["groups"]), ("virtual machine", summary["vms"]))
+        words = [f"{n:,} {what}{'s' if n != 1 else ''}" for what, n in counts]
+        print_line(f"{', '.join(words)}, workloads: {workloads}")
         if options.ids:
             rows = [(id, what["what"], what["kind"], what["type"]) for id, what in summary["ids"].items()]
             print("\n" + table(("id", "what", "kind", "type, ends or number"), rows))

@@ -13,6 +13,7 @@ from designer.design.edits.properties import SetPolicy, SetProperties
 from designer.fields import Quantity
 from designer.interchange.native.reader import loads
 from designer.interchange.native.writer import dumps
+from designer.sources import Status
 from tests.designs import one_unit
 from tests.made_edits import MakeException
 
@@ -41,6 +42,11 @@ def test_every_change_is_found_at_its_address_and_reported() -> None:
     assert lines(design, SetPolicy({"ecmp": "hash"}).apply(design)) == ["policy.ecmp split → hash"]
     valued = SetValue(("gpu0",), "memory_capacity", Quantity(value="80 GB"), within=("servers",)).apply(design)
     assert lines(design, valued) == ["changed GPU gpu0 in servers[*]: overrides.memory_capacity – → 80 GB"]
+    cited = Quantity(value="80 GB", source="nvidia", status=Status.PRIMARY)
+    again = SetValue(("gpu0",), "memory_capacity", cited, within=("servers",)).apply(valued)
+    assert lines(valued, again) == [
+        "changed GPU gpu0 in servers[*]: overrides.memory_capacity by another source: – (secondary) → nvidia (primary)"
+    ]
 
 
 def test_removals_and_additions_mirror_each_other() -> None:
