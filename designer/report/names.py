@@ -13,6 +13,8 @@ _STEP: Final = r"[A-Za-z][\w-]*(?:\[\d+\])?"
 _PATH: Final = re.compile(rf"(?<![\w/\].-]){_STEP}(?:/{_STEP})*(?![\w/\[]|-\w)")
 _MEMBER: Final = re.compile(r"([A-Za-z][\w-]*)\[(\d+)\]")
 _CODED: Final = re.compile(r"[\d\[/_]")
+#: what vSphere writes in front of the types of virtual GPUs, which NVIDIA's tables spell without: ``A100D-80C``
+_VSPHERE: Final = "grid_"
 #: texts are searched this far: what is longer is cut before anybody reads it
 _MOST: Final = 4000
 
@@ -26,13 +28,15 @@ def part_name(stock: Inventory, index: int) -> str:
 
 
 def in_names(stock: Inventory, told: str) -> str:
-    """The text with every path of a part, or of a member of a group, as the drawing names it."""
+    """The text with every path of a part, member of a group and type of virtual GPU as the drawing names it."""
     return _PATH.sub(lambda found: _name(stock, found[0]), told[:_MOST]) + told[_MOST:]
 
 
 def _name(stock: Inventory, path: str) -> str:
     if not _CODED.search(path):
         return path
+    if path.lower().startswith(_VSPHERE):
+        return path[len(_VSPHERE) :].upper()
     member = _MEMBER.fullmatch(path)
     if member is not None and (group := stock.net.block.groups.get(member[1])) is not None:
         return f"{group.label.replace('_', ' ')} {int(member[2]) + 1}"

@@ -492,20 +492,10 @@ def _type_of(gpu: HostGpu) -> VgpuType:
     return gpu.type
 
 
-#: what vSphere writes in front of the types of virtual GPUs
-_VSPHERE: Final = "grid_"
-
-
-def _type_name(device: VmDevice) -> str:
-    """A virtual GPU as NVIDIA's tables spell it: ``grid_a100d-80c`` of vSphere is the type ``A100D-80C``."""
-    name = device.profile or device.kind
-    return name[len(_VSPHERE) :].upper() if name.lower().startswith(_VSPHERE) else name
-
-
 def shape_of(vm: VirtualMachine) -> str:
     """What GPUs a machine needs, in one word; empty without."""
     names = [
-        f"{device.count} × {_type_name(device)}" if device.count > 1 else _type_name(device)
+        f"{device.count} × {device.profile or device.kind}" if device.count > 1 else device.profile or device.kind
         for device in vm.devices
         if gpu_devices(vm) or device.kind == "dynamic_directpath"
     ]

@@ -191,6 +191,7 @@ def test_hostile_names_are_obeyed_in_no_chapter(name: str) -> None:
     [
         ("hosts[1]/gpu0: taken", "ESXi hosts 2, GPU 0: taken"),
         ("Empty hosts[0]", "Empty ESXi hosts 1"),
+        ("no room for grid_a100d-80c", "no room for A100D-80C"),
         ("no such hosts[9]/gpu7, nor gpu 0", "no such hosts[9]/gpu7, nor gpu 0"),
         ("100 GB/s of S/PDIF and/or more", "100 GB/s of S/PDIF and/or more"),
     ],

@@ -28,7 +28,7 @@ def test_emptying_host_one_names_time_stun_link_and_who_stays() -> None:
     assert told["Front end"]["stun"] is None
     assert told["Front end"]["pause"] < 1
     assert told["Training 0"]["to"] is None
-    assert "A100D-80C" in told["Training 0"]["note"]
+    assert "grid_a100d-80c" in told["Training 0"]["note"]
     assert {bottleneck.id for bottleneck in result.binding} == {"vmotion_network[0]:ab", "vmotion_network[2]:ba"}
     assert result.binding[0].gain_together is not None
     assert result.binding[0].gain_together > 1.5
