@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import Qt, SignalInstance
-from PySide6.QtGui import QPaintEvent, QWheelEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import (
     QComboBox,
@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QStyle,
     QStyleOptionComboBox,
-    QStylePainter,
     QWidget,
 )
 
@@ -105,9 +104,9 @@ class Choice(QComboBox):
             super().paintEvent(event)
             return
         option.currentText = short  # type: ignore[misc]
-        painter = QStylePainter(self)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        with QPainter(self) as painter:
+            self.style().drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option, painter, self)
+            self.style().drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option, painter, self)
 
 
 class Slider(QSlider):

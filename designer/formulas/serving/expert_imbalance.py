@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
@@ -42,7 +42,7 @@ def expert_imbalance(experts: int, per_token: int, tokens: float, ranks: int) ->
     return Ratio(busiest * ranks / (tokens * per_token))
 
 
-@cache
+@lru_cache(maxsize=64)
 def _deviations(ranks: int) -> float:
     """By which the largest of so many shares of one sum lies above their mean [1]."""
     return NormalDist().inv_cdf((ranks - 3 / 8) / (ranks + 1 / 4)) * math.sqrt(ranks / (ranks - 1))

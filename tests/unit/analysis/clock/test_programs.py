@@ -284,22 +284,22 @@ def test_a_trace_file_with_a_wrong_line_is_reported_by_its_line(tmp_path):
 
 
 def test_cancelling_stops_within_a_fifth_of_a_second():
+    """In processor time, which other programs do not lengthen: from one question to the next, and to the end."""
     import time
 
     asked = time.perf_counter() + 0.3
     design = designer.open_design("hgx-h100-8")
-    began: list[float] = []
+    questions: list[float] = []
 
     def cancelled() -> bool:
-        if time.perf_counter() < asked:
-            return False
-        began.append(time.perf_counter())
-        return True
+        questions.append(time.process_time())
+        return time.perf_counter() >= asked
 
     program = Program("busy", (Step("a", Delay(1e-6)), Step("b", Delay(1e-6), ("a",))), math.inf)
     with pytest.raises(Cancelled):
         simulate(design, programs=[program], until=1e9, bands=False, cancelled=cancelled)
-    assert time.perf_counter() - asked < 0.2
+    assert len(questions) > 2
+    assert max(after - before for before, after in itertools.pairwise([*questions, time.process_time()])) < 0.2
 
 
 def test_marks_series_and_busy_are_read_from_the_run():
