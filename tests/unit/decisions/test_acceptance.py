@@ -191,7 +191,8 @@ def test_faults_are_found_and_sound_machines_are_left_alone(each: int) -> None:
         kinds.setdefault(row.fault.kind, []).append(row)
     assert len(kinds) >= 18
     draw, first, among, tried = random.Random(20261122), 0, 0, 0
-    for rows in kinds.values():
+    shown: set[str] = set()
+    for kind, rows in kinds.items():
         for _ in range(each):
             chosen = draw.choice(rows)
             promised = put_in(chosen, draw)
@@ -200,9 +201,12 @@ def test_faults_are_found_and_sound_machines_are_left_alone(each: int) -> None:
             causes = ranked(measured_under(base, promised, draw), every)
             at = next((k for k, cause in enumerate(causes) if chosen.fault in cause.faults), 99)
             tried, first, among = tried + 1, first + (at == 0), among + (at < 3)
-    assert tried >= 15 * each
-    assert first >= 0.85 * tried
-    assert among >= 0.95 * tried
+            shown.add(kind)
+    # a mild case of a fault may stay within what a sound machine does
+    assert len(shown) >= 16
+    assert tried >= 14 * each
+    assert first >= 0.90 * tried
+    assert among >= 0.98 * tried
     sound = sum(ranked(measured_under(base, base, draw), every)[0].sound for _ in range(5 * each))
     assert sound >= 4.5 * each
 
