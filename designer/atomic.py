@@ -3,7 +3,8 @@
 A plain file is written beside its old self, synced, and takes its name in one step, so that a full disk, a kill or
 a power failure leaves the old one as it was. It keeps its owner, mode and extended attributes; a new file has the
 permissions of the umask. Symbolic links stay, what they point to is replaced. Character devices and pipes are
-written to. Where the system knows files without a name, the new one has none until it is whole: a kill leaves no rest.
+written to, and read without waiting for somebody to write. Where the system knows files without a name, the new one
+has none until it is whole: a kill leaves no rest.
 What only some systems have (locks, owners, flags) is called here and nowhere else.
 """
 
@@ -74,6 +75,24 @@ def write(path: str | os.PathLike[str], data: bytes, *, private: bool = False) -
         raise WriteError(why.text, file=_shown(path), remedy=why.remedy) from error
 
 
+def read(path: str | os.PathLike[str], limit: int) -> bytes:
+    """At most `limit` bytes of a file or of what is poured into a pipe; a pipe without a writer is empty.
+
+    Raises
+    ------
+    OSError, ValueError
+        If it cannot be read.
+    """
+
+    def at_once(name: str, flags: int) -> int:
+        return os.open(name, flags | _flag("O_NONBLOCK"))
+
+    with open(path, "rb", opener=at_once) as file:
+        if _flag("O_NONBLOCK"):
+            os.set_blocking(file.fileno(), True)
+        return file.read(limit)
+
+
 def _write(path: Path, data: bytes, private: bool) -> tuple[str, ...]:
     try:
         old = path.stat()
@@ -103,7 +122,7 @@ def _pour(path: Path, mode: int, data: bytes) -> None:
 
 
 def _open_pipe(path: Path) -> int:
-    """A pipe, once somebody reads from it: a pipe nobody reads would hold the program for ever."""
+    """A pipe, once it has a reader: one without would hold the program for ever."""
     end = time.monotonic() + _READER_WAIT
     while True:
         try:

@@ -8,6 +8,7 @@
     ├── ExchangeError    a foreign file cannot be read or written
     ├── WriteError       a file cannot be written, whatever its format
     ├── AnalysisError    a study cannot be run on this design
+    │   └── NothingNamed a selector of a workload names no part of it
     ├── ReportError      a report cannot be made of what was given
     └── Cancelled        the user stopped a long run
 
@@ -85,6 +86,12 @@ class AnalysisError(DesignerError):
     """A study cannot be run on this design."""
 
 
+class NothingNamed(AnalysisError):
+    """A selector of a workload names no part of this design: what it named may have failed."""
+
+    selector: str = ""
+
+
 class ReportError(DesignerError):
     """A report cannot be made: no design, unknown chapters."""
 
@@ -106,8 +113,14 @@ def raised_in(*, file: str | None = None, place: str | None = None) -> Generator
 def raised_as(
     kind: type[DesignerError], place: str, *, of: type[DesignerError] = DesignerError
 ) -> Generator[None, None, None]:
-    """Errors of what is done here are errors of another kind, at a place; those that are not `of` a class stay."""
+    """Errors of what is done here are errors of another kind, at a place; those that are not `of` a class stay.
+
+    One that already is of a narrower class of that kind stays what it is, at the place.
+    """
     try:
         yield
     except of as error:
+        if isinstance(error, kind) and type(error) is not kind:
+            error.place = place
+            raise
         raise kind(error.text, place=place, remedy=error.remedy) from None

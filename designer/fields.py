@@ -68,6 +68,9 @@ DataRateOrZero = Annotated[str, _not_negative("rate")]
 SomeData = Annotated[str, _positive("size")]
 #: duration as text, greater than zero
 SomeTime = Annotated[str, _positive("duration")]
+#: power and mass as text, greater than zero
+SomePower = Annotated[str, _positive("power")]
+SomeMass = Annotated[str, _positive("mass")]
 #: a share of a whole as text, ``"0.4"`` or ``"40 %"``
 Share = Annotated[str, _between("ratio")]
 #: events per second as text, ``"25000 1/s"``, zero or more

@@ -175,6 +175,7 @@ POOL-REST              info           Some accelerators are left out of the pool
 SERVE-APART            info           A model named as beside another one shares no accelerator with it
 SERVE-CONTEXT          warning        Requests are longer than the model was made for
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
+SERVE-DRAFTS           warning,info   Up to how many requests at once drafted tokens pay
 SERVE-EXPERTS          info           An expert width has no experts to share out
 SERVE-IDLE             info           Some accelerators do not serve
 SERVE-LIMIT            error          A limit of the service is not met
@@ -189,6 +190,7 @@ SERVE-SATURATED        error          More requests arrive than can be answered
 SERVE-TIER             warning        Keys and values beyond the GPU help little
 SERVE-TRACE            info           The requests of a file were changed
 SERVE-TURNS            info           Models take turns on the same accelerators
+SERVE-UNUSED           info           A setting of a served model changes nothing as it is asked for
 TRAIN-BATCH            warning        The batch is larger than the dataset
 TRAIN-BESIDE           info           A retraining beside a workload takes some of its pace
 TRAIN-CADENCE          warning        Retraining takes longer than the time to the next one

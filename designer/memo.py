@@ -4,7 +4,7 @@ Three rules, held by a test of the house. What depends on a frozen object (a des
 remembered by `memo`, per object and by identity. What depends on plain values alone (a name, a number) may use
 ``functools.lru_cache`` with a bound, and what depends on nothing ``functools.cache``. Nothing else remembers: no
 dictionaries of names, no weak references, no answers put into another object's ``__dict__``. Objects made anew by each
-edit but alike are made one by `Alike`.
+edit but alike are made one by `Alike`; answers known by a digest are in a `Store` that a `memo` keeps.
 """
 
 from __future__ import annotations
@@ -130,6 +130,40 @@ class Alike(Generic[Answer]):
         with self._lock:
             while len(self._known) > keep:
                 self._known.popitem(last=False)
+
+
+class Store(Generic[Answer]):
+    """Answers under keys such as digests, the last ones, up to a number of entries in all of them together.
+
+    It hangs on the object the answers are about, which a `memo` gives it.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._made: OrderedDict[bytes, tuple[Answer, int]] = OrderedDict()
+        self._entries = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> Answer | None:
+        """The answer kept under a key, or None."""
+        with self._lock:
+            found = self._made.get(key)
+            if found is None:
+                return None
+            self._made.move_to_end(key)
+            return found[0]
+
+    def keep(self, key: bytes, answer: Answer, entries: int) -> None:
+        """Keep an answer of so many entries, unless it alone is too large."""
+        with self._lock:
+            before = self._made.pop(key, None)
+            self._entries -= before[1] if before is not None else 0
+            if entries > self._limit:
+                return
+            self._made[key] = answer, entries
+            self._entries += entries
+            while self._entries > self._limit:
+                self._entries -= self._made.popitem(last=False)[1][1]
 
 
 _all: weakref.WeakSet[Memo[Any, Any, Any] | Alike[Any]] = weakref.WeakSet()

@@ -35,6 +35,12 @@ def harmless(text: str) -> str:
     return _OBEYED.sub("�", text)
 
 
+def counted(n: float, one: str, many: str = "") -> str:
+    """``1 cable``, ``1,280 cables``; with a verb where the words have one: ``1 cable is``, ``2 cables are``."""
+    number = round(n)
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def shortened(text: str, most: int = LONGEST) -> str:
     """The text, or its beginning and end with the number of characters left out between them."""
     if len(text) <= most:

@@ -109,7 +109,7 @@ class Estimate:
 
     @classmethod
     def total(cls, parts: Sequence[Estimate], sources: tuple[str, ...] = ()) -> Estimate:
-        """Parts added up, all at the same end of their bands at once; resting on what the first does if not told."""
+        """Parts added up, all at one end of their bands at once; with the sources of the first if none are given."""
         low, high = sum(part.low for part in parts), sum(part.high for part in parts)
         return cls(sum(part.value for part in parts), low, high, parts[0].unit, sources or parts[0].sources)
 

@@ -248,6 +248,10 @@ def write(value: float, dimension: str) -> str:
     return best if best is not None else f"{value!r} {DIMENSIONS[dimension]}"
 
 
+#: counts from here on are told as powers of ten [1]
+_COUNTED: Final = 1e10
+
+
 def format_quantity(value: float, dimension: str, digits: int = 3) -> str:
     """Text for people: `digits` significant digits and a fitting prefix. The only place that makes such text."""
     if math.isnan(value):
@@ -255,7 +259,9 @@ def format_quantity(value: float, dimension: str, digits: int = 3) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if dimension == "ratio":
-        return f"{value:.{digits}g}"
+        text = f"{value:.{digits}g}"
+        # counts of thousands and millions are read more easily than powers of ten
+        return f"{float(text):,.0f}" if "e+" in text and abs(value) < _COUNTED else text
     if dimension == "duration":
         return _format_duration(value, digits)
     if dimension == "frequency":

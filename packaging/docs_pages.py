@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import json
-import os
 import pkgutil
 import re
 import sys
@@ -99,7 +99,6 @@ def commands() -> str:
     """What every command prints as its help."""
     from designer.cli.main import commands as found
 
-    os.environ["COLUMNS"] = "100"
     lines = [
         "# Command line",
         "",
@@ -112,7 +111,7 @@ def commands() -> str:
             prog=f"designer {name}",
             description=command.help,
             epilog=f"{command.more}example: {command.example}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=functools.partial(argparse.RawDescriptionHelpFormatter, width=98),
         )
         command.add_arguments(parser)
         lines += [f"## {name}", "", command.help, "", "```text", parser.format_help().rstrip(), "```", ""]

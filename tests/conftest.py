@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.real import real_folder
 
 # Before anything loads Qt: no window on the developer's screen unless a run asks for one.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Nor is what is printed broken to the width of the terminal the tests were started in.
+os.environ.pop("COLUMNS", None)
 os.environ.setdefault("PYTEST_QT_API", "pyside6")
 os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 
@@ -32,7 +35,12 @@ for name, budget in (("ci", 20), ("long", 100)):
     )
 # For finding new failures: HYPOTHESIS_PROFILE=search tries many more, different every time.
 settings.register_profile("search", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+settings.load_profile(_PROFILE)
+if _PROFILE == "ci" and hasattr(providers, "is_local_module_file"):
+    # Hypothesis reads the source of all loaded modules for constants to try: ten seconds in every process, and other
+    # examples in each, for it depends on what was loaded before. The profiles that search for more do so.
+    providers.is_local_module_file = lambda path: False
 
 _HOME = tempfile.TemporaryDirectory(prefix="designer-tests-")
 
@@ -73,6 +81,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """When all is over, pytest looks for garbage five times: what has been looked through once is left out."""
+    gc.collect()
+    gc.freeze()
+
+
 @cache
 def _group(file: Path) -> str:
     """The group of workers' tests that a file names in its ``pytestmark``, else nothing."""
@@ -82,8 +97,8 @@ def _group(file: Path) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Sends the files of a group to one worker, where they share what they read; xdist looks for the group behind the
-    name of each test, where newer versions of pytest do not write it.
+    """Sends the tests of a file, and the files of a group, to one worker, where they share what they read and make;
+    xdist looks for the group behind the name of each test, where newer versions of pytest do not write it.
     """
     if config.getoption("dist") != "loadgroup":
         return None
@@ -91,7 +106,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByFile(LoadGroupScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return _group(config.rootpath / nodeid.partition("::")[0]) or nodeid
+            file = nodeid.partition("::")[0]
+            return _group(config.rootpath / file) or file
 
     return ByFile(config, log)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from designer.formulas.collectives import EdgeRate
 from designer.formulas.transfer.achievable_fraction import both_directions_share
 from designer.memo import memo
 from designer.sources import Constant, Status
+
+_ENDS: Final = ("value", "low", "high")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,12 +127,13 @@ def _edge(network: Network, hops: Hops, capacity: Float) -> tuple[EdgeRate, Int,
     rates = 2 * network.class_rate[network.arrays.rate_class[links]]
     ends: list[float] = []
     binds, by_links = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    for end in ("value", "low", "high"):
-        level = capacity / _taken(network, hops.cells, definition, end)
+    taken, taken_both = _taken(network, hops.cells, definition), _taken(network, hops.two_way_cells, of_link)
+    for k, end in enumerate(_ENDS):
+        level = capacity / taken[k]
         both = np.empty(0)
         if len(links):
-            share_kept = np.array([getattr(kept[int(d)], end) for d in of_link])
-            both = rates * share_kept / _taken(network, hops.two_way_cells, of_link, end)
+            share_kept = np.array([getattr(kept[d], end) for d in of_link.tolist()])
+            both = rates * share_kept / taken_both[k]
         rate = float(min(level.min(), both.min(initial=np.inf)))
         ends.append(rate)
         if end == "value":
@@ -138,17 +142,24 @@ def _edge(network: Network, hops: Hops, capacity: Float) -> tuple[EdgeRate, Int,
     return EdgeRate(*ends), binds, by_links
 
 
-def _taken(network: Network, cells: Cells, definition: Int, end: str) -> Float:
-    """What is taken of each row by all kinds of hops together, at what they achieve of its definition. : (n_rows,)"""
+def _taken(network: Network, cells: Cells, definition: Int) -> Float:
+    """What is taken of each row by all kinds of hops together, at what they achieve of its definition.
+
+    Returns
+    -------
+    numpy array : (3, n_rows)
+        For each end of the band of what they achieve.
+    """
     efficiencies = efficiencies_of(network)
-    load = np.zeros(len(definition))
+    load = np.zeros((len(_ENDS), len(definition)))
+    share = np.ones((len(_ENDS), len(network.net.link_defs)))
     for code, usage in zip(cells.codes, cells.usage, strict=True):
         rows = np.flatnonzero(usage)
-        share = {
-            d: min(1.0, getattr(efficiencies.constant(d, *divmod(code, N_PLACEMENTS)), end))
-            for d in np.unique(definition[rows]).tolist()
-        }
-        load[rows] += usage[rows] / np.array([share[int(d)] for d in definition[rows]])
+        of_row = definition[rows]
+        for d in set(of_row.tolist()):
+            constant = efficiencies.constant(d, *divmod(code, N_PLACEMENTS))
+            share[:, d] = [min(1.0, getattr(constant, end)) for end in _ENDS]
+        load[:, rows] += usage[rows] / share[:, of_row]
     return load
 
 

@@ -133,7 +133,7 @@ def describe(
     users: Mapping[int, int] | None = None,
     many: Mapping[int, int] | None = None,
 ) -> tuple[tuple[Bottleneck, ...], list[list[int]]]:
-    """Bottlenecks for a set of resources, members of groups that bind alike told once; and the resources of each.
+    """Bottlenecks for a set of resources, members of groups that bind alike listed once; and the resources of each.
 
     Parameters
     ----------

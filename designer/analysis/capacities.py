@@ -52,7 +52,6 @@ class LinkFacts:
     rate: float
     status: Status
     latency: Band
-    latency_source: str
     measured: bool = False
 
 
@@ -80,10 +79,10 @@ def facts_of_link(design: Design, definition: Link | Wiring, memory: Part | None
     """What a link definition can carry; that of a memory bus is what the memory at its end can do."""
     kind = link_kinds().get(definition.kind)
     rate, status = raw_rate(definition)
-    shared, source, measured = False, "", False
+    shared, measured = False, False
     latency: Band = (0.0, 0.0, 0.0)
     if kind is not None:
-        shared, source = kind.duplex is Duplex.SHARED, kind.latency.source
+        shared = kind.duplex is Duplex.SHARED
         latency = (kind.latency.value, kind.latency.low, kind.latency.high)
     if memory is not None:
         given = memory_rate(design, memory)
@@ -94,7 +93,7 @@ def facts_of_link(design: Design, definition: Link | Wiring, memory: Part | None
         shared = shared and tier_of(design, memory) != "cxl"
         latency = band_of(design, memory, "access_latency") or latency
     domain = _DOMAIN_CODE[kind.domain] if kind is not None else NETWORK
-    return LinkFacts(domain, shared, rate, status if kind is not None else Status.ASSUMED, latency, source, measured)
+    return LinkFacts(domain, shared, rate, status if kind is not None else Status.ASSUMED, latency, measured)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ class MemoryRate:
 
 
 def memory_rate(design: Design, part: Part) -> MemoryRate | None:
-    """What a memory part can do: its channels × the speed of one, or its bandwidth as a whole; None where untold."""
+    """What a memory part can do: its channels × the speed of one, or its whole bandwidth; None where not given."""
 
     def value(name: str) -> tuple[float, Status]:
         quantity = design.quantity(part, name)

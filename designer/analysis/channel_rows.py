@@ -128,6 +128,15 @@ def at_part(rows: Sequence[ChannelRow], path: str) -> tuple[list[ChannelRow], li
     return rows.several(arriving.tolist()), rows.several(leaving.tolist())
 
 
+def fullest(rows: Sequence[ChannelRow], most: int) -> list[ChannelRow]:
+    """The loaded rows that use most of what they can, as many as are asked for; of those as full, in their order."""
+    if not isinstance(rows, ChannelRows):
+        return sorted((row for row in rows if row.load > 0), key=lambda row: -row.utilization)[:most]
+    loaded = np.flatnonzero(rows.load > 0)
+    order = np.argsort(-rows.utilization[loaded], kind="stable")[:most]
+    return rows.several(loaded[order].tolist())
+
+
 def busiest_first(rows: Sequence[ChannelRow], idle: bool) -> list[int]:
     """Numbers of the rows by utilisation, then load; with `idle` those without load are among them."""
     if not isinstance(rows, ChannelRows):

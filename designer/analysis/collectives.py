@@ -23,7 +23,9 @@ from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Loa
 from designer.analysis.routes import route
 from designer.analysis.selection import resolve
 from designer.analysis.staging import staged
-from designer.analysis.vms.guests import Guest, Work, guest_of, network_for
+from designer.analysis.vms.guest import Guest, Work
+from designer.analysis.vms.guest_network import network_for
+from designer.analysis.vms.guests import guest_of
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity

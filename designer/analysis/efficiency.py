@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.frame import examples
+from designer.analysis.legs import Routes
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.routes import Routes
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer import LinkClass, Placement, TransferProtocol
 from designer.formulas.transfer.achievable_fraction import achievable_fraction

@@ -1,9 +1,9 @@
 """Flows of a transfer that are alike: classes found before routing, so that one of each is routed and solved.
 
-Flows, servers, trips through a fabric and channels refine each other's classes until none tells any apart. A trip goes
-from one gateway to another; what it takes up to the last switch is a *lane*, which it shares with all trips to
-gateways behind the same switches. So a hundred thousand flows are told apart by as many rows as they have ends, and no
-route of theirs is written down.
+Flows, servers, crossings of a fabric and channels refine each other's classes until none tells any apart. A crossing
+goes from one gateway to another; what it takes up to the last switch is a *trunk*, which it shares with all crossings
+to gateways behind the same switches. So a hundred thousand flows are told apart by as many rows as they have ends, and
+no route of theirs is written down.
 
 The classes are an equitable partition: every resource of a class meets as much of every class of flows, and every flow
 of a class as much of every class of resources. Averaging over them keeps rates feasible and never lowers the least of
@@ -13,19 +13,23 @@ them, and the fair answer is one alone, so it is the same for all members of a c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
+from designer.analysis.fabric_routes import Trunks, trunks_of
 from designer.analysis.gateways import find_fabric
-from designer.analysis.hashing import Hash, mix, rounded
+from designer.analysis.hashing import Hash, distinct, how_many, mix, rounded
 from designer.analysis.islands import find_islands
+from designer.analysis.legs import Legs, join_legs
 from designer.analysis.network import Network
-from designer.analysis.routes import Lanes, Legs, crossings, join_legs, lanes_of
+from designer.analysis.routes import crossings
 from designer.analysis.routing.host_paths import Rules
+from designer.analysis.structure import STRUCTURES_LIMIT, Structure, digest, structure_of
+from designer.memo import Store, memo
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -35,8 +39,8 @@ ALIKE_LIMIT: Final = 512
 #: refining stops here; structures of a network are told apart in a few rounds
 _ROUNDS_LIMIT: Final = 64
 #: what tells pairs and nodes of different meaning apart
-_SOURCE, _TARGET, _WAY, _ISLAND, _CHANNEL, _LANE, _TRIP, _MEETING = range(
-    len(("source", "target", "way", "island", "channel", "lane", "trip", "meeting"))
+_SOURCE, _TARGET, _WAY, _ISLAND, _CHANNEL, _TRUNK, _CROSSING, _MEETING = range(
+    len(("source", "target", "way", "island", "channel", "trunk", "crossing", "meeting"))
 )
 
 
@@ -90,6 +94,11 @@ class Fold:
     channels: Int
     channel_nodes: Nodes
     meetings: tuple[Nodes, ...]
+
+    def size(self) -> int:
+        """Numbers that it keeps."""
+        nodes = (self.islands, self.channel_nodes, *self.meetings)
+        return len(self.of) + 2 * len(self.lead) + len(self.channels) + sum(2 * len(one.lead) for one in nodes)
 
     def channel(self, channels: Int) -> tuple[Int, Int]:
         """For some channels, those that stand for them, and how many each of these stands for."""
@@ -155,10 +164,31 @@ def fold(
     ends
         The parts at which each flow is said to begin and to end.
     """
-    n = len(kind)
-    if n < ALIKE_LIMIT or network.design.policy.ecmp == "hash":
+    if len(kind) < ALIKE_LIMIT or network.design.policy.ecmp == "hash":
         return None
-    graph = _Graph(network, n)
+    met = [column for m in meetings for column in (m.flow, m.node, m.usage, m.kind)]
+    key = digest(legs.flow, legs.source, legs.target, legs.share, kind, *ends, *met)
+    kept = _kept(structure_of(network))
+    known = kept.get(key)
+    if known is None:
+        found = _fold(network, legs, kind, ends, meetings)
+        known = (found,)
+        kept.keep(key, known, found.size() if found is not None else 0)
+    # on another network of this structure the same flows are alike
+    return replace(known[0], network=network) if known[0] is not None else None
+
+
+#: numbers kept of classes of flows, for each structure: 16 MB
+_KEPT_LIMIT: Final = 2_000_000
+
+
+@memo(most=STRUCTURES_LIMIT)
+def _kept(_structure: Structure) -> Store[tuple[Fold | None]]:
+    return Store(_KEPT_LIMIT)
+
+
+def _fold(network: Network, legs: Legs, kind: Int, ends: tuple[Int, Int], meetings: Sequence[Meeting]) -> Fold | None:
+    graph = _Graph(network, len(kind))
     if not graph.trace(legs, ends):
         return None
     for meeting in meetings:
@@ -188,7 +218,7 @@ class _Graph:
         return self.first[-1]
 
     def trace(self, legs: Legs, ends: tuple[Int, Int]) -> bool:
-        """The way of all legs; False where that cannot be told in classes."""
+        """The path of all legs; False where that cannot be given in classes."""
         network, island = self.network, self.network.island
         fabric = find_fabric(network)
         policy = network.design.policy
@@ -202,17 +232,17 @@ class _Graph:
             return False
         away = legs.chosen(~here)
         inner: list[Legs] = []
-        trips: list[Legs] = []
+        across: list[Legs] = []
         for rows, _, doors in crossings(network, self.islands, rules, away):
             for door in doors:
                 share = away.share[rows] * door.share
                 inner.append(Legs(away.flow[rows], away.source[rows], door.out, share))
                 inner.append(Legs(away.flow[rows], door.into, away.target[rows], share))
-                trips.append(Legs(away.flow[rows], door.out, door.into, share))
-        if not trips:
+                across.append(Legs(away.flow[rows], door.out, door.into, share))
+        if not across:
             return True
         self._inside(join_legs(inner))
-        return self._across(join_legs(trips))
+        return self._across(join_legs(across))
 
     def _ends(self, legs: Legs, ends: tuple[Int, Int]) -> None:
         """Where legs begin and end, for the media and memories there, and whether flows are named after it."""
@@ -230,8 +260,8 @@ class _Graph:
     def _across(self, legs: Legs) -> bool:
         network = self.network
         key = legs.source * network.net.n_parts + legs.target
-        _, first, trip = np.unique(key, return_index=True, return_inverse=True)
-        found: Lanes = lanes_of(network, legs.source[first], legs.target[first])
+        _, first, crossing = np.unique(key, return_index=True, return_inverse=True)
+        found: Trunks = trunks_of(network, legs.source[first], legs.target[first])
         channels = np.unique(np.concatenate([found.channel, found.last_channel]))
         link = channels >> 1
         if not network.full[link].all():
@@ -239,14 +269,14 @@ class _Graph:
         self.channels = channels
         colours = mix(network.arrays.rate_class[link], channels & 1, np.full(len(link), _CHANNEL))
         at_channels = self.nodes(colours)
-        at_lanes = self.nodes(np.full(found.n_lanes, _LANE, dtype=np.uint64))
-        at_trips = self.nodes(np.full(len(first), _TRIP, dtype=np.uint64))
-        self._pair(legs.flow, at_trips + trip, mix(rounded(legs.share)))
-        self._pair(at_trips + np.arange(len(first)), at_lanes + found.lane, np.zeros(len(first), dtype=np.uint64))
+        at_trunks = self.nodes(np.full(found.n_trunks, _TRUNK, dtype=np.uint64))
+        at_crossings = self.nodes(np.full(len(first), _CROSSING, dtype=np.uint64))
+        self._pair(legs.flow, at_crossings + crossing, mix(rounded(legs.share)))
+        self._pair(at_crossings + np.arange(len(first)), at_trunks + found.trunk, np.zeros(len(first), dtype=np.uint64))
         where = at_channels + np.searchsorted(channels, found.channel)
-        self._pair(at_lanes + found.lane_of, where, mix(rounded(found.share)))
+        self._pair(at_trunks + found.trunk_of, where, mix(rounded(found.share)))
         where = at_channels + np.searchsorted(channels, found.last_channel)
-        self._pair(at_trips + found.trip_of, where, mix(rounded(found.last_share)))
+        self._pair(at_crossings + found.crossing_of, where, mix(rounded(found.last_share)))
         return True
 
     def meet(self, meeting: Meeting) -> None:
@@ -272,23 +302,20 @@ class _Graph:
             np.add.at(total, one, mix(colour[other].view(np.int64), label))
             np.add.at(total, other, mix(colour[one].view(np.int64), back))
             colour = mix(colour.view(np.int64), total.view(np.int64))
-            classes = len(np.unique(colour))
+            classes = how_many(colour)
             if classes == known:
                 break
             known = classes
-        _, first, of, many = np.unique(colour[:n_flows], return_index=True, return_inverse=True, return_counts=True)
+        first, of, many = distinct(colour[:n_flows])
         if len(first) * 2 > n_flows:
             return None
-        order = np.argsort(first)
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
         parts = [self._alike(colour, k) for k in range(1, len(self.first))]
         channels = parts[1] if len(self.channels) else _none()
         return Fold(
             self.network,
-            place[of],
-            first[order],
-            many[order],
+            of,
+            first,
+            many,
             parts[0],
             self.channels,
             channels,
@@ -298,7 +325,7 @@ class _Graph:
     def _alike(self, colour: Hash, k: int) -> Nodes:
         low = self.first[k]
         mine = colour[low : low + len(self.colours[k])]
-        _, first, of, many = np.unique(mine, return_index=True, return_inverse=True, return_counts=True)
+        first, of, many = distinct(mine)
         return Nodes(first[of], many[of])
 
 

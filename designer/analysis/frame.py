@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import HOST, NETWORK
-from designer.analysis.components import connected
 from designer.analysis.hashing import mix
 from designer.catalog.parttype import Capability, PartKind
-from designer.design.elaborate import Netlist, Shape, elaborate
+from designer.design.components import connected
+from designer.design.document import MAX_PARTS
+from designer.design.elaborate import NUMBER, Netlist, Shape, elaborate
 from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
@@ -22,8 +23,8 @@ Float = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 #: structures kept, such as those of both sides of a comparison and of the edits between them
 STRUCTURES_LIMIT: Final = 8
-#: bytes of arrays kept of each kind for designs that share a frame: of the largest clusters the last three or so
-FRAMES_LIMIT: Final = 128_000_000
+#: bytes of arrays kept of each kind for designs that share a frame: of the largest clusters the last two
+FRAMES_LIMIT: Final = 80_000_000
 #: netlists of which one link of each definition is known
 _SHAPES_LIMIT: Final = 2048
 
@@ -125,7 +126,8 @@ def frame_arrays(frame: Frame) -> FrameArrays:
     has = np.array(frame.inner, dtype=bool)[net.part_def]
     n_link_resources = int(upto[-1]) if len(upto) else 0
     n_parts = int(has.sum())
-    part_resource = np.full(net.n_parts, -1, dtype=np.int64)
+    most = n_link_resources + n_parts
+    part_resource = _column(np.full(net.n_parts, -1, dtype=np.int8), NUMBER if most < MAX_PARTS else np.int64)
     part_resource[has] = n_link_resources + np.arange(n_parts)
     rate_class, example = _rate_classes(net, outer)
     n_islands, island = _islands(net, np.array([one[0] == NETWORK for one in frame.links], dtype=bool))
@@ -148,7 +150,7 @@ def frame_arrays(frame: Frame) -> FrameArrays:
     return found
 
 
-def _column(values: Sequence[int] | Float, kind: type[np.integer[Any]]) -> Int:
+def _column(values: Sequence[int] | Float | npt.NDArray[np.int8], kind: type[np.integer[Any]]) -> Int:
     """Whole numbers in as few bytes as they need: a large design has a million of each."""
     return cast("Int", np.asarray(values).astype(kind))
 
@@ -161,9 +163,9 @@ def _rate_classes(net: Netlist, outer: Bool) -> tuple[Int, Int]:
     _, of_cable = np.unique(signs, return_inverse=True)
     which[cables] = len(net.link_defs) + of_cable
     occurs, first = _first_links(which)
-    number = np.zeros(occurs[-1] + 1 if occurs else 0, dtype=np.int64)
+    number = np.zeros(occurs[-1] + 1 if occurs else 0, dtype=NUMBER)
     number[list(occurs)] = np.arange(len(occurs))
-    return number[which], np.array(first, dtype=np.int64)
+    return cast("Int", number[which]), np.array(first, dtype=np.int64)
 
 
 def _islands(net: Netlist, outer: Bool) -> tuple[int, Int]:

@@ -13,18 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.components import connected
 from designer.analysis.frame import FRAMES_LIMIT, size_of
 from designer.analysis.hashing import mix
 from designer.analysis.islands import GRAPHS_LIMIT, LocalShape, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routing.fabric import SwitchGraph
 from designer.analysis.routing.host_paths import Rules, find_cost
-from designer.analysis.structure import STRUCTURES_LIMIT, Structure, passing, structure_of
+from designer.analysis.structure import STRUCTURES_LIMIT, Structure, digest, passing, structure_of
 from designer.catalog.parttype import Capability
-from designer.memo import memo
+from designer.design.components import connected
+from designer.memo import Alike, memo
 
 Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
 
 
 _COMPUTE, _STORAGE = ("", "compute", "backend", "back-end"), ("storage",)
@@ -76,10 +77,23 @@ def _fabric(structure: Structure) -> Fabric:
     net = network.net
     passes = passing(network)
     links = np.flatnonzero(network.domain == NETWORK)
-    a, b, count = net.link_a[links], net.link_b[links], network.count[links]
+    # numbers that are multiplied below
+    a, b, count = net.link_a[links].astype(np.int64), net.link_b[links].astype(np.int64), network.count[links]
+    key = digest(links, a, b, count, passes)
+    return _fabrics(key, lambda: _joined(net.n_parts, passes, links, (a, b), count))
+
+
+#: fabrics kept: an edited member leaves that of its cluster as it is
+_FABRICS_LIMIT: Final = 4
+_fabrics: Alike[Fabric] = Alike(_FABRICS_LIMIT)
+
+
+def _joined(n_parts: int, passes: Bool, links: Int, ends: tuple[Int, Int], count: Int) -> Fabric:
+    """The fabric of some network links between parts, some of which pass traffic on."""
+    a, b = ends
     inside = passes[a] & passes[b]
     involved = np.unique(np.concatenate([a[passes[a]], b[passes[b]]]))
-    switch = np.full(net.n_parts, -1, dtype=np.int64)
+    switch = np.full(n_parts, -1, dtype=np.int64)
     switch[involved] = np.arange(len(involved))
     sa, sb, channel, cables = switch[a[inside]], switch[b[inside]], 2 * links[inside], count[inside]
     n = len(involved)
@@ -102,13 +116,13 @@ def _fabric(structure: Structure) -> Fabric:
     for k in np.flatnonzero(~passes[a] & ~passes[b]).tolist():
         direct.setdefault((int(a[k]), int(b[k])), []).append(2 * int(links[k]))
         direct.setdefault((int(b[k]), int(a[k])), []).append(2 * int(links[k]) + 1)
-    start = np.concatenate([[0], np.cumsum(np.bincount(gateway, minlength=net.n_parts))])
+    start = np.concatenate([[0], np.cumsum(np.bincount(gateway, minlength=n_parts))])
     fabric = component[to_switch] if n else np.empty(0, dtype=np.int64)
     return Fabric(switch, graph, gateway, to_switch, out, up_cables, fabric, start, direct)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Doors:
+class IslandGateways:
     """The gateways of every island, and which islands have the same ones in the same fabrics.
 
     Parameters
@@ -121,13 +135,13 @@ class Doors:
     doors: tuple[tuple[tuple[int, frozenset[int]], ...], ...]
 
 
-def find_doors(network: Network) -> Doors:
+def find_doors(network: Network) -> IslandGateways:
     """The gateways of all islands."""
     return _doors(structure_of(network))
 
 
 @memo(most=STRUCTURES_LIMIT)
-def _doors(structure: Structure) -> Doors:
+def _doors(structure: Structure) -> IslandGateways:
     network = structure.network
     islands, fabric = find_islands(network), _fabric(structure)
     part = np.concatenate([fabric.gateway, np.array([a for a, _ in fabric.direct], dtype=np.int64)])
@@ -137,7 +151,12 @@ def _doors(structure: Structure) -> Doors:
         [fabric.fabric, np.array([offset + (c[0] >> 1) for c in fabric.direct.values()], dtype=np.int64)]
     )
     island, place = network.island[part], islands.local[part]
-    rows = np.unique(np.stack([island, place, of], axis=1), axis=0)
+    rows = np.stack([island, place, of], axis=1)
+    if len(rows):
+        # each once, in order: as one number, which is quicker than row by row
+        spans = [int(column.max()) + 1 for column in rows.T]
+        key = (rows[:, 0] * spans[1] + rows[:, 1]) * spans[2] + rows[:, 2]
+        rows = rows[np.unique(key, return_index=True)[1]]
     total = np.zeros(network.n_islands, dtype=np.uint64)
     np.add.at(total, rows[:, 0], mix(rows[:, 1], rows[:, 2]))
     _, first, signature = np.unique(total, return_index=True, return_inverse=True)
@@ -149,7 +168,7 @@ def _doors(structure: Structure) -> Doors:
         for _, at, component in rows[lo:hi].tolist():
             reach.setdefault(at, set()).add(component)
         doors.append(tuple((at, frozenset(c)) for at, c in sorted(reach.items())))
-    return Doors(signature.astype(np.int64), tuple(doors))
+    return IslandGateways(signature.astype(np.int64), tuple(doors))
 
 
 #: doors a request may use: (door at the source, door at the target, share)
@@ -166,7 +185,7 @@ def cross(
     rules: Rules,
     rail_affinity: bool,
 ) -> tuple[Crossing, ...]:
-    """Doors for traffic from part `at` of one island to part `to` of another; empty when no fabric joins them."""
+    """Gateways for traffic from part `at` of one island to part `to` of another; empty when no fabric joins them."""
     there = frozenset[int]().union(*(f for _, f in entries)) if entries else frozenset[int]()
     roles = _roles(source.kinds[at].capabilities | target.kinds[to].capabilities)
     leave = _preferred(source, at, tuple((g, f & there) for g, f in exits if f & there), rules, rail_affinity, roles)

@@ -115,12 +115,12 @@ def placed_path(hops: Hops) -> PathClass:
 
 
 def switch_hops(between: Activity | None) -> int:
-    """Switches on the farthest way to the next server: one less than its network links."""
+    """Switches on the farthest path to the next server: one less than its network links."""
     return max(1, round(between.hops.network_links) - 1) if between is not None else 1
 
 
 def switch_latency(network: Network, between: Activity | None, kind: NetworkKind) -> float:
-    """Time through all switches on the farthest way to the next server [s]; 0 where none of them tells its own."""
+    """Time through all switches on the farthest path to the next server [s]; 0 where none of them states its own."""
     if between is None:
         return 0.0
     own = network.hop_bands_of_definitions[0]

@@ -20,8 +20,8 @@ from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, both_dir
 from designer.analysis.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
+from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import LISTED_LIMIT, Network
-from designer.analysis.routes import Legs, Routes
 from designer.analysis.row_classes import Classes, Float, Int, classes_of
 from designer.analysis.staging import stages
 from designer.catalog.parttype import Capability
@@ -147,7 +147,7 @@ class Hops:
         Definitions of the network links and of the parts at the ends of all links.
     nics, switches : parts at the ends of network links: adapters, switches
     switch_hops
-        Network links on the farthest way, most.
+        Network links on the farthest path, most.
     passed
         Switches on ways between servers, by definition and kind of way, for their latency; see `through`.
     """
@@ -319,7 +319,7 @@ def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, fr
     rows, links = both_directions(network, routes.channel, routes.flow, protocol)
     hosted = rows[protocol[routes.flow[rows]] == COPY]
     definitions = network.net.link_def[routes.channel[hosted] >> 1]
-    return links, frozenset(np.unique(definitions).tolist())
+    return links, frozenset(_occurring(definitions))
 
 
 def _farthest(legs: Legs, routes: Routes, cost: Float) -> float:

@@ -15,10 +15,11 @@ import numpy.typing as npt
 from designer.analysis.gateways import Gateways, find_doors, nearest_door
 from designer.analysis.hashing import mix
 from designer.analysis.islands import Islands, LocalShape, find_islands
+from designer.analysis.legs import Legs
 from designer.analysis.network import Network
 from designer.analysis.rings import Rings, find_rings
-from designer.analysis.routes import Legs
 from designer.analysis.routing.host_paths import Rules
+from designer.analysis.row_classes import classes_of
 from designer.formulas.collectives import PathClass
 
 Int = npt.NDArray[np.int64]
@@ -139,6 +140,8 @@ def all_with_all(network: Network, groups: Int) -> Legs:
 def _alike(network: Network, islands: Islands, groups: Int) -> tuple[Int, Int]:
     """The first group of every pattern, and the pattern of each group."""
     n, width = groups.shape
+    if n == 1:
+        return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     island = network.island[groups].ravel()
     row, column = np.repeat(np.arange(n), width), np.tile(np.arange(width), n)
     # a server is known by the place of its first rank in the group
@@ -221,8 +224,8 @@ def _alike_servers(kind: Int, local: Int, start: Int) -> list[tuple[Int, Int]]:
         if (key == key[0]).all():
             found.append((rows, inner))
             continue
-        _, which = np.unique(key, axis=0, return_inverse=True)
-        found += [(rows[which.ravel() == k], inner[which.ravel() == k]) for k in range(int(which.max()) + 1)]
+        which = classes_of(*key.T)
+        found += [(rows[which.of == k], inner[which.of == k]) for k in range(len(which.first))]
     return sorted(found, key=lambda pair: int(pair[0][0]))
 
 

@@ -24,7 +24,7 @@ Int = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A way out of a part: over local channel ``channel`` to part ``to``."""
+    """A step out of a part: over local channel ``channel`` to part ``to``."""
 
     to: int
     channel: int

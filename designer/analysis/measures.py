@@ -67,7 +67,11 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
         pace = _pace(ends)
         if measure.of == "pace" or pace is None or program.recovery is None or run.end <= job.start:
             return pace if measure.of == "pace" else None
-        return min(1.0, run.kept(name, step, program.recovery.safe) * pace / (run.end - job.start))
+        if program.arrivals is None:
+            return min(1.0, run.kept(name, step, program.recovery.safe) * pace / (run.end - job.start))
+        busy = run.under_way(name)
+        kept = run.kept(name, step, program.recovery.safe, program.batch)
+        return min(1.0, kept * pace / busy) if busy > 0 else None
     every = math.lcm(*(s.every for s in program.steps))
     period = period_of(ends, every)
     time = period.time if period is not None else (ends[0] - job.start if ends else None)
@@ -225,7 +229,7 @@ def banded(
 
 
 def _least(value: float, below: float, measure: Measure) -> float:
-    """The low end of a band; what requests wait for never falls to nothing."""
+    """The low end of a band; waiting times never fall to 0."""
     if measure.of == "requests" and value > 0:
         return value * math.exp(-below / value)
     return max(0.0, value - below)

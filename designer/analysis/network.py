@@ -56,7 +56,7 @@ _UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
 #: networks of the designs analysed last, such as both sides of a comparison
 NETWORKS_LIMIT: Final = 6
 #: bytes of their rates
-RATES_LIMIT: Final = 32_000_000
+RATES_LIMIT: Final = 16_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +159,7 @@ class Network:
 
     @property
     def hop_latency(self) -> Float:
-        """Time through each part that passes traffic on, infinite where it does not tell. : (n_parts,) [s]"""
+        """Time through each part that passes traffic on, infinite where it does not say. : (n_parts,) [s]"""
         return self.hop_bands[0]
 
     @property

@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.network import Network
-from designer.analysis.routes import Legs, route
+from designer.analysis.legs import Legs
+from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.routes import route
 from designer.catalog.parttype import Capability, value_of
+from designer.memo import memo
 from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
@@ -37,7 +39,8 @@ _ADAPTERS: Final = _DIRECT | {"fibre", "fc"}
 _WORDS: Final = re.compile(r"[a-z0-9]+")
 
 
-def _says(network: Network) -> list[frozenset[str]]:
+@memo(most=NETWORKS_LIMIT)
+def _says(network: Network) -> tuple[frozenset[str], ...]:
     """The words of the protocol or interface of every part definition that keeps data."""
     design, found = network.design, list[frozenset[str]]()
     for part, kind in zip(network.net.part_defs, network.kinds, strict=True):
@@ -46,7 +49,7 @@ def _says(network: Network) -> list[frozenset[str]]:
             quantity = design.quantity(part, "protocol") or design.quantity(part, "interface")
             text = str(quantity.value) if quantity is not None else ""
         found.append(frozenset(_WORDS.findall(text.lower())))
-    return found
+    return tuple(found)
 
 
 def _definitions(network: Network, words: frozenset[str], but: frozenset[str] = frozenset()) -> Bool:

@@ -52,11 +52,6 @@ class Rows(Sequence[_Row], Generic[_Row]):
             self._counted = self._counted()
         return self._counted
 
-    @property
-    def n_made(self) -> int:
-        """How many rows have been made so far."""
-        return len(self._known) if self._one is not None else len(self._rows)
-
     def _made(self) -> Sequence[_Row]:
         if self._make is not None:
             self._rows, self._make = self._make(), None
@@ -133,7 +128,7 @@ class Bottleneck:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """One flow and its way. ``via`` lists channel ids from source to target as far as they form one way."""
+    """One flow and its path. ``via`` lists channel ids from source to target as far as they form one path."""
 
     id: str
     source: str

@@ -68,7 +68,7 @@ class Retraining:
     duty
         Share of the time in which it runs [1].
     slower
-        How many times as long the workload takes meanwhile; None where that is not told [1].
+        How many times as long the workload takes meanwhile; None where it is not given [1].
     loads
         What it puts on channels while it runs.
     """
@@ -141,7 +141,7 @@ def with_retrainings(
     again: Callable[[WorkloadSpec], WorkloadResult],
     cancelled: Callable[[], bool] | None = None,
 ) -> tuple[WorkloadResult, ChannelLoads | None]:
-    """The answer of a workload with what retrainings beside it take, in the mean; what it is while they run is told.
+    """The answer of a workload with what retrainings beside it take, in the mean; a finding says what it is meanwhile.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def _ends(duty: Estimate, slower: Estimate) -> list[tuple[str, float, float]]:
 
 
 def _without_times(metrics: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """No latency is told of queues that grow."""
+    """No latency is given for queues that grow."""
     return {name: m for name, m in metrics.items() if name != "goodput" and name.split("_")[0] not in _TIMED}
 
 

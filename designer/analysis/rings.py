@@ -100,12 +100,17 @@ def _pack(ranks: Sequence[int], capacity: dict[tuple[int, ...], float]) -> list[
     unit = min(capacity.values())
     left = {pair: round(c / unit) for pair, c in capacity.items()}
     cycles = _cycles(ranks, left)
+    # one bit a link: a ring fits where none of its links is used up
+    number = {pair: k for k, pair in enumerate(left)}
+    links = [[number[tuple(sorted(hop[:2]))] for hop in _closed(cycle)] for cycle in cycles]
+    masks = [sum(1 << link for link in chosen) for chosen in links]
+    free = list(left.values())
     best: list[list[int]] = []
-    steps = 0
+    steps = used_up = 0
     most = min(sum(c for pair, c in left.items() if r in pair) for r in ranks) // 2
 
     def extend(chosen: list[list[int]], first: int) -> bool:
-        nonlocal best, steps
+        nonlocal best, steps, used_up
         if len(chosen) > len(best):
             best = list(chosen)
         if len(best) >= most:
@@ -114,15 +119,19 @@ def _pack(ranks: Sequence[int], capacity: dict[tuple[int, ...], float]) -> list[
             steps += 1
             if steps > STEPS_LIMIT:
                 return True
-            edges = [tuple(sorted(e[:2])) for e in _closed(cycles[k])]
-            if all(left[e] > 0 for e in edges):
-                for e in edges:
-                    left[e] -= 1
-                done = extend([*chosen, cycles[k]], k)
-                for e in edges:
-                    left[e] += 1
-                if done:
-                    return True
+            if masks[k] & used_up:
+                continue
+            before = used_up
+            for link in links[k]:
+                free[link] -= 1
+                if not free[link]:
+                    used_up |= 1 << link
+            done = extend([*chosen, cycles[k]], k)
+            for link in links[k]:
+                free[link] += 1
+            used_up = before
+            if done:
+                return True
         return False
 
     extend([], 0)

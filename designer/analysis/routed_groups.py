@@ -13,13 +13,14 @@ from designer.analysis.hashing import mix
 from designer.analysis.hop_loads import Common, Copies, Hops, common_of, hops_of, leading
 from designer.analysis.hops import Pattern, RingsFound, all_with_all, legs_of, pattern_of, same_rings
 from designer.analysis.islands import find_islands
+from designer.analysis.legs import Legs, Routes, Segments
 from designer.analysis.network import Network
-from designer.analysis.routes import Kept, Legs, Routes, Ways, route, same_ways
+from designer.analysis.routes import route, same_segments
 from designer.analysis.staging import staged, stops_key
 from designer.analysis.structure import Structure, digest, structure_of
 from designer.errors import AnalysisError
 from designer.formulas.collectives import PathClass
-from designer.memo import memo
+from designer.memo import Store, memo
 
 Int = npt.NDArray[np.int64]
 #: groups of more shapes than this are judged by the first ones
@@ -42,7 +43,7 @@ class RoutedGroups:
         Of the first group; see `Pattern`.
     lead, every, copies
         The hops inside servers that were routed, all that they stand for, and how.
-    inside_ways, ways, rings
+    inside_segments, segments, rings
         What hops inside servers, and the others, rest on inside islands.
     """
 
@@ -56,20 +57,20 @@ class RoutedGroups:
     lead: Legs
     every: Legs
     copies: Copies | None
-    inside_ways: Ways
-    ways: Ways
+    inside_segments: Segments
+    segments: Segments
     rings: RingsFound
 
     def on(self, network: Network, place: str) -> RoutedGroups | None:
-        """The same on a network connected alike; None where more than the ways inside servers would change."""
-        if not same_rings(network, self.rings) or not same_ways(network, self.ways):
+        """The same on a network connected alike; None where more than the paths inside servers would change."""
+        if not same_rings(network, self.rings) or not same_segments(network, self.segments):
             return None
-        if same_ways(network, self.inside_ways):
+        if same_segments(network, self.inside_segments):
             return self
         # other rates may only share out the links inside servers otherwise
-        inside, ways = _hops(network, self.lead, place, self.every, self.copies)
+        inside, segments = _hops(network, self.lead, place, self.every, self.copies)
         common = common_of(network, inside, self.between) if inside is not None and self.between is not None else None
-        return replace(self, inside=inside, inside_ways=ways, common=common)
+        return replace(self, inside=inside, inside_segments=segments, common=common)
 
     def size(self) -> int:
         """Entries that it keeps."""
@@ -86,13 +87,13 @@ ROUTED_LIMIT: Final = 8_000_000
 
 
 @memo(most=STRUCTURES_LIMIT)
-def _kept(_structure: Structure) -> Kept[RoutedGroups]:
-    return Kept(ROUTED_LIMIT)
+def _kept(_structure: Structure) -> Store[RoutedGroups]:
+    return Store(ROUTED_LIMIT)
 
 
 @memo(most=STRUCTURES_LIMIT)
-def _kept_shapes(_structure: Structure) -> Kept[list[int]]:
-    return Kept(ROUTED_LIMIT)
+def _kept_shapes(_structure: Structure) -> Store[list[int]]:
+    return Store(ROUTED_LIMIT)
 
 
 def routed_groups(network: Network, groups: Int, place: str, what: str) -> RoutedGroups:
@@ -110,8 +111,8 @@ def routed_groups(network: Network, groups: Int, place: str, what: str) -> Route
 
 def _hops(
     network: Network, legs: Legs, place: str, every: Legs | None = None, copies: Copies | None = None
-) -> tuple[Hops | None, Ways]:
-    """Hops routed, and the ways inside islands they rest on."""
+) -> tuple[Hops | None, Segments]:
+    """Hops routed, and the paths inside islands they rest on."""
     if not len(legs):
         return None, ()
     routes = _ways_of(network, legs, place)
@@ -123,15 +124,15 @@ def _route(network: Network, groups: Int, place: str, what: str) -> RoutedGroups
     if what == ALL:
         inside_legs, between_legs = inside_legs.none(), all_with_all(network, groups)
     lead, copies = leading(network, inside_legs)
-    inside, inside_ways = _hops(network, lead, place, inside_legs, copies)
-    between, ways = _hops(network, between_legs, place)
+    inside, inside_segments = _hops(network, lead, place, inside_legs, copies)
+    between, segments = _hops(network, between_legs, place)
     pattern = pattern_of(network, groups[0])
     exchange: Hops | None = None
     pairs = _pairs_inside(pattern, groups[0]) if what == ALONE and inside is not None else None
     if pairs is not None:
         try:
             exchange, more = _hops(network, pairs, place)
-            ways = (*ways, *more)
+            segments = (*segments, *more)
         except AnalysisError:
             exchange = None  # some reach each other only around the ring, which passes their data on
     common = common_of(network, inside, between) if inside is not None and between is not None else None
@@ -146,8 +147,8 @@ def _route(network: Network, groups: Int, place: str, what: str) -> RoutedGroups
         lead,
         inside_legs,
         copies,
-        inside_ways,
-        ways,
+        inside_segments,
+        segments,
         rings,
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.hashing import mix, rounded
+from designer.analysis.hashing import distinct, mix, rounded
 from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
@@ -26,7 +26,7 @@ class Classes:
     Parameters
     ----------
     first : (n_classes,) the first row of each class, ascending
-    of : (n_rows,) class of each row
+    of : (n_rows,) class of each row, in 32 bits
     alike : (n_classes,) how many rows are in it
     """
 
@@ -44,11 +44,8 @@ class Classes:
 def classes_of(*columns: Int, figures: tuple[Float, ...] = ()) -> Classes:
     """Rows that agree in all columns, and in all figures within rounding."""
     signs = mix(*columns, *(rounded(column) for column in figures))
-    _, first, of, alike = np.unique(signs, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    found = Classes(first[order], place[of], alike[order])
+    first, of, alike = distinct(signs)
+    found = Classes(first, cast("Int", of.astype(np.int32)), alike)
     del signs, of
     lead = found.first[found.of]
     same = all(np.array_equal(column, column[lead]) for column in columns)

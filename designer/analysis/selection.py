@@ -11,11 +11,11 @@ import numpy.typing as npt
 from designer.analysis.capacities import TIERS, tier_of
 from designer.analysis.frame import STRUCTURES_LIMIT, Frame, parts_of_kind, parts_with
 from designer.analysis.islands import Islands, LocalGraph, find_islands
+from designer.analysis.legs import Legs, groups_of
 from designer.analysis.network import Network
-from designer.analysis.routes import Legs
 from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability
-from designer.errors import AnalysisError, raised_as
+from designer.errors import AnalysisError, NothingNamed, raised_as
 from designer.memo import memo
 from designer.workload.operations import Pairing, Transfer
 
@@ -80,7 +80,9 @@ def _choose_piece(frame: Frame, piece: str, network: Network | None) -> Int:
 def _distinct(found: list[Int], selector: str) -> Int:
     parts = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
     if not len(parts):
-        raise AnalysisError(f"{selector!r} names no part of this design", remedy="add such parts or choose others")
+        error = NothingNamed(f"{selector!r} names no part of this design", remedy="add such parts or choose others")
+        error.selector = selector
+        raise error
     if (np.diff(parts) > 0).all():
         return parts
     _, first = np.unique(parts, return_index=True)
@@ -274,24 +276,45 @@ def _nearest(network: Network, source: Int, target: Int) -> Traffic:
 def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, allowed: Bool) -> list[tuple[Int, Int]]:
     """For owners with offers in their own island: rows that look alike, and the partners of each row."""
     found: list[tuple[Int, Int]] = []
-    pattern: dict[tuple[int, int, bytes], list[int]] = {}
     own = owners[rows]
     home = network.island[own]
-    masks = {i: allowed[islands.members(i)].tobytes() for i in np.unique(home).tolist()}
-    columns = (rows.tolist(), islands.class_of[home].tolist(), islands.local[own].tolist(), home.tolist())
-    for row, cls, at, island in zip(*columns, strict=True):
-        pattern.setdefault((cls, at, masks[island]), []).append(row)
-    for (cls, at, mask), alike in pattern.items():
-        offered = [place for place in np.flatnonzero(np.frombuffer(mask, dtype=bool)).tolist() if place != at]
+    offer, offers = _offers(islands, home, allowed)
+    for (cls, at, number), alike in groups_of(np.stack([islands.class_of[home], islands.local[own], offer], axis=1)):
+        offered = [place for place in offers[number] if place != at]
         local = np.array(nearest_places(islands.classes[cls], at, offered), dtype=np.int64)
-        where = np.array(alike)
-        base = islands.part_start[network.island[owners[where]]]
-        found.append((where, islands.parts[base[:, None] + local]))
+        base = islands.part_start[home[alike]]
+        found.append((rows[alike], islands.parts[base[:, None] + local]))
     return found
 
 
+def _offers(islands: Islands, home: Int, allowed: Bool) -> tuple[Int, list[list[int]]]:
+    """Which of some islands offer the same places: a number for each, and the places that each number stands for.
+
+    Parameters
+    ----------
+    home : (n,) islands
+    allowed : (n_parts,) which parts are on offer
+    """
+    found = np.zeros(len(home), dtype=np.int64)
+    places: list[list[int]] = []
+    kind = islands.class_of[home]
+    for cls in np.flatnonzero(np.bincount(kind)).tolist():
+        mine = np.flatnonzero(kind == cls)
+        members, which = np.unique(home[mine], return_inverse=True)
+        size = int(islands.part_start[members[0] + 1] - islands.part_start[members[0]])
+        # islands of a class have as many parts: one row for each, whether the part at each place is on offer
+        table = allowed[islands.parts[islands.part_start[members][:, None] + np.arange(size)]]
+        if (table == table[0]).all():
+            distinct, number = table[:1], np.zeros(len(members), dtype=np.int64)
+        else:
+            distinct, number = np.unique(table, axis=0, return_inverse=True)
+        found[mine] = len(places) + number.ravel()[which]
+        places += [np.flatnonzero(row).tolist() for row in distinct]
+    return found, places
+
+
 def nearest_places(graph: LocalGraph, at: int, offered: list[int], rules: Rules | None = None) -> list[int]:
-    """Those of `offered` that are cheapest to reach from place `at`; all of them where there is no way."""
+    """Those of `offered` that are cheapest to reach from place `at`; all of them where there is no path."""
     rules = rules or Rules()
     cost = {o: c for o in offered if (c := find_cost(graph.shape, at, o, rules)) is not None}
     best = min(cost.values(), default=0)

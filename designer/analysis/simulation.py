@@ -8,22 +8,25 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from designer.analysis.clock.player import Change, Changes, Job, fails, job_of, play
+from designer.analysis.clock.player import EVENTS_LIMIT, Change, Changes, Job, PartChange, fails, job_of, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.evaluators import Question, evaluator_of
-from designer.analysis.measures import Band, banded, bands_of, main_metric, values_of
+from designer.analysis.measures import GROUPS_LIMIT, Band, banded, bands_of, main_metric, values_of
 from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
 from designer.analysis.network import Network, build_network
 from designer.analysis.selection import resolve
 from designer.analysis.serving.felt import Felt
 from designer.analysis.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
 from designer.analysis.training.accelerators import memory_of
-from designer.analysis.vms.guests import Work, guest_of
+from designer.analysis.vms.guest import Work
+from designer.analysis.vms.guests import guest_of
 from designer.catalog.parttype import Capability
+from designer.design.channels import link_number
 from designer.design.document import Design, WorkloadSpec
-from designer.errors import AnalysisError
+from designer.errors import AnalysisError, DocumentError
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
@@ -38,6 +41,12 @@ from designer.workload.program.training import TrainStep
 _ROUNDING_TOLERANCE: Final = 1e-9
 #: simulated where something goes on for ever and nobody says until when [s]
 UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
+
+
+#: events of a first look at how long a run is
+_PROBE_LIMIT: Final = 5_000
+#: later than this a second has too few digits left for the steps of a job [s]
+LATEST: Final = Constant(1e9, 1e8, 1e10, "flows-numerics", Status.ASSUMED, "s", "some thirty years: 10 us are told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +133,7 @@ def simulate(
         If `cancelled` says so.
     """
     told = progress or _silent
+    _in_reach([("until", until), *(starts or {}).items(), *((f.path, f.at) for f in failures)])
     network = build_network(design)
     specs = _beside(design, _chosen(design, workloads, bool(programs)))
     begins = dict(starts or {})
@@ -140,11 +150,14 @@ def simulate(
             remedy=f"run: {', '.join(job.name for job in jobs)}",
         )
     told(0.0, "running")
-    changes = Changes(events=tuple(c for failure in failures for c in _changes(network, failure)))
+    changes = Changes(
+        events=tuple(c for failure in failures for c in _changes(network, failure)),
+        parts=tuple(c for failure in failures for c in _computing(network, failure)),
+    )
     # streams of one instant need no time at all: what goes on for ever is what has many items
     going_on = any(job.program is not None and _goes_on(job.program) for job in jobs)
     end = until if until is not None else (UNTIL.value + max(j.start for j in jobs) if going_on else math.inf)
-    run = play(prices, jobs, until=end, changes=changes, cancelled=cancelled)
+    run, end, short = _within_reason(prices, jobs, changes, end, bands, told, cancelled)
     told(0.5, "each alone")
     alone, slow, runs = _alone(prices, jobs, run, changes, end, cancelled)
     metrics: dict[str, Mapping[str, Estimate]] = {}
@@ -166,7 +179,8 @@ def simulate(
 
     meetings, feelings = meetings_of(run, jobs, without)
     findings = (
-        *run.findings,
+        *(f for f in run.findings if short is None or f.code != short.code),
+        *([short] if short is not None else ()),
         *_crowded(run),
         *_too_short(jobs, metrics, run),
         *_slower(slow),
@@ -178,8 +192,59 @@ def simulate(
     return Simulation(design.name, file, run, metrics, alone, slow, meetings, found, findings, titles, feelings)
 
 
+def _within_reason(
+    prices: Prices,
+    jobs: Sequence[Job],
+    changes: Changes,
+    end: float,
+    bands: bool,
+    told: Callable[[float, str], None],
+    cancelled: Callable[[], bool] | None,
+) -> tuple[Run, float, Finding | None]:
+    """The run of all together, when it ended, and what to say if that is sooner than asked.
+
+    Each of the other runs, for bands and alone, is as long as this one: all of them together have one budget of events.
+    """
+    run = play(prices, jobs, until=end, changes=changes, cancelled=cancelled, most_events=_PROBE_LIMIT)
+    if not run.cut:
+        return run, end, None
+    runs = _runs(prices, jobs, bands)
+    most = max(_PROBE_LIMIT, EVENTS_LIMIT // runs)
+    in_all = run.events * (end / run.end) if run.end > 0 else math.inf
+    known = f"{in_all:.1g} events" if math.isfinite(in_all) else "no known end"
+    told(0.0, f"{known} × {runs} runs, {most:,} each at most")
+    if most > run.events:
+        run = play(prices, jobs, until=end, changes=changes, cancelled=cancelled, most_events=most)
+    if not run.cut:
+        return run, end, None
+    asked = f" of {format_quantity(end, 'duration')}" if math.isfinite(end) else ""
+    text = f"ended at {format_quantity(run.end, 'duration')}{asked} after {run.events:,} events"
+    many = f": bands and workloads alone take {runs} such runs, of {EVENTS_LIMIT:,} events together at most"
+    fewer = ", run fewer workloads together, or leave out bands (--no-bands)"
+    text, remedy = text + (many if runs > 1 else ""), "simulate a shorter time" + (fewer if runs > 1 else "")
+    return run, run.end, Finding("CLOCK-LONG", Severity.WARNING, text, (), remedy)
+
+
+def _runs(prices: Prices, jobs: Sequence[Job], bands: bool) -> int:
+    """How many runs an answer takes: together, each alone, without each, and at both ends of each band."""
+    count = 1 + (len(jobs) if len(jobs) > 1 else 0) + (len(jobs) if 2 < len(jobs) <= MEETING_LIMIT else 0)
+    for job in jobs if bands else ():
+        steps = job.program.steps if job.program is not None else ()
+        groups = list(bands_of(prices, [step.task for step in steps]).values())
+        count += sum(len({band.low, band.high} - {1.0}) for band in groups[:GROUPS_LIMIT])
+    return count
+
+
+def _in_reach(times: Sequence[tuple[str, float | None]]) -> None:
+    """Refuse times at which the clock could not tell one step from the next."""
+    for place, time in times:
+        if time is not None and LATEST.value < time < math.inf:
+            text = f"{time:g} s is later than the clock tells steps apart"
+            raise AnalysisError(text, place=place, remedy=f"give {LATEST.value:g} s at most")
+
+
 def _silent(share: float, text: str) -> None:
-    """Progress that nobody hears."""
+    """Progress that is not reported."""
 
 
 def _chosen(design: Design, workloads: Sequence[str] | None, others: bool) -> list[WorkloadSpec]:
@@ -297,9 +362,13 @@ def _recovering(network: Network, job: Job, failures: Sequence[Failure]) -> Job:
         return job
     net = network.net
     parts = resolve(network, asked.group, job.place)
-    mine = {net.path(p) for p in parts.tolist()}
-    hosts = set(network.island[parts].tolist())
-    mine |= {net.path(p) for p in network.parts_of_kind("server").tolist() if int(network.island[p]) in hosts}
+    mine = set[str]()
+    holders = np.unique(parts)
+    while len(holders):
+        # what holds them takes them with it
+        mine |= {net.path(p) for p in holders.tolist()}
+        holders = np.unique(net.parent[holders])
+        holders = holders[holders >= 0]
     times: list[tuple[float, float]] = []
     for failure in failures:
         if failure.path not in mine or failure.share > 0 or failure.at < job.start:
@@ -317,16 +386,16 @@ def _recovering(network: Network, job: Job, failures: Sequence[Failure]) -> Job:
 def _in_its_cadence(network: Network, job: Job, cancelled: Callable[[], bool] | None) -> Job:
     """A training that begins again and again: all steps of one, then none until the next begins.
 
-    One that fails on the clock goes on without pause: when it begins again is a matter of its failures.
+    One that fails on the clock goes on from its last checkpoint, and is done later for it.
     """
     program, spec = job.program, network.design.workloads.get(job.name)
     if program is None or spec is None or spec.kind != "training":
         return job
     operation = lower(spec.kind, spec.settings, job.place)
     assert isinstance(operation, Training)
-    recovery = program.recovery
-    if operation.run.retrain_every <= 0 or (recovery is not None and fails(recovery)):
+    if operation.run.retrain_every <= 0:
         return job
+    recovery = program.recovery if program.recovery is not None and fails(program.recovery) else None
     asked = replace(operation, input=replace(operation.input, background=""))
     question = Question(spec.id, "training", spec.id, job.place, False, None, cancelled, False)
     metrics = evaluator_of(asked).evaluate(network, asked, question)[0].metrics
@@ -338,7 +407,7 @@ def _in_its_cadence(network: Network, job: Job, cancelled: Callable[[], bool] | 
     count = max(1, math.ceil(steps * (1 - _ROUNDING_TOLERANCE)))
     measures = tuple(replace(m, of="pace") if m.of == "period" else m for m in program.measures)
     arrivals = Arrivals("periodic", 1 / operation.run.retrain_every)
-    program = replace(program, arrivals=arrivals, batch=count, measures=measures, recovery=None)
+    program = replace(program, arrivals=arrivals, batch=count, measures=measures, recovery=recovery)
     return replace(job_of(program, job.place), start=job.start, weight=job.weight, priority=job.priority)
 
 
@@ -348,6 +417,25 @@ def _goes_on(program: Program) -> bool:
     if any(isinstance(step.task, Serve) and step.task.goes_on for step in program.steps):
         return True
     return math.isinf(program.times) or (times and math.isinf(program.times))
+
+
+def _computing(network: Network, failure: Failure) -> list[PartChange]:
+    """A failure as changes of what computes; nothing where it is that of a link."""
+    net = network.net
+    part = next((k for k in range(net.n_parts) if net.path(k) == failure.path), None)
+    near = inside(network, part).tolist() if part is not None else []
+    return [PartChange(failure.at, k, min(1.0, failure.share)) for k in near]
+
+
+def inside(network: Network, part: int) -> npt.NDArray[np.int64]:
+    """A part and all that is in it: a server that fails takes what it holds with it."""
+    found = np.array([part])
+    while True:
+        more = np.flatnonzero(np.isin(network.net.parent, found))
+        more = more[~np.isin(more, found)]
+        if not len(more):
+            return found
+        found = np.concatenate([found, more])
 
 
 def _changes(network: Network, failure: Failure) -> list[Change]:
@@ -363,21 +451,21 @@ def _changes(network: Network, failure: Failure) -> list[Change]:
         raise AnalysisError(f"{path} fails at {failure.at:g} s", place="fail", remedy="give a time of 0 s or later")
     sides = {":ab": (0,), ":ba": (1,)}.get(path[-3:], (0, 1))
     name = path[:-3] if len(sides) == 1 else path
-    links = [k for k in range(net.n_links) if net.link_path(k) == name]
+    link = link_number(net, name)
+    links = [link] if link is not None else []
     resources: list[int] = []
     if not links:
-        part = next((k for k in range(net.n_parts) if net.path(k) == path), None)
-        if part is None:
+        try:
+            part = net.index_of(path)
+        except DocumentError:
+            part = -1
+        if part < 0 or net.path(part) != path:
             raise AnalysisError(
                 f"there is no link or part {path!r}", place="fail", remedy="name one as `designer analyze --json` does"
             )
-        near = np.array([part])
-        if network.net.part(part).kind == "server":
-            # a server that fails takes all with it that is in it
-            near = np.flatnonzero(network.island == network.island[part])
+        near = inside(network, part)
         links = np.flatnonzero(np.isin(net.link_a, near) | np.isin(net.link_b, near)).tolist()
-        if network.part_resource[part] >= 0:
-            resources.append(int(network.part_resource[part]))
+        resources += [int(r) for r in network.part_resource[near] if r >= 0]
     for link in links:
         cables, first = int(network.cables[link]), int(network.first_resource[link])
         for side in sides if network.full[link] else (0,):
@@ -431,6 +519,8 @@ def _estimates(
 
 def _crowded(run: Run) -> list[Finding]:
     """Memory that programs want together and a part does not have."""
+    if len(run.holds) < 2:
+        return []
     network = run.table.network
     wanted: dict[int, dict[str, float]] = {}
     for name, held in run.holds.items():

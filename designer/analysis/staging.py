@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.islands import find_islands
-from designer.analysis.network import Network
+from designer.analysis.legs import Legs, Routes, groups_of, join_legs
+from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.protocols import ends_in_host, hosted_definitions
-from designer.analysis.routes import Legs, Routes, crossings, groups_of, join_legs
+from designer.analysis.routes import crossings
 from designer.analysis.routing.host_paths import Rules, find_segment
 from designer.analysis.selection import buffers, nearest_places, tiers_of_definitions
 from designer.catalog.parttype import Capability
+from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -95,6 +97,7 @@ def _refusing_definitions(network: Network) -> Bool:
     return found
 
 
+@memo(most=NETWORKS_LIMIT)
 def stops_key(network: Network) -> bytes:
     """What stops in host memory depend on beside the way parts are joined: networks with the same key stop alike."""
     policy = network.design.policy

@@ -16,6 +16,7 @@ from designer.analysis.frame import STRUCTURES_LIMIT, Frame
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.catalog.parttype import Domain
+from designer.design.document import Policy
 from designer.memo import Alike, memo
 
 Bool = npt.NDArray[np.bool_]
@@ -62,7 +63,12 @@ def digest(*arrays: npt.NDArray[np.generic]) -> bytes:
     return total.digest()
 
 
+def seed_of(policy: Policy) -> int:
+    """The seed that routes depend on: none of the policy's where flows are spread evenly."""
+    return policy.hash_seed if policy.ecmp == "hash" else 0
+
+
 def _key(network: Network) -> object:
     policy, islands = network.design.policy, find_islands(network)
-    rules = (policy.relay_through_gpu, policy.pcie_acs, policy.ecmp, policy.hash_seed, policy.rail_affinity)
+    rules = (policy.relay_through_gpu, policy.pcie_acs, policy.ecmp, seed_of(policy), policy.rail_affinity)
     return network.frame, tuple(graph.shape for graph in islands.classes), rules

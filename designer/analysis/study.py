@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.channel_rows import CHANNELS_LIMIT, ChannelRows, listed
+from designer.analysis.channel_rows import CHANNELS_LIMIT, ChannelRows
 from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.gaps import with_gaps
 from designer.analysis.network import Network, build_network
@@ -72,7 +72,7 @@ def analyze(
     main = next((w for w in (shown, design.default_workload) if w in loads), next(iter(loads), ""))
     told = loads.get(main)
     rows = ChannelRows(network, told)
-    return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, told)), loads)
+    return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, told, rows)), loads)
 
 
 def _inner(progress: Progress | None, index: int, count: int) -> Progress | None:
@@ -146,13 +146,13 @@ def run_workload(
     return with_gaps(network, result, loads, lambda other: evaluator.evaluate(other, operation, short)[0]), loads
 
 
-def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
+def _findings(network: Network, loads: ChannelLoads | None, rows: ChannelRows) -> list[Finding]:
     """What a reader of the numbers should know; asked after every edit, so it makes no rows."""
-    numbers = listed(network, loads)
+    numbers = rows.number
     guessed = np.array([f.status in (Status.ASSUMED, Status.UNVERIFIED) for f in network.link_facts], dtype=bool)
     unsure = numbers[:0]
     if loads is not None and guessed.any():
-        unsure = numbers[(loads.at(numbers)[0] > 0) & guessed[network.net.link_def[numbers >> 1]]]
+        unsure = numbers[(rows.load > 0) & guessed[network.net.link_def[numbers >> 1]]]
     found: list[Finding] = []
     if len(unsure):
         text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"

@@ -76,7 +76,7 @@ def _possible(problem: Problem, rate: Float, high: Float) -> Float:
 
 
 def _definitions(problem: Problem, resource: Int) -> Int:
-    """Link definition of each resource; −1 for parts and limits, −2 − definition for both ways of a link."""
+    """Link definition of each resource; −1 for parts and limits, −2 − definition for both directions of a link."""
     network = problem.network
     found = np.full(len(resource), -1, dtype=np.int64)
     for row in np.flatnonzero(np.isin(resource, list(problem.both_ways))).tolist() if problem.both_ways else ():

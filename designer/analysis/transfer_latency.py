@@ -24,8 +24,9 @@ def latency(problem: Problem) -> Float:
     network, routes, traffic = problem.network, problem.routes, problem.traffic
     n = traffic.n_flows
     links = columns([f.latency for f in network.link_facts])
-    hops = np.where(np.isfinite(network.hop_bands), network.hop_bands, 0.0)
-    end = network.ends_of(routes.channel)
+    stated = network.hop_bands_of_definitions
+    hops = np.where(np.isfinite(stated), stated, 0.0)
+    end = network.net.part_def[network.ends_of(routes.channel)]
     entry = links[:, network.net.link_def[routes.channel >> 1]] + hops[:, end]
     found = np.stack([np.bincount(routes.flow, row * routes.share, n) for row in entry]).astype(np.float64)
     accelerates, stores = network.has(Capability.ACCELERATE), network.has(Capability.STORE)

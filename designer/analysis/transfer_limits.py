@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit
 from designer.analysis.frame import STRUCTURES_LIMIT, Frame
+from designer.analysis.legs import Legs
 from designer.analysis.network import Network
 from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
-from designer.analysis.routes import Legs
 from designer.catalog.parttype import Capability, value_of
 from designer.memo import memo
 

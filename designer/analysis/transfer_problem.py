@@ -15,8 +15,9 @@ from designer.analysis.efficiency import COPY, P2P, RDMA, STORAGE, both_directio
 from designer.analysis.flows import Incidence
 from designer.analysis.folding import Fold, Meeting, fold
 from designer.analysis.hashing import mix
+from designer.analysis.legs import Legs
 from designer.analysis.network import Network
-from designer.analysis.routes import Legs, route
+from designer.analysis.routes import route
 from designer.analysis.selection import Traffic
 from designer.analysis.staging import stages
 from designer.analysis.transfer_limits import Extra, client_paths, mounts_of
@@ -82,6 +83,8 @@ class FlowProblem:
         What is alike; None where every flow is told.
     used : (n_resources,) number of the network or, above, of `limits` for each resource of the incidence; None for its
         own number
+    limit_many
+        How many each of the limits stands for.
     """
 
     incidence: Incidence
@@ -90,6 +93,7 @@ class FlowProblem:
     many: Int
     fold: Fold | None
     used: Int | None = None
+    limit_many: tuple[int, ...] = ()
 
     def number_of(self, rows: Int) -> Int:
         """Numbers of resources of the incidence."""
@@ -241,7 +245,7 @@ class Problem:
 
     @property
     def lost(self) -> Int:
-        """Flows without a way."""
+        """Flows without a path."""
         if self.fold is None or not len(self.routes.lost):
             return self.routes.lost
         return np.flatnonzero(np.isin(self.fold.of, self.routes.lost))

@@ -15,9 +15,10 @@ from designer.analysis.channel_classes import classes_by
 from designer.analysis.channel_order import ways
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.folding import Fold
+from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Flow, LoadsOfClasses, Rows
-from designer.analysis.routes import Legs, Routes, route
+from designer.analysis.routes import route
 from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged
 from designer.analysis.transfer_bands import rate_band
@@ -39,7 +40,7 @@ class TransferAnswer:
 
     Parameters
     ----------
-    rate, low, high : (n_flows,) [B/s]; 0 for flows without a way
+    rate, low, high : (n_flows,) [B/s]; 0 for flows without a path
     latency : (n_flows,) until the first byte is there [s]
     latency_band : (2, n_flows) the ends of its band [s]
     binding, next
@@ -68,7 +69,7 @@ class TransferAnswer:
 
     @property
     def incidence(self) -> Incidence:
-        """All flows that have a way, on the resources of the network and then on `limits`."""
+        """All flows that have a path, on the resources of the network and then on `limits`."""
         return self.expanded().incidence
 
     @property
@@ -198,7 +199,8 @@ def _answer(question: Question, place: str, explained: bool) -> TransferAnswer:
     wait = latency(problem)
     alive = np.flatnonzero(problem.alive)
     flow = alive if problem.fold is None else problem.fold.lead[alive]
-    classes = FlowProblem(incidence, problem.limits, flow, problem.many[alive], problem.fold, problem.used)
+    each = tuple(problem.limit_many)
+    classes = FlowProblem(incidence, problem.limits, flow, problem.many[alive], problem.fold, problem.used, each)
     found = np.concatenate([rates, wait]) if problem.fold is None else np.concatenate([rates, wait])[:, problem.fold.of]
     return TransferAnswer(
         problem.question.traffic,

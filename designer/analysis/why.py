@@ -135,7 +135,7 @@ def _doubled(shares: Sequence[Share]) -> Changes:
 def _bottleneck(run: Run, share: Share, part: float, alone: float | None, together: float | None) -> Bottleneck:
     if share.resources:
         number = share.resources[0]
-        alike = int((run.stands_for == number).sum())
+        alike = run.count_alike(number)
         plain = run.table.bottleneck(number)
         why = f"full for {part:.0%} of the time on the critical path"
         return replace(plain, why=why, gain_if_doubled=alone, gain_together=together, alike=alike)

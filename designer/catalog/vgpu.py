@@ -24,7 +24,6 @@ __all__ = [
     "VgpuType",
     "load_boards",
     "load_vgpu_types",
-    "vgpu_type",
 ]
 
 SERIES: Final = {"C": "compute", "Q": "workstation", "B": "desktop", "A": "applications"}
@@ -45,21 +44,6 @@ def load_vgpu_types(folder: Path | None = None) -> Mapping[str, VgpuType]:
         If a file is no TOML, misses a value, has an unknown key, or contradicts itself.
     """
     return _types(folder or assets() / "vgpu")
-
-
-def vgpu_type(name: str) -> VgpuType:
-    """The shipped GPU type with id or prefix `name`.
-
-    Raises
-    ------
-    CatalogError
-        If there is none.
-    """
-    types = load_vgpu_types()
-    found = types.get(name) or next((each for each in types.values() if each.prefix.lower() == name.lower()), None)
-    if found is None:
-        raise CatalogError(f"no virtual GPUs are known for {name!r}", remedy=f"known GPUs: {', '.join(types)}")
-    return found
 
 
 def load_boards(folder: Path | None = None) -> Mapping[str, NvlinkBoard]:
@@ -141,7 +125,7 @@ class _Table:
             raise self.error(f"{key!r} is {value!r}", f"choose one of {', '.join(Status)}") from problem
 
     def done(self) -> None:
-        """Refuse what nobody asked for."""
+        """Refuse unknown keys."""
         if self.data:
             raise self.error(f"unknown key {min(self.data)!r}", "remove it or correct its spelling")
 

@@ -144,22 +144,6 @@ class VgpuType:
         """The C profile with the whole frame buffer, the only one device groups are made of."""
         return next((each for each in self.profiles if each.series == "C" and each.most == 1), None)
 
-    def vsphere_name(self, profile: str) -> str:
-        """Name of a profile in vSphere, such as ``grid_a100x-40c``.
-
-        Raises
-        ------
-        CatalogError
-            If the profile or the vSphere name of the GPU is not known.
-        """
-        names = {each.name.lower(): each.name for each in (*self.profiles, *self.mig)}
-        found = _by_name(self.id, profile.lower(), names)
-        if not self.vsphere_prefix:
-            raise CatalogError(
-                "its name in vSphere is not known", place=self.id, remedy="add vsphere_prefix to the file"
-            )
-        return f"{self.vsphere_prefix}{found.lower()}"
-
 
 @dataclass(frozen=True, slots=True)
 class Partition:

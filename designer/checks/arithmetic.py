@@ -41,7 +41,7 @@ def closest(operator: str, items: tuple[Measure, ...]) -> tuple[Measure, ...]:
 
 
 def calculated(operator: str, left: Measure, right: Measure, at: int) -> Measure:
-    """Two measures joined by ``+ - * /``, the band from the ends of both; `at` is where mistakes are told.
+    """Two measures joined by ``+ - * /``, the band from the ends of both; `at` is where mistakes are reported.
 
     Raises
     ------

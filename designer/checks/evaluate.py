@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Final
 
 from designer.checks.arithmetic import calculated, closest, holds
@@ -209,7 +210,9 @@ class Evaluator:
         if name in METRICS or name in _SERVED:
             return self.metric(tree)
         known = sorted({*FUNCTIONS, "certainly", "probably"})
-        raise CheckError(f"there is no function {name!r}", tree.at, f"use {', '.join(known)} or a metric")
+        near = get_close_matches(name, [*known, *METRICS], n=3)
+        mend = f"did you mean {' or '.join(near)}?" if near else f"use {', '.join(known)} or a metric"
+        raise CheckError(f"there is no function {name!r}", tree.at, mend)
 
     def _banded(self, tree: Call, strict: float) -> Truth:
         if len(tree.arguments) != 1:
@@ -235,7 +238,11 @@ class Evaluator:
         row = self.world.row(about, tree.name) if not jobs else None
         if row is None:
             known = ", ".join((*self.world.design.workloads, *self.world.design.vms)) or "none"
-            raise CheckError(f"{tree.name} is not known of {about!r}", tree.at, f"workloads and machines: {known}")
+            mend = f"workloads and machines: {known}"
+            if ">" in about:
+                ends = (end.strip(" -=") for end in about.split(">", 1))
+                mend = f'write {tree.name}("{" -> ".join(ends)}")'
+            raise CheckError(f"{tree.name} is not known of {about!r}", tree.at, mend)
         return row
 
     def word(self, arguments: Sequence[Value], index: int, tree: Call) -> str:

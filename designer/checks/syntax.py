@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final
 
 from designer.errors import DesignerError, UnitError
@@ -164,6 +165,17 @@ def read(text: str) -> Tree:
     return tree
 
 
+#: operators as they are often written, and what is meant
+_MEANT: Final = {"=>": ">=", "=<": "<=", "=": "==", "≥": ">=", "≤": "<=", "&&": "and", "||": "or"}
+#: units as they are offered where one is not known
+_UNITS: Final = (
+    *("GB/s", "Gb/s", "GiB/s", "MB/s", "Mb/s", "TB/s", "GB", "GiB", "MB", "MiB", "TB", "KiB", "s", "ms", "us", "min"),
+    *("h", "days", "%", "/s", "W", "kW", "TFLOP/s", "kg"),
+)
+#: units written as words
+_SPELLED: Final = {"sec": "s", "seconds": "s", "minutes": "min", "hours": "h"}
+
+
 class _Reader:
     """Reads from left to right; `at` is the next character."""
 
@@ -180,7 +192,18 @@ class _Reader:
         """The error for what stands here."""
         rest = self.text[self.at : self.at + 12]
         found = f"{rest!r}" if rest else "the end"
-        return CheckError(f"expected {wanted}, found {found}", self.at, "see docs/design-tests.md for the grammar")
+        meant = next((right for wrong, right in _MEANT.items() if rest.startswith(wrong)), "")
+        mend = f"write {meant}" if meant else "see docs/design-tests.md for the grammar"
+        return CheckError(f"expected {wanted}, found {found}", self.at, mend)
+
+    def closed(self, opened: int, wanted: str) -> None:
+        """Step over a closing bracket."""
+        if self.take(")"):
+            return
+        error = self.unexpected(wanted)
+        if self.at >= len(self.text):
+            error = CheckError(error.text, self.at, f"close the bracket opened at column {opened + 1}")
+        raise error
 
     def word(self) -> str:
         """The word that stands here, without stepping over it; empty for none."""
@@ -213,7 +236,7 @@ class _Reader:
             raise CheckError(f"more than {DEEPEST} levels within each other", self.at, "make several tests of it")
 
     def either(self) -> Tree:
-        """See the grammar."""
+        """Terms joined by ``or``."""
         self.deeper()
         tree = self.both()
         while self.take("or"):
@@ -222,14 +245,14 @@ class _Reader:
         return tree
 
     def both(self) -> Tree:
-        """See the grammar."""
+        """Terms joined by ``and``."""
         tree = self.denied()
         while self.take("and"):
             tree = Pair(self.at, "and", tree, self.denied())
         return tree
 
     def denied(self) -> Tree:
-        """See the grammar."""
+        """A comparison, perhaps with ``not`` before it."""
         at = self.at
         if self.take("not"):
             self.deeper()
@@ -239,7 +262,7 @@ class _Reader:
         return self.comparison()
 
     def comparison(self) -> Tree:
-        """See the grammar."""
+        """A sum, or two sums compared, perhaps with ``each`` and ``at``."""
         left = self.sum()
         self.blank()
         at = self.at
@@ -255,11 +278,11 @@ class _Reader:
         return Comparison(at, operator, left, right, each, load)
 
     def sum(self) -> Tree:
-        """See the grammar."""
+        """Products with ``+`` and ``-`` between them."""
         return self._joined(self.product, "+", "-")
 
     def product(self) -> Tree:
-        """See the grammar."""
+        """Signed values with ``*`` and ``/`` between them."""
         return self._joined(self.signed, "*", "/")
 
     def _joined(self, operand: Callable[[], Tree], *operators: str) -> Tree:
@@ -274,7 +297,7 @@ class _Reader:
             tree = Pair(at, operator, tree, operand())
 
     def signed(self) -> Tree:
-        """See the grammar."""
+        """A named value, perhaps with ``-`` before it."""
         self.blank()
         at = self.at
         if self.take("-"):
@@ -285,7 +308,7 @@ class _Reader:
         return self.named()
 
     def named(self) -> Tree:
-        """See the grammar."""
+        """A value and the names after it: ``value.name.name``."""
         tree = self.value()
         while self.take("."):
             word = self.word()
@@ -296,7 +319,7 @@ class _Reader:
         return tree
 
     def value(self) -> Tree:
-        """See the grammar."""
+        """A text, an amount, a name, a call, or an expression in brackets."""
         self.blank()
         at = self.at
         if at >= len(self.text):
@@ -308,8 +331,7 @@ class _Reader:
             return self.amount()
         if self.take("("):
             tree = self.either()
-            if not self.take(")"):
-                raise self.unexpected("a closing bracket")
+            self.closed(at, "a closing bracket")
             return tree
         word = self.word()
         if not word or word in KEYWORDS:
@@ -318,16 +340,16 @@ class _Reader:
         if not self.take("("):
             return Name(at, word)
         arguments: list[Tree] = []
+        opened = self.at - 1
         if not self.take(")"):
             arguments.append(self.argument())
             while self.take(","):
                 arguments.append(self.argument())
-            if not self.take(")"):
-                raise self.unexpected("a comma or a closing bracket")
+            self.closed(opened, "a comma or a closing bracket")
         return Call(at, word, tuple(arguments))
 
     def argument(self) -> Tree:
-        """See the grammar."""
+        """An expression, or ``any`` and the parts it may be about."""
         at = self.at
         if not self.take("any"):
             return self.either()
@@ -372,14 +394,20 @@ class _Reader:
         spelled = f"{number[0].replace('_', '')} {unit}"
         self.at = found.end()
         reason: UnitError | None = None
+        known = False
         for dimension in DIMENSIONS:
             try:
                 return Amount(at, parse(spelled, dimension), dimension, self.text[at : self.at])
             except UnitError as error:
+                known = known or "is not a unit of" not in error.text or "case matters" in error.text
                 # what the parser says of rates and amounts tells most
                 if reason is None or (dimension == "rate" and "/" in unit):
                     reason = error
         assert reason is not None
+        if not known:
+            near = [_SPELLED[unit]] if unit in _SPELLED else get_close_matches(unit, _UNITS, n=3)
+            mend = f"did you mean {' or '.join(near)}?" if near else f"units are {', '.join(_UNITS)}"
+            raise CheckError(f"{spelled!r}: there is no unit {unit!r}", at, mend)
         raise CheckError(reason.text, at, reason.remedy or "")
 
     def _plain(self, at: int, number: str) -> Amount:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Final
 
@@ -22,13 +23,15 @@ from designer.design.edits.parts import RemoveParts
 from designer.design.query import count_kinds, count_links
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
-from designer.rules.context import Context, Tier
+from designer.rules.context import Context
 from designer.rules.runner import check
+from designer.rules.tiers import Tier
 from designer.units import format_si
 from designer.workload.kind import workload_kinds
 
 #: of parts that are not alike at most so many are taken away in turn
 LOSSES_LIMIT: Final = 64
+_TIERS: Final = ("leaf", "spine", "core")
 _ALL = re.compile(r"(?P<kind>[A-Za-z_]+)\[\*\]\Z")
 
 
@@ -112,11 +115,20 @@ class World:
                 return found
         return []
 
+    def _workload(self, name: str) -> WorkloadSpec:
+        found = self.design.workloads.get(name)
+        if found is None:
+            near = get_close_matches(name, list(self.design.workloads), n=3)
+            known = ", ".join(self.design.workloads) or "none"
+            mend = f"did you mean {' or '.join(near)}?" if near else f"its workloads: {known}"
+            raise AnalysisError(f"there is no workload {name!r}", remedy=mend)
+        return found
+
     def result(self, workload: str, load: float | None = None) -> WorkloadResult:
         """What a workload does; `load` is what is asked of it per second, where its kind has such a setting."""
         known = self._results.get((workload, load))
         if known is None:
-            spec = self.design.workloads[workload]
+            spec = self._workload(workload)
             spec = spec if load is None else _loaded(spec, load)
             known = run_workload(self.network, spec, True, None, self._cancelled)[0]
             self._results[workload, load] = known
@@ -246,7 +258,12 @@ class World:
             try:
                 numbers = list(self._chosen(pattern))
             except DesignerError as error:
-                raise AnalysisError(f"{pattern!r} names no part", remedy=error.remedy) from None
+                if pattern in _TIERS:
+                    mend = "name parts or kinds that it has, or wire its servers to switches"
+                    raise AnalysisError(f"the design has no tier {pattern!r}", remedy=mend) from None
+                near = get_close_matches(pattern, [*part_kinds(), *_TIERS], n=3)
+                mend = f"did you mean {' or '.join(near)}?" if near else error.remedy
+                raise AnalysisError(f"{pattern!r} names no part", remedy=mend) from None
         if len(numbers) > LOSSES_LIMIT:
             _, first = np.unique(net.part_def[numbers], return_index=True)
             numbers = [numbers[i] for i in sorted(first.tolist())][:LOSSES_LIMIT]
@@ -263,7 +280,7 @@ class World:
                     network = build_network(without(self.design, path))
                 else:
                     network = network_without(self.design, [number])
-                spec = self.design.workloads[workload]
+                spec = self._workload(workload)
                 self._lost[key] = run_workload(network, spec, False, None, self._cancelled)[0]
             except AnalysisError:
                 self._lost[key] = None

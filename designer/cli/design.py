@@ -45,13 +45,30 @@ def opened(options: argparse.Namespace) -> Loaded:
     FormatError
         If it cannot be read or changed.
     """
+    return opened_as(options.design, options)
+
+
+def opened_as(name: str, options: argparse.Namespace) -> Loaded:
+    """The same for a command that names its designs otherwise: each is changed as asked.
+
+    Raises
+    ------
+    FormatError
+        If it cannot be read or changed.
+    """
     from designer.interchange.templates import open_any
 
-    loaded = open_any(options.design)
+    loaded = open_any(name)
     overrides: Sequence[str] = options.overrides
     files: Sequence[str] = options.workload_files
     if not overrides and not files:
         return loaded
-    from designer.interchange.overrides import overridden, with_workloads
+    from designer.cli.output import print_problem
+    from designer.interchange.overrides import given_way, overridden, with_workloads
 
-    return loaded._replace(design=overridden(with_workloads(loaded.design, files), overrides))
+    design = overridden(with_workloads(loaded.design, files), overrides)
+    gone = given_way(loaded.design, design)
+    if gone:
+        more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+        print_problem(f"note: values given by hand for the old type gave way: {', '.join(gone[:3])}{more}")
+    return loaded._replace(design=design)

@@ -242,10 +242,10 @@ class DesignTools:
 
     def report(self, designs: list[str], output: str = "", prices: str = "", dry_run: bool = True) -> dict[str, Any]:
         """The design report. Answered are its chapters; output names the file to write: .html, .pdf or .md."""
-        from designer.cli.documents import rendered
         from designer.interchange.native.envelope import written_by
         from designer.report.assembly import Given, compose_report
         from designer.report.settings import load_settings
+        from designer.report.writing import rendered
 
         given: list[Given] = []
         for name in designs:

@@ -1,14 +1,13 @@
-"""What commands answer as data: analyses and the ids of a design as JSON, reports as files."""
+"""What commands answer as data: analyses and the ids of a design as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from designer.analysis.results import Analysis, Bottleneck, WorkloadResult
     from designer.design.document import Block
-    from designer.report.document import Report
 
 
 def analysis_document(found: Analysis, findings: list[Any], most: int | None = None) -> dict[str, Any]:
@@ -103,30 +102,3 @@ def ids_of(block: Block, way: str) -> Iterator[tuple[str, dict[str, str]]]:
     for group in block.groups.values():
         yield way + group.id, {"what": "group", "kind": "", "type": f"×{group.replicas}"}
         yield from ids_of(group.content, f"{way}{group.id}/")
-
-
-def rendered(report: Report, suffix: str) -> bytes:
-    """A report as a file of one of the formats holds it: ``.html``, ``.pdf`` or ``.md``."""
-    return REPORTS[suffix.lower()](report)
-
-
-def _html(report: Report) -> bytes:
-    from designer.report.renderers.html import to_html
-
-    return to_html(report).encode("utf-8", "replace")
-
-
-def _pdf(report: Report) -> bytes:
-    from designer.report.renderers.pdf import to_pdf
-
-    return to_pdf(report)
-
-
-def _markdown(report: Report) -> bytes:
-    from designer.report.renderers.markdown import to_markdown
-
-    return to_markdown(report).encode("utf-8", "replace")
-
-
-#: how a report is written, by the end of the name of its file
-REPORTS: Final = {".html": _html, ".pdf": _pdf, ".md": _markdown}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import importlib
 import importlib.util
 import io
@@ -38,6 +39,8 @@ def run(arguments: Sequence[str]) -> int:
     except DesignerError as error:
         return fail(str(error))
     except KeyboardInterrupt:
+        # looking through all that was worked out for garbage once more, as the program ends, takes longer than to stop
+        gc.freeze()
         return fail("stopped")
     except BrokenPipeError:
         # The reader of our output has gone; nothing is wrong, but Python must not complain at exit.

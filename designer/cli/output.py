@@ -93,6 +93,7 @@ def finite(value: Any) -> Any:
 
 def print_problem(text: str) -> None:
     """One line on stderr."""
+    clear_bar()
     print(f"designer: {shortened(text)}", file=sys.stderr)
 
 
@@ -117,15 +118,17 @@ _LINE_WIDTH: Final = 116
 #: in a narrow terminal columns of prose shrink to this first; then the widest of all do, and long words are broken
 _PROSE_WIDTH: Final = 24
 _LEAST_WIDTH: Final = 8
+#: of what COLUMNS asks for less is no width of a page
+_LEAST_PAGE: Final = 20
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = (), margin: str = "") -> str:
     """Columns that line up, each line after a `margin`; `right` names columns aligned to the right.
 
-    In a terminal too narrow for them cells go on below themselves; what still does not fit is cut.
+    In a terminal (or COLUMNS) too narrow for them cells go on below themselves; what still does not fit is cut.
     """
     cells = [[str(cell) for cell in row] for row in rows]
-    room = _room(sys.stdout)
+    room = _page()
     kept = None if room is None else room - len(margin)
     widths = _widths(headings, cells, kept)
     lines = [*_wrapped(headings, widths), ["─" * width for width in widths]]
@@ -141,6 +144,13 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequenc
 def _room(stream: Any) -> int | None:
     """Columns of the terminal a stream writes to, None where it is none: a file is not broken to a width."""
     return shutil.get_terminal_size((160, 40)).columns if stream.isatty() else None
+
+
+def _page() -> int | None:
+    """Columns of tables and prose: of the terminal, or what COLUMNS asks for where the output is piped."""
+    asked = os.environ.get("COLUMNS", "")
+    wanted = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 else 0
+    return _room(sys.stdout) or (wanted if wanted >= _LEAST_PAGE else None)
 
 
 def _widths(headings: Sequence[str], rows: Sequence[Sequence[str]], room: int | None) -> list[int]:
@@ -176,7 +186,7 @@ def _wrapped(row: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
 def paragraph(opening: str, text: str, below: str | None = None) -> str:
     """Prose on lines of a readable width; `below` begins all but the first, or blanks as wide as the opening."""
     below = " " * len(opening) if below is None else below
-    width = min(_LINE_WIDTH, _room(sys.stdout) or _LINE_WIDTH)
+    width = min(_LINE_WIDTH, _page() or _LINE_WIDTH)
     return textwrap.fill(
         text,
         width,
@@ -198,8 +208,14 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
     }
 
 
-def print_findings(findings: Sequence[Finding], stream: Any = None) -> None:
-    """Findings for people, worst first; on stderr unless told otherwise."""
+def print_findings(findings: Sequence[Finding], stream: Any = None, named: Callable[[str], str] | None = None) -> None:
+    """Findings for people, worst first; on stderr unless told otherwise.
+
+    Parameters
+    ----------
+    named
+        Puts names in the place of paths in what is said; the places stay paths, for other commands.
+    """
     out = stream or sys.stderr
     order = list(Severity)
     for finding in sorted(findings, key=lambda f: order.index(f.severity)):
@@ -208,31 +224,49 @@ def print_findings(findings: Sequence[Finding], stream: Any = None) -> None:
             shown = ", ".join(shortened(place, 200) for place in finding.where[:4])
             where = f" [{shown}{f' and {len(finding.where) - 4} more' if len(finding.where) > 4 else ''}]"
         remedy = f" — {finding.remedy}" if finding.remedy else ""
-        print_line(
-            f"{finding.severity}: {finding.code}: {shortened(finding.text)}{where}{shortened(remedy)}", "  ", out
-        )
+        text = named(finding.text) if named is not None else finding.text
+        print_line(f"{finding.severity}: {finding.code}: {shortened(text)}{where}{shortened(remedy)}", "  ", out)
 
 
 def print_line(text: str, below: str = "", stream: Any = None) -> None:
     """A line of prose: in a terminal it goes on below after `below`, elsewhere it is one line, for other programs."""
     out = stream or sys.stdout
+    clear_bar()
     if (room := _room(out)) and len(text) > room:
         text = textwrap.fill(text, room, subsequent_indent=below, break_on_hyphens=False, break_long_words=False)
     print(text, file=out)
 
 
+#: length of the progress bar that stands on the last line of a terminal
+_bar_length = 0
+
+
+def clear_bar() -> None:
+    """Take the progress bar away, where one stands."""
+    global _bar_length
+    if _bar_length:
+        sys.stderr.write("\r" + " " * _bar_length + "\r")
+        sys.stderr.flush()
+        _bar_length = 0
+
+
 def progress_bar() -> Callable[[float, str], None]:
-    """A progress bar on stderr where that is a terminal, nothing elsewhere."""
+    """A progress bar on stderr where that is a terminal, nothing elsewhere; whatever is printed next takes its line."""
     if not sys.stderr.isatty():
         return lambda share, text: None
 
     def show(share: float, text: str) -> None:
+        global _bar_length
+        clear_bar()
+        if share >= 1:
+            return
         width = 30
         filled = round(share * width)
-        end = "\r" if share < 1 else "\r" + " " * (width + 60) + "\r"
-        bar = f"[{'█' * filled}{'·' * (width - filled)}] {share:4.0%} {text[:40]:<40}"
-        sys.stderr.write(f"\r{bar}" if share < 1 else end)
+        bar = f"[{'█' * filled}{'·' * (width - filled)}] {share:4.0%} {text[:40]}"
+        bar = bar[: (_room(sys.stderr) or len(bar) + 1) - 1]
+        sys.stderr.write(bar)
         sys.stderr.flush()
+        _bar_length = len(bar)
 
     return show
 

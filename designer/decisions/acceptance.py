@@ -16,7 +16,7 @@ import numpy as np
 
 from designer.analysis.capacities import HOST, NETWORK
 from designer.analysis.network import Network, build_network
-from designer.analysis.results import WorkloadResult
+from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.training.accelerators import accelerator_of, number
 from designer.catalog.parttype import Capability
@@ -84,7 +84,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A trial with what the drawing promises, and the links its traffic takes."""
+    """A trial with what the drawing promises, and the links its traffic takes where that was asked for."""
 
     trial: Trial
     estimate: Estimate
@@ -222,10 +222,11 @@ def between(machine: Machine, name: str, sort: str, size: int) -> Trial:
 
 
 class Promises:
-    """What a design promises for trials; each worked out once."""
+    """What a design promises for trials; each worked out once, with its links for the design of the machine alone."""
 
     def __init__(self, machine: Machine, design: Design | None = None, algorithm: str = "auto") -> None:
         self.machine, self.algorithm, self._design = machine, algorithm, design
+        self._told = design is None and algorithm == "auto"
         self._known: dict[str, Expected | None] = {}
 
     @cached_property
@@ -234,7 +235,7 @@ class Promises:
         return self.machine.network if self._design is None else build_network(self._design)
 
     def of(self, trial: Trial) -> Expected | None:
-        """What to expect; None where the drawing promises nothing, such as a way that is not there."""
+        """What to expect; None where the drawing promises nothing, such as a path that is not there."""
         if trial.id not in self._known:
             try:
                 self._known[trial.id] = self._expected(trial)
@@ -254,8 +255,9 @@ class Promises:
                 "size": f"{trial.size} B",
                 "algorithm": self.algorithm if trial.sort in ("all_reduce", "all_reduce_net") else "auto",
             }
-            result = self._run("collective", settings)
-            return Expected(trial, result.metrics["bus_bandwidth"], frozenset())
+            result, loads = self._run("collective", settings)
+            links = self._loaded(loads) if self._told and loads is not None else frozenset[str]()
+            return Expected(trial, result.metrics["bus_bandwidth"], links)
         memory = self.machine.memory_near(trial.parts[0])
         ends = {
             "h2d": (memory, trial.parts[0]),
@@ -266,14 +268,20 @@ class Promises:
             "d2d": (trial.parts[0], trial.parts[-1]),
             "ib": (trial.parts[0], trial.parts[-1]),
         }[trial.sort]
-        result = self._run("transfer", {"from": ends[0], "to": ends[1]})
-        links = frozenset(c.rpartition(":")[0] for flow in result.flows for c in flow.via)
+        result = self._run("transfer", {"from": ends[0], "to": ends[1]})[0]
+        links = (
+            frozenset(c.rpartition(":")[0] for flow in result.flows for c in flow.via) if self._told else frozenset()
+        )
         estimate = result.metrics["rate"]
         return Expected(trial, estimate, links) if estimate.value > 0 else None
 
-    def _run(self, kind: str, settings: dict[str, str]) -> WorkloadResult:
+    def _loaded(self, loads: ChannelLoads) -> frozenset[str]:
+        net = self.network.net
+        return frozenset(net.link_paths(np.unique(np.flatnonzero(loads.load) >> 1)))
+
+    def _run(self, kind: str, settings: dict[str, str]) -> tuple[WorkloadResult, ChannelLoads | None]:
         spec = WorkloadSpec(id="acceptance", kind=kind, settings=settings)
-        return run_workload(self.network, spec, False, None, None, explained=False)[0]
+        return run_workload(self.network, spec, False, None, None, explained=False)
 
     def _product(self, trial: Trial) -> Expected | None:
         """Matrix products in the format that gpu-burn uses on tensor cores."""

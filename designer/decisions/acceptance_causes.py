@@ -10,15 +10,16 @@ share, one that reads low beside seven is a fault of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.decisions.acceptance import Expected, Judged, Machine, Promises, same_sort, scaled, spread_of
+from designer.decisions.acceptance import Expected, Judged, Machine, Promises, Trial, same_sort, scaled, spread_of
+from designer.decisions.acceptance_places import Places
 from designer.decisions.fault import Fault, fault_kinds
 from designer.design.document import Design
 from designer.errors import DesignerError
@@ -58,7 +59,6 @@ class Cause:
 
     faults: tuple[Fault, ...]
     probability: float
-    log_likelihood: float
 
     @property
     def sound(self) -> bool:
@@ -103,8 +103,9 @@ def weighed(machine: Machine, base: Sequence[Expected]) -> list[Weighed]:
     a way through host memory is thought wider than one between sockets, explains no poor result.
     """
     found: list[Weighed] = []
+    alike = AlikeAnswers(machine)
     for fault in faults(machine):
-        drawn = promises_under(machine, fault, base)
+        drawn = promises_under(machine, fault, base, alike)
         if drawn is None:
             continue
         promised = [_left(fault, one, None) for one in drawn]
@@ -167,19 +168,19 @@ def _same(one: Sequence[float], other: Sequence[float]) -> bool:
 def _ranked(found: list[tuple[float, float, Fault | None, tuple[float, ...]]]) -> list[Cause]:
     """Explanations with their probabilities; those that promise the same of all results are one."""
     top = max(prior + like for prior, like, _, _ in found)
-    groups: list[tuple[list[Fault], list[float], tuple[float, ...], float]] = []
+    groups: list[tuple[list[Fault], list[float], tuple[float, ...]]] = []
     for prior, like, fault, values in sorted(found, key=lambda row: -(row[0] + row[1])):
         weight = math.exp(prior + like - top)
-        for members, weights, known, _ in groups:
+        for members, weights, known in groups:
             if _same(known, values):
                 # what would not show at all is no explanation beside that all is sound
                 members += [fault] if fault is not None and members else []
                 weights.append(weight)
                 break
         else:
-            groups.append(([fault] if fault is not None else [], [weight], values, like))
-    whole = sum(sum(weights) for _, weights, _, _ in groups)
-    rows = [Cause(tuple(members), sum(weights) / whole, like) for members, weights, _, like in groups]
+            groups.append(([fault] if fault is not None else [], [weight], values))
+    whole = sum(sum(weights) for _, weights, _ in groups)
+    rows = [Cause(tuple(members), sum(weights) / whole) for members, weights, _ in groups]
     return sorted(rows, key=lambda cause: -cause.probability)
 
 
@@ -226,10 +227,31 @@ class Likelihood:
         return top + math.log(float(np.exp(found - top).mean()))
 
 
-def promises_under(machine: Machine, fault: Fault, base: Sequence[Expected]) -> list[Expected] | None:
+class AlikeAnswers:
+    """What faults promise for trials, worked out once for all places that are alike."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._places = Places(machine)
+        self._known: dict[Hashable, Expected | None] = {}
+
+    def of(self, promises: Promises, fault: Fault, trial: Trial) -> Expected | None:
+        """What a drawing with a fault promises for a trial."""
+        key = self._places.key(fault, trial)
+        if key is None:
+            return promises.of(trial)
+        if key not in self._known:
+            self._known[key] = promises.of(trial)
+        found = self._known[key]
+        return found if found is None else replace(found, trial=trial)
+
+
+def promises_under(
+    machine: Machine, fault: Fault, base: Sequence[Expected], alike: AlikeAnswers | None = None
+) -> list[Expected] | None:
     """What the drawing of a machine with a fault promises for the trials of `base`; None where it cannot be drawn.
 
-    What the fault leaves of rates that no drawing tells is not counted yet.
+    What the fault leaves of rates that no drawing tells is not counted yet. With `alike`, places that are alike are
+    weighed once.
     """
     if fault.edit is None and fault.algorithm == "auto":
         return list(base)
@@ -245,7 +267,9 @@ def promises_under(machine: Machine, fault: Fault, base: Sequence[Expected]) -> 
         concerned = fault.links is None or not one.links or bool(one.links & fault.links)
         if fault.edit is None and one.trial.sort not in ("all_reduce", "all_reduce_net"):
             concerned = False
-        again = promises.of(one.trial) if concerned and one.trial.sort not in ("gemm", "hbm") else one
+        again: Expected | None = one
+        if concerned and one.trial.sort not in ("gemm", "hbm"):
+            again = promises.of(one.trial) if alike is None else alike.of(promises, fault, one.trial)
         # where the way is gone altogether a hundredth stands for a test that does not run
         found.append(scaled(one, 0.01) if again is None else again)
     return found

@@ -21,7 +21,7 @@ from designer.workload.metrics import METRICS
 Change = Callable[[Design, Sequence[str]], Design]
 
 #: fields of a design that change no answer
-_LOOKS: Final = frozenset({"position", "collapsed", "note", "annotations", "assertions", "waivers"})
+_LOOKS: Final = frozenset({"position", "collapsed", "note", "annotations", "assertions", "waivers", "racks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Task:
 
     @property
     def question(self) -> str:
-        """Tells whether two sweeps ask the same: a hash of design, workload, paths, metrics and program."""
+        """A hash of design, workload, paths, metrics and program, the same for sweeps that ask the same."""
         try:
             version = importlib.metadata.version("designer")
         except importlib.metadata.PackageNotFoundError:

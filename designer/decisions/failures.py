@@ -94,8 +94,8 @@ def _split(kind: str, members: Int, of: Int) -> list[Failure]:
 def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
     """Class of every part and of every link: the coarsest that tells apart what is joined differently."""
     net = network.net
-    parts = _numbers([_part_text(p) for p in net.part_defs])[net.part_def]
-    links = _numbers([_link_text(d) for d in net.link_defs])[net.link_def]
+    parts = numbers([part_text(p) for p in net.part_defs])[net.part_def]
+    links = numbers([link_text(d) for d in net.link_defs])[net.link_def]
     if loads is not None:
         load = loads.load
         links_hash = mix(links, _rounded(load[0::2]) ^ 1) + mix(links, _rounded(load[1::2]) ^ 2)
@@ -131,18 +131,20 @@ def _rounded(values: npt.NDArray[np.float64]) -> Int:
     return np.round(mantissa * 10.0**_DIGITS).astype(np.int64) * 4096 + exponent
 
 
-def _numbers(texts: list[str]) -> Int:
+def numbers(texts: list[str]) -> Int:
+    """A number for each text, the same for equal ones."""
     known: dict[str, int] = {}
     return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
 
 
-def _part_text(part: Part) -> str:
+def part_text(part: Part) -> str:
     """What tells a part from others wherever it stands."""
     values = {name: quantity.model_dump_json() for name, quantity in part.overrides.items()}
     return json.dumps([part.kind, part.type, values, _telling(part.attributes)], sort_keys=True)
 
 
-def _link_text(values: LinkValues) -> str:
+def link_text(values: LinkValues) -> str:
+    """What tells a link from others wherever it is."""
     told: Mapping[str, object] = {
         name: getattr(values, name)
         for name in ("kind", "count", "bandwidth_per_direction", "generation", "lanes", "status")
@@ -164,7 +166,7 @@ class Feed:
 
 
 def feed_of(network: Network, rack: int) -> Feed | None:
-    """What one of the two feeds of a rack carries when the other is lost; None where the rack does not tell."""
+    """What one of the two feeds of a rack carries when the other is lost; None where the rack does not say."""
     context, net = Context(network.design), network.net
     limit = context.number(net.part(rack), "power_capacity")
     if limit is None:

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import HOST
-from designer.analysis.components import connected
 from designer.analysis.network import NETWORKS_LIMIT, Network, build_network, network_of
 from designer.analysis.results import ChannelLoads
 from designer.catalog.parttype import Capability
+from designer.design.components import connected
 from designer.design.document import Part, with_changes
 from designer.design.elaborate import Netlist, Shape
 from designer.design.pattern import Selection

@@ -21,7 +21,7 @@ from designer.checks.world import World
 from designer.decisions.failures import FEED, Failure, failures, feed_of, lost_parts
 from designer.decisions.failures_network import Damage, damage, deleted, idle, remains
 from designer.design.document import Design, WorkloadSpec
-from designer.errors import AnalysisError, Cancelled, DesignerError
+from designer.errors import AnalysisError, Cancelled, DesignerError, NothingNamed
 from designer.findings import Severity
 from designer.units import format_quantity
 from designer.workload.kind import workload_kinds
@@ -175,6 +175,29 @@ class After:
     broken: frozenset[str]
 
 
+#: what people call the parts that a selector of a workload names
+_CALLED: Final[Mapping[str, str]] = {
+    "gpus": "all GPUs",
+    "accelerators": "all accelerators",
+    "nics": "all NICs",
+    "cpus": "all processors",
+    "dpus": "all DPUs",
+    "memory": "all memory",
+    "storage": "all storage",
+    "storage_systems": "all storage systems",
+    "drives": "all drives",
+    "servers": "all servers",
+}
+
+
+def _why(error: AnalysisError) -> str:
+    """Why a workload that ran before a failure cannot run after it."""
+    if not isinstance(error, NothingNamed):
+        return error.text
+    taken = _CALLED.get(error.selector, f"every part that {error.selector!r} names")
+    return f"the failure takes {taken} of the workload"
+
+
 class Survivor:
     """A design and its workload, asked again and again what is left without some of it."""
 
@@ -227,7 +250,7 @@ class Survivor:
         try:
             return self._left(after, self.answer(after)[0], found.stranded)
         except AnalysisError as error:
-            why = error.text
+            why = _why(error)
         cut = np.setdiff1d(found.stranded, found.parts)
         if len(cut):
             # what is cut off is no longer asked to take part
@@ -235,7 +258,7 @@ class Survivor:
                 after = remains(self.network, np.union1d(found.parts, cut), found.links)
                 return self._left(after, self.answer(after)[0], found.stranded)
             except AnalysisError as error:
-                why = error.text
+                why = _why(error)
         return self._left(after, None, found.stranded, why)
 
     def _left(self, network: Network, result: WorkloadResult | None, stranded: Int, why: str = "") -> After:

@@ -61,6 +61,9 @@ class Fault:
         Links that a trial has to use to be concerned by the edit; None for any trial.
     algorithm
         What collectives are forced to.
+    marks
+        Parts the edit singles out, in order: faults of one kind whose marks stand alike on the drawing show alike.
+        None where it is not known what does.
     """
 
     kind: str
@@ -71,6 +74,7 @@ class Fault:
     links: frozenset[str] | None = None
     effects: tuple[Effect, ...] = ()
     algorithm: str = "auto"
+    marks: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

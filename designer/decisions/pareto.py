@@ -48,6 +48,8 @@ class Measure:
         True if more of it is better.
     counts
         False for what only has to keep a limit: a design is no worse for less of it.
+    estimated
+        True if the best of a branch rests on estimates: a limit that it breaks may hold at the ends of their bands.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Measure:
     unit: str
     more: bool = False
     counts: bool = True
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +156,6 @@ class Found:
     lost: tuple[Lost, ...]
     space: int
     worked_out: int
-
-    @property
-    def accounted(self) -> int:
-        """Designs it tells about: all of the space."""
-        return len(self.front) + sum(one.count for one in self.lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +315,7 @@ class Search:
             measure = self._measures[limit.measure]
             if measure.name in best and _less(measure, best[measure.name]) > _less(measure, limit.amount):
                 by = abs(best[measure.name] - limit.amount)
-                return Lost(chosen, count, "limit", measure.name, by, certain=True, worked_out=False)
+                return Lost(chosen, count, "limit", measure.name, by, certain=not measure.estimated, worked_out=False)
         if any(m.name not in best for m in compared):
             return None
         reach = [_less(m, best[m.name]) for m in compared]

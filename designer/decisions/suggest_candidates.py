@@ -21,6 +21,7 @@ from designer.design.address import Address, block_at, split_path, where_stored
 from designer.design.channels import channel_number
 from designer.design.document import Block, Design, Link, Part, Wiring
 from designer.design.edit import Edit
+from designer.design.edits.groups import SetReplicas
 from designer.design.edits.links import AddLinks, ChangeLinks, Reconnect
 from designer.design.edits.parts import AddParts, SetType
 from designer.design.edits.properties import SetPolicy
@@ -41,9 +42,10 @@ _RATE: Final[Mapping[str, str]] = {
     "nic": "bandwidth_per_direction",
     "dpu": "bandwidth_per_direction",
     "drive": "read_bandwidth",
-    "storage": "read_bandwidth",
     "memory": "memory_bandwidth",
 }
+#: a limit of what one client gets of a storage system is called so, with the path of the system after it
+_CLIENT: Final = "client:"
 #: so many better types of a part are tried, the nearest first
 _TYPES_LIMIT: Final = 2
 #: one route policy a line: its value that may help, and what it is called
@@ -142,14 +144,18 @@ def _links(network: Network, bottleneck: Bottleneck, prices: Prices) -> Iterator
 
 
 def _parts(network: Network, bottleneck: Bottleneck, prices: Prices) -> Iterator[Candidate]:
-    """For a part that binds: a better one, or one more of it where drives are meant."""
-    if bottleneck.what != "part":
+    """For a part that binds, or what one client gets of it: a better one, or one more of it where it stores."""
+    client = bottleneck.what == "limit" and bottleneck.id.startswith(_CLIENT)
+    if bottleneck.what != "part" and not client:
         return
     try:
-        number = network.net.index_of(bottleneck.id)
+        number = network.net.index_of(bottleneck.id.removeprefix(_CLIENT) if client else bottleneck.id)
     except DesignerError:
         return
-    yield from _types(network, number, prices)
+    if network.net.part(number).kind == "storage":
+        yield from storage_types(network, number, prices, client=client)
+    else:
+        yield from _types(network, number, prices)
     if Capability.STORE in network.kind(number).capabilities:
         yield from _another(network, number, prices)
 
@@ -281,7 +287,7 @@ def _cables(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
 
 
 def _free_ports(network: Network, number: int) -> float:
-    """Network ports of a part that no cable is in; infinite where it does not tell how many it has."""
+    """Network ports of a part that no cable is in; infinite where it does not say how many it has."""
     net = network.net
     ports = _known(network, net.part(number), "ports", 0)
     if not ports:
@@ -305,26 +311,98 @@ def _types(network: Network, number: int, prices: Prices) -> Iterator[Candidate]
     has = value_of(part.kind, name, quantity) if quantity is not None else None
     old = design.type_of(part)
     technology = _technology(network, number)
-    better: list[tuple[float, PartType]] = []
-    catalog = load_catalog()
-    for type_id in catalog.ids():
-        if not type_id.startswith(f"{part.kind}/"):
-            continue
-        other = catalog.get(type_id)
-        rate = other.number(name)
-        if rate and rate > (has or 0.0) * (1 + 1e-9) and _fits(other, technology):
-            better.append((rate, other))
-    better.sort(key=lambda row: (row[0], row[1].id))
-    for _, other in better[:_TYPES_LIMIT]:
-        watts = (
-            (other.number("power_per_part") or 0.0) - ((old.number("power_per_part") if old else 0.0) or 0.0)
-        ) * times
+    better = _better(part.kind, name, has or 0.0, lambda other: _fits(other, technology))
+    for other in better[:_TYPES_LIMIT]:
+        watts = (most_power(other) - most_power(old)) * times
         cost = Cost.of(prices.by_part, prices.of(other, times), times, max(0.0, watts))
-        swap: Edit = SetType(ids, other.id, other, within=within)
-        again = _freed(block, ids, name)
-        edit = Together((swap, *again(within)), f"swap {len(ids)} × {part.kind} for {other.title}") if again else swap
         what = _many(ids, "", "such as").strip()
+        edit = _swap(block, within, ids, other, name)
         yield Candidate(f"swap {what} for {other.title}", f"type:{within}{ids}", edit, cost)
+
+
+def _better(kind: str, name: str, has: float, fits: Callable[[PartType], bool]) -> list[PartType]:
+    """Types of the catalog that state more of a value, the nearest first."""
+    catalog = load_catalog()
+    rows = [
+        (rate, other.id, other)
+        for type_id in catalog.ids()
+        if type_id.startswith(f"{kind}/")
+        and (rate := (other := catalog.get(type_id)).number(name))
+        and rate > has * (1 + 1e-9)
+        and fits(other)
+    ]
+    return [other for _, _, other in sorted(rows, key=lambda row: row[:2])]
+
+
+def _swap(block: Block, within: Address, ids: tuple[str, ...], other: PartType, name: str) -> Edit:
+    swap: Edit = SetType(ids, other.id, other, other.sources, within=within)
+    again = _freed(block, ids, name)
+    kind = block.parts[ids[0]].kind
+    return Together((swap, *again(within)), f"swap {len(ids)} × {kind} for {other.title}") if again else swap
+
+
+def most_power(part_type: PartType | None) -> float:
+    """What a part of a type draws at most [W]; 0 where it does not say."""
+    if part_type is None:
+        return 0.0
+    return part_type.number("power_per_part") or part_type.number("power_max") or 0.0
+
+
+def storage_types(network: Network, number: int, prices: Prices, *, client: bool) -> Iterator[Candidate]:
+    """Other storage of the catalog that is reached in the same way, and the same served by another kind of mount.
+
+    Parameters
+    ----------
+    client
+        True if what one client gets binds, false if it is the sum of all.
+    """
+    net, design = network.net, network.design
+    part = net.part(number)
+    within, _, block = _place(network, net.path(number))
+    ids = tuple(p.id for p in block.parts.values() if p.kind == part.kind and p.type == part.type)
+    wanted = {id(block.parts[i]) for i in ids}
+    members = np.isin(net.part_def, [k for k, d in enumerate(net.part_defs) if id(d) in wanted])
+    name = "client_read_bandwidth" if client or design.quantity(part, "read_bandwidth") is None else "read_bandwidth"
+    quantity = design.quantity(part, name)
+    has = value_of(part.kind, name, quantity) if quantity is not None else None
+    old = design.type_of(part)
+    # what takes the place of a system is cabled anew
+    at = (members[net.link_a] | members[net.link_b]) & (network.domain == NETWORK)
+    cables = max(int(network.count[at].sum()), int(members.sum()))
+    what = _many(ids, "", "such as").strip()
+    bought = 0
+    for other in _better(
+        part.kind, name, has or 0.0, lambda one: one.id != part.type and _reached(one) == _reached(old)
+    ):
+        edit, about = _swap(block, within, ids, other, name), f"type:{within}{ids}"
+        if _same_server(old, other):
+            yield Candidate(f"mount {what} as {other.title}", about, edit, Cost())
+        elif bought < _TYPES_LIMIT:
+            bought += 1
+            times = int(members.sum())
+            watts = max(0.0, (most_power(other) - most_power(old)) * times)
+            cost = Cost.of(prices.by_part, prices.of(other, times), cables, watts)
+            yield Candidate(f"swap {what} for {other.title}", about, edit, cost)
+
+
+def _protocol(part_type: PartType | None) -> str:
+    stated = part_type.values.get("protocol") if part_type is not None else None
+    return str(stated.value) if stated is not None else ""
+
+
+def _reached(part_type: PartType | None) -> str:
+    """How storage is reached: as files, as objects, as a datastore of hypervisors, or as a drive of the server."""
+    protocol = _protocol(part_type)
+    if (part_type is not None and part_type.vendor == "VMware") or protocol.startswith(("VMFS", "vSAN", "vVols")):
+        return "datastore"
+    return "object" if protocol.startswith("S3") else "drive" if protocol.startswith("NVMe") else "file"
+
+
+def _same_server(old: PartType | None, other: PartType) -> bool:
+    """True where a mount option is all that differs: any NFS server of no certain vendor takes it."""
+    if old is None or old.vendor or other.vendor:
+        return False
+    return _protocol(old).startswith("NFS") and _protocol(other).startswith("NFS")
 
 
 def _freed(block: Block, ids: Sequence[str], name: str) -> Callable[[Address], tuple[Edit, ...]] | None:
@@ -359,6 +437,7 @@ def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidat
     links = links_of(block, name)
     wirings = [w for w in block.wirings.values() if name in (w.a, w.b)]
     if not links and not wirings:
+        yield from _one_more_member(network, number, prices)
         return
     times = int((net.part_def == int(net.part_def[number])).sum())
     new = part.model_copy(update={"id": next_id(block.parts, name), "position": None})
@@ -366,7 +445,7 @@ def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidat
     joints = [x.model_copy(update={"id": link_ids.take(x.id), _side(x, name): new.id}) for x in links]
     joined = [w.model_copy(update={"id": wiring_ids.take(w.id), _side(w, name): new.id}) for w in wirings]
     part_type = network.design.type_of(part)
-    watts = (part_type.number("power_per_part") or part_type.number("power_max") or 0.0) * times if part_type else 0.0
+    watts = most_power(part_type) * times
     ends = net.link_a == number, net.link_b == number
     ports = int(np.array([d.count for d in net.link_defs])[net.link_def[ends[0] | ends[1]]].sum()) * times
     cost = Cost.of(prices.by_part, prices.of(part_type, times), ports, watts)
@@ -376,6 +455,24 @@ def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidat
     kind = network.kind(number).title.lower()
     edit = Together(tuple(edits), f"Add {new.id}")
     yield Candidate(f"add a {kind} like {name}", f"another:{within}{name}", edit, cost)
+
+
+def _one_more_member(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
+    """One more member of the group that a storage system is all there is in: its wirings join that one too."""
+    net, design = network.net, network.design
+    within, _, block = _place(network, net.path(number))
+    if not within or len(block.parts) != 1 or block.groups or within[-1][1] is not None:
+        return  # a member that differs from the others is not what one more would be
+    outer, group_id = within[:-1], within[-1][0]
+    group = block_at(design, outer).groups[group_id]
+    times = max(1, int((net.part_def == int(net.part_def[number])).sum()) // group.replicas)
+    at = np.flatnonzero((net.link_a == number) | (net.link_b == number))
+    part_type = design.type_of(net.part(number))
+    cost = Cost.of(
+        prices.by_part, prices.of(part_type, times), int(network.count[at].sum()) * times, most_power(part_type) * times
+    )
+    edit = SetReplicas(group_id, group.replicas + 1, within=outer)
+    yield Candidate(f"add one more {group.label}", f"another:{outer}{group_id}", edit, cost)
 
 
 def _side(link: Link | Wiring, name: str) -> str:

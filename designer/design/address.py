@@ -20,10 +20,28 @@ AnyAddress = tuple[str | Step, ...]
 
 #: names of the collections of a design; the first four are in every block
 What = Literal[
-    "parts", "links", "groups", "wirings", "vms", "workloads", "assertions", "waivers", "annotations", "part_types"
+    "parts",
+    "links",
+    "groups",
+    "wirings",
+    "vms",
+    "workloads",
+    "assertions",
+    "waivers",
+    "racks",
+    "annotations",
+    "part_types",
 ]
 BLOCK_COLLECTIONS: tuple[What, ...] = ("parts", "links", "groups", "wirings")
-DESIGN_COLLECTIONS: tuple[What, ...] = ("vms", "workloads", "assertions", "waivers", "annotations", "part_types")
+DESIGN_COLLECTIONS: tuple[What, ...] = (
+    "vms",
+    "workloads",
+    "assertions",
+    "waivers",
+    "racks",
+    "annotations",
+    "part_types",
+)
 _SINGULAR: dict[str, str] = {
     "parts": "part",
     "links": "link",
@@ -33,6 +51,7 @@ _SINGULAR: dict[str, str] = {
     "workloads": "workload",
     "assertions": "assertion",
     "waivers": "waiver",
+    "racks": "rack",
     "annotations": "note",
     "part_types": "part type",
 }

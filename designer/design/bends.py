@@ -72,7 +72,7 @@ def shifted_bends(bends: tuple[Position, ...], dx: int, dy: int) -> tuple[Positi
 
 
 def _step(before: Block, after: Block, ref: Ref) -> tuple[int, int] | None:
-    """How far a thing moved; None if that is not told."""
+    """How far a thing moved; None if that is not known."""
     old, new = (_things(block, ref).get(ref.id) for block in (before, after))
     if old is None or new is None or old.position is None or new.position is None:
         return None

@@ -23,6 +23,8 @@ from designer.design.document import Block, Design, Group
 from designer.fields import Quantity
 
 MOVES = frozenset({"position", "size", "collapsed"})
+#: of things that changed in the same way so many are named
+_NAMED = 2
 _PROPERTIES = tuple(n for n in Design.model_fields if n not in BLOCK_COLLECTIONS and n not in DESIGN_COLLECTIONS)
 
 
@@ -130,7 +132,22 @@ class Diff:
             found.append(line)
         return found
 
+    def folded(self, limit: int = 200) -> list[str]:
+        """The changes in words, one line for all things of a kind that changed in the same way."""
+        alike: dict[tuple[str, str], list[str]] = {}
+        for kind, name, rest in self._things():
+            alike.setdefault((kind, rest), []).append(name)
+        found = [*self._property_lines()]
+        for (kind, rest), names in alike.items():
+            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+            found.append(f"{kind} {', '.join(names[:_NAMED])}{more}{rest}")
+        return found if len(found) <= limit else [*found[:limit], f"… and {len(found) - limit:,} more lines"]
+
     def _lines(self) -> Iterator[str]:
+        yield from self._property_lines()
+        yield from (f"{kind} {name}{rest}" for kind, name, rest in self._things())
+
+    def _property_lines(self) -> Iterator[str]:
         for name in self.properties:
             old, new = getattr(self.before, name), getattr(self.after, name)
             if isinstance(old, BaseModel):
@@ -139,17 +156,24 @@ class Diff:
                 yield f"{name} changed"
             else:
                 yield f"{name}: {_text(old)} → {_text(new)}"
+
+    def _things(self) -> Iterator[tuple[str, str, str]]:
+        """What was added, removed and changed: what happened to what kind, its name, where and how."""
         for within, block in self.blocks.items():
             where = f" in {address_text(within)}" if within else ""
             old_block, new_block = _block(self.before, within), _block(self.after, within)
             for what, changes in block.collections.items():
                 for item_id in changes.added:
-                    yield f"added {_name(what, collection(new_block, what)[item_id])}{where}"
+                    kind, name = _name(what, collection(new_block, what)[item_id])
+                    yield f"added {kind}", name, where
                 for item_id in changes.removed:
-                    yield f"removed {_name(what, collection(old_block, what)[item_id])}{where}"
+                    kind, name = _name(what, collection(old_block, what)[item_id])
+                    yield f"removed {kind}", name, where
                 for item_id in changes.changed:
                     old, new = collection(old_block, what)[item_id], collection(new_block, what)[item_id]
-                    yield f"changed {_name(what, new)}{where}: {', '.join(_field_lines(old, new)) or 'placement'}"
+                    kind, name = _name(what, new)
+                    how = ", ".join(_field_lines(old, new)) or "placement"
+                    yield f"changed {kind}", name, f"{where}: {how}"
 
 
 def _block(design: Design, within: Address) -> Block:
@@ -251,14 +275,15 @@ def _text(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def _name(what: What, item: Any) -> str:
+def _name(what: What, item: Any) -> tuple[str, str]:
+    """The kind of a thing and how it is called."""
     label = getattr(item, "title", "") or getattr(item, "name", "")
     named = f"{item.id} ({label})" if label and label != item.id else item.id
     if what == "parts":
         kind = part_kinds().get(item.kind)
-        return f"{kind.title if kind else item.kind} {named}"
+        return kind.title if kind else item.kind, named
     if what == "links":
-        return f"{item.kind} link {item.id} ({item.a} – {item.b})"
+        return f"{item.kind} link", f"{item.id} ({item.a} – {item.b})"
     if what == "groups":
-        return f"group {named} × {item.replicas}"
-    return f"{singular(what)} {named}"
+        return "group", f"{named} × {item.replicas}"
+    return singular(what), named

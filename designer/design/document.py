@@ -24,6 +24,8 @@ from designer.fields import (
     Quantity,
     Share,
     SomeData,
+    SomeMass,
+    SomePower,
     SomeTime,
 )
 from designer.sources import Status
@@ -33,15 +35,17 @@ MAX_REPLICAS = 1_000_000
 MAX_PARTS = 4_000_000
 #: corners of a link drawn by hand
 MAX_BENDS = 64
-_FORBIDDEN_IN_ID = set("/[]*{}\"'`<>|\\")
+#: no rack is taller
+MAX_RACK_UNITS = 100
+_FORBIDDEN_IN_ID = frozenset("/[]*{}\"'`<>|\\")
 
 
 def check_id(text: str) -> str:
     """`text` if it can be an id: 1 to 200 printable characters, none of ``/ [ ] * { } < > |``, no blank ends."""
     if not text or len(text) > 200 or text != text.strip() or not text.isprintable():
         raise ValueError(f"{text[:40]!r} cannot be an id: use 1 to 200 printable characters without blanks at the ends")
-    bad = sorted(_FORBIDDEN_IN_ID & set(text))
-    if bad:
+    if not _FORBIDDEN_IN_ID.isdisjoint(text):
+        bad = sorted(_FORBIDDEN_IN_ID & set(text))
         raise ValueError(f"{text[:40]!r} cannot be an id: {' '.join(bad)} are not allowed")
     return text
 
@@ -115,8 +119,9 @@ class Part(Named):
     type: str = ""
     name: str = Field(default="", max_length=10_000)
     parent: Id | None = None
-    overrides: Mapping[str, Quantity] = {}
-    attributes: Mapping[str, str] = {}
+    # a mapping given as the default would be copied deeply, part by part
+    overrides: Mapping[str, Quantity] = Field(default_factory=dict[str, Quantity])
+    attributes: Mapping[str, str] = Field(default_factory=dict[str, str])
     position: Position | None = None
     size: Size | None = None
     collapsed: bool = False
@@ -142,7 +147,7 @@ class LinkValues(Frozen):
     lanes: int | None = Field(default=None, ge=1, le=64)
     status: Status = Status.SECONDARY
     source: str = ""
-    attributes: Mapping[str, str] = {}
+    attributes: Mapping[str, str] = Field(default_factory=dict[str, str])
     note: str = ""
 
 
@@ -217,7 +222,7 @@ class VmDevice(Frozen):
     placement
         Placement ID on the GPU, first MIG slice, or partition of a device group; chosen where it is missing.
     memory_used
-        Frame buffer or device state in use; all of the profile where it is not told.
+        Frame buffer or device state in use; all of the profile where it is not given.
     """
 
     kind: Literal["passthrough", "dynamic_directpath", "vgpu", "mig_vgpu", "sriov", "device_group", "dpu"]
@@ -333,6 +338,56 @@ class Waiver(Named):
     expires: Annotated[str, AfterValidator(check_day)] | None = None
 
 
+class RackPlace(Frozen):
+    """Where a unit stands in a rack.
+
+    Parameters
+    ----------
+    unit
+        The lowest rack unit it takes, counted from 1 at the floor.
+    feed
+        The power feed it hangs on, ``A`` to ``D``; without one it shares all of them.
+    """
+
+    unit: int = Field(ge=1, le=MAX_RACK_UNITS)
+    feed: Literal["", "A", "B", "C", "D"] = ""
+
+
+class Elevation(Named):
+    """What stands where in a rack, apart from how the drawing groups it.
+
+    Parameters
+    ----------
+    part
+        The rack as drawn, whose units stand in it and whose values are its limits; without one the rack is not drawn
+        and its limits stand here.
+    height
+        Rack units.
+    power
+        What it can feed while one of its feeds is lost.
+    feeds
+        How many power feeds it has, two where it is not given.
+    weight_capacity
+        What it can carry.
+    units
+        Paths of the units whose place is fixed.
+    """
+
+    name: str = Field(default="", max_length=10_000)
+    part: PartPath | None = None
+    height: int | None = Field(default=None, ge=1, le=MAX_RACK_UNITS)
+    power: SomePower | None = None
+    feeds: int | None = Field(default=None, ge=1, le=4)
+    weight_capacity: SomeMass | None = None
+    units: Mapping[PartPath, RackPlace] = {}
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name for people."""
+        return self.name or self.id
+
+
 class Annotation(Named):
     """A note in front of all parts, or a frame behind them; among their like those of higher ``order`` are in front."""
 
@@ -372,6 +427,7 @@ class Design(Block):
     workloads: Annotated[Mapping[str, WorkloadSpec], *_AsList] = {}
     assertions: Annotated[Mapping[str, Assertion], *_AsList] = {}
     waivers: Annotated[Mapping[str, Waiver], *_AsList] = {}
+    racks: Annotated[Mapping[str, Elevation], *_AsList] = {}
     annotations: Annotated[Mapping[str, Annotation], *_AsList] = {}
     policy: Policy = Policy()
     default_workload: str = ""

@@ -7,22 +7,24 @@ result knows parts and links by number; their definitions and names are looked u
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from designer.design.document import MAX_PARTS, Block, Group, Link, Part, Wiring
-from designer.design.pattern import Pattern, Selection
+from designer.design.joining import Int, ends_of, expand_wiring, parents_of, refuse_many
+from designer.design.pattern import Selection
 from designer.design.selectors import Selector, natural_key, parse_selector
 from designer.errors import DocumentError
 from designer.memo import Alike, Memo, memo
-from designer.registry import discover
 
-Int = npt.NDArray[np.int64]
+#: numbers of parts, links and definitions are kept as these: they stay below MAX_PARTS, and a million of each is kept.
+#: Their products do not fit: what multiplies them widens them first
+NUMBER: type[np.integer[Any]] = np.int32
 _WILD = frozenset("*?{")
 
 
@@ -236,7 +238,9 @@ class Netlist:
             return Selection(np.array([[local]]), 1)
         columns, chosen = self._select(parse_selector(path), path)
         if not columns and not _WILD & set(path.rsplit("/", 1)[-1]):
-            raise DocumentError(f"there is no part {path!r}", remedy="check the path against the outline")
+            near = get_close_matches(path, self._own_ids, n=3)
+            mend = f"did you mean {' or '.join(near)}?" if near else "check the path against the outline"
+            raise DocumentError(f"there is no part {path!r}", remedy=mend)
         return chosen
 
     def _select(self, selector: Selector, path: str) -> tuple[tuple[str, ...], Selection]:
@@ -304,11 +308,6 @@ def count_links(block: Block) -> int:
     return total
 
 
-def patterns() -> Mapping[str, Pattern]:
-    """All wiring patterns by name."""
-    return discover("designer.design.wiring", "PATTERN", Pattern)
-
-
 def _compile(block: Block) -> Netlist:
     shape = shape_of(block)
     wirings = _expanded(shape).wirings
@@ -342,10 +341,10 @@ _SHAPES_LIMIT: Final = 2048
 _shapes: Alike[Shape] = Alike(_SHAPES_LIMIT)
 
 #: bytes that parts and links take in the arrays, and that the definition of one takes: a netlist keeps its design
-_ENTRY: Final = 24
+_ENTRY: Final = 12
 _DEFINITION: Final = 2500
 #: most that netlists asked for last keep together, and their arrays [B]
-_BUDGET: Final = 128_000_000
+_BUDGET: Final = 64_000_000
 
 
 def _weight(net: Netlist) -> int:
@@ -389,7 +388,8 @@ def _distinct_links(shape: Shape) -> tuple[Int, Int]:
     firsts, alike = [first[counts > 0]], [counts[counts > 0]]
     n = int(arrays.part_def.max(initial=0)) + 1
     for _, start, stop in arrays.wirings:
-        ends = arrays.part_def[arrays.link_a[start:stop]] * n + arrays.part_def[arrays.link_b[start:stop]]
+        ends = arrays.part_def[arrays.link_a[start:stop]].astype(np.int64) * n
+        ends += arrays.part_def[arrays.link_b[start:stop]]
         _, at, many = np.unique(ends, return_index=True, return_counts=True)
         firsts.append(start + at)
         alike.append(many)
@@ -457,8 +457,8 @@ def _group(group: Group, local: Mapping[str, int], n_parts: int, n_links: int) -
 def _joined(block: Block, half: Netlist) -> Arrays:
     """The arrays of a block from those of its groups' members, and its wirings."""
     local = {part_id: i for i, part_id in enumerate(block.parts)}
-    part_def = [np.arange(half.own_parts)]
-    parent = [np.array(_parents(block, local), dtype=np.int64)]
+    part_def = [_numbers(np.arange(half.own_parts))]
+    parent = [np.array(parents_of(block, local), dtype=np.int64)]
     member_links: list[tuple[Int, Int, Int]] = []
     part_base, link_base = half.own_parts, half.own_links
     for group, made in zip(block.groups.values(), half.groups, strict=True):
@@ -470,7 +470,7 @@ def _joined(block: Block, half: Netlist) -> Arrays:
         for first, last in _runs(made.net_of):
             k = int(made.net_of[first])
             net, copies = made.nets[k], last - first
-            shift = made.part_start[first:last, None]
+            shift = _numbers(made.part_start[first:last, None])
             part_def.append(np.tile(net.part_def + bases[k][0], copies))
             parent.append(np.where(net.parent >= 0, net.parent + shift, holder).ravel())
             member_links.append(
@@ -480,21 +480,27 @@ def _joined(block: Block, half: Netlist) -> Arrays:
                     np.tile(net.link_def + bases[k][1], copies),
                 )
             )
-    a, b = _ends(block, local, half)
+    a, b = ends_of(block, local, half.index_of)
     pieces = [(a, b, np.arange(half.own_links)), *member_links]
     wirings: list[tuple[str, int, int]] = []
     n_links = half.n_links
-    _refuse_many(block.wirings.values(), half, n_links)
+    refuse_many(block.wirings.values(), half.select, n_links)
     for k, wiring in enumerate(block.wirings.values()):
-        joined = _expand_wiring(wiring, half)
-        pieces.append((*joined, np.full(len(joined[0]), len(half.link_defs) + k)))
+        joined = expand_wiring(wiring, half.select)
+        definition = np.full(len(joined[0]), len(half.link_defs) + k, dtype=NUMBER)
+        pieces.append((_numbers(joined[0]), _numbers(joined[1]), cast("Int", definition)))
         wirings.append((wiring.id, n_links, n_links + len(joined[0])))
         n_links += len(joined[0])
-    parts = [np.concatenate(column).astype(np.int64, copy=False) for column in (part_def, parent)]
-    links = [np.concatenate([p[i] for p in pieces]).astype(np.int64, copy=False) for i in range(3)]
+    parts = [_numbers(np.concatenate(column)) for column in (part_def, parent)]
+    links = [np.concatenate([_numbers(p[i]) for p in pieces]) for i in range(3)]
     for array in (*parts, *links):
         array.setflags(write=False)
     return Arrays(parts[0], parts[1], links[0], links[1], links[2], tuple(wirings))
+
+
+def _numbers(numbers: Int) -> Int:
+    """Numbers of parts, links or definitions in as few bytes as they need."""
+    return cast("Int", numbers.astype(NUMBER, copy=False))
 
 
 def _starts(sizes: Int) -> Int:
@@ -507,98 +513,3 @@ def _runs(labels: Int) -> Iterator[tuple[int, int]]:
     """First and last+1 of each run of equal labels."""
     cuts = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels)]
     yield from pairwise(cuts)
-
-
-def _parents(block: Block, local: Mapping[str, int]) -> Sequence[int]:
-    parents: list[int] = []
-    for part in block.parts.values():
-        if part.parent is None:
-            parents.append(-1)
-            continue
-        above = local.get(part.parent)
-        if above is None:
-            raise DocumentError(f"it is contained in {part.parent!r}, which does not exist", place=f"parts.{part.id}")
-        parents.append(above)
-    _refuse_cycles(block, parents, tuple(local))
-    return parents
-
-
-def _refuse_cycles(block: Block, parents: Sequence[int], ids: Sequence[str]) -> None:
-    done = [False] * len(parents)
-    for start in range(len(parents)):
-        trail: list[int] = []
-        at = start
-        while at >= 0 and not done[at]:
-            if at in trail[-64:] and at in trail:
-                raise DocumentError(
-                    "it contains itself", place=f"parts.{ids[at]}.parent", remedy="break the circle of parents"
-                )
-            trail.append(at)
-            if len(trail) > len(parents):
-                raise DocumentError(
-                    "it contains itself", place=f"parts.{ids[at]}.parent", remedy="break the circle of parents"
-                )
-            at = parents[at]
-        for index in trail:
-            done[index] = True
-
-
-def _ends(block: Block, local: Mapping[str, int], net: Netlist) -> tuple[Int, Int]:
-    a, b = np.empty(len(block.links), dtype=np.int64), np.empty(len(block.links), dtype=np.int64)
-    for i, link in enumerate(block.links.values()):
-        for side, array, path in (("a", a, link.a), ("b", b, link.b)):
-            index = local.get(path)
-            if index is None:
-                if "/" not in path:
-                    raise DocumentError(
-                        f"it ends at {path!r}, which does not exist",
-                        place=f"links.{link.id}.{side}",
-                        remedy="delete the link or give it another end",
-                    )
-                try:
-                    index = net.index_of(path)
-                except DocumentError as error:
-                    raise error.at(place=f"links.{link.id}.{side}") from None
-            array[i] = index
-        if a[i] == b[i]:
-            raise DocumentError("both ends are the same part", place=f"links.{link.id}", remedy="delete the link")
-    return a, b
-
-
-def _refuse_many(wirings: Iterable[Wiring], net: Netlist, n_links: int) -> None:
-    """Refuse wirings that make too many links together, before any of them is made."""
-    for wiring in wirings:
-        pattern = patterns().get(wiring.pattern)
-        try:
-            expected = pattern.count(net.select(wiring.a), net.select(wiring.b)) if pattern is not None else 0
-        except DocumentError:
-            continue  # told when it is made
-        n_links += expected
-        if n_links > MAX_PARTS:
-            raise DocumentError(
-                f"the wiring makes {expected:,} links, {n_links:,} with those before it, more than {MAX_PARTS:,}",
-                place=f"wirings.{wiring.id}",
-                remedy="use fewer replicas",
-            )
-
-
-def _expand_wiring(wiring: Wiring, net: Netlist) -> tuple[Int, Int]:
-    pattern = patterns().get(wiring.pattern)
-    place = f"wirings.{wiring.id}"
-    if pattern is None:
-        raise DocumentError(
-            f"there is no wiring pattern {wiring.pattern!r}", place=place, remedy=f"use one of {', '.join(patterns())}"
-        )
-    try:
-        a, b = net.select(wiring.a), net.select(wiring.b)
-        for side, chosen in (("a", a), ("b", b)):
-            if not chosen.flat.size:
-                raise DocumentError(
-                    "it chooses no parts", place=f"{place}.{side}", remedy="check the path against the outline"
-                )
-        joined = pattern.join(a, b)
-    except DocumentError as error:
-        raise error.at(place=place) from None
-    # a part that both sides choose is not linked to itself
-    apart = joined[0] != joined[1]
-    return joined if apart.all() else (joined[0][apart], joined[1][apart])

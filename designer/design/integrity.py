@@ -14,7 +14,8 @@ from itertools import chain, islice
 from designer.catalog.parttype import PartType, fitting_links, link_kinds, part_kinds, problems_of
 from designer.design.address import Address, address_text, place
 from designer.design.document import Block, Design, Group, Link, Part, Wiring
-from designer.design.elaborate import distinct_links, elaborate, patterns
+from designer.design.elaborate import distinct_links, elaborate
+from designer.design.joining import patterns
 from designer.design.legality import misfit, overfull, usage
 from designer.design.limits import check_size
 from designer.design.references import reaches
@@ -323,6 +324,19 @@ def _references(design: Design) -> Iterator[Problem]:
                     "choose a part of the design",
                     vm.id,
                 )
+    stands: dict[str, str] = {}
+    for rack in design.racks.values():
+        if rack.part is not None and not reaches(design, rack.part):
+            text = f"there is no part {rack.part!r}"
+            yield _warn("DOC-REFERENCE", f"racks.{rack.id}.part", text, "choose a rack of the design", rack.id)
+        for path in rack.units:
+            at, known = f"racks.{rack.id}.units.{path}", stands.setdefault(path, rack.id)
+            if not reaches(design, path):
+                text = f"there is no part {path!r}"
+                yield _warn("DOC-REFERENCE", at, text, "choose a part of the design", rack.id)
+            elif known != rack.id:
+                text = f"{path!r} stands in {known!r} already"
+                yield _warn("DOC-REFERENCE", at, text, "take it out of one of both racks", rack.id)
     for assertion in design.assertions.values():
         if assertion.workload is not None and assertion.workload not in design.workloads:
             yield _warn(
@@ -355,14 +369,24 @@ def _misfits(design: Design) -> Iterator[Problem]:
     assert net is not None
     if not net.n_links:
         return
-    for number, count in zip(*(column.tolist() for column in distinct_links(net)), strict=True):
-        a, b, kind = net.part(int(net.link_a[number])), net.part(int(net.link_b[number])), net.link(number).kind
+    arrays, numbers = net.arrays, distinct_links(net)
+    first = numbers[0]
+    ends_a, ends_b = arrays.part_def[arrays.link_a[first]].tolist(), arrays.part_def[arrays.link_b[first]].tolist()
+    kinds = [net.link_defs[d].kind for d in arrays.link_def[first].tolist()]
+    # of a design drawn part by part most links join parts of the same types: these are asked about once
+    known: set[tuple[str, str, str, str, str]] = set()
+    for row, (number, count) in enumerate(zip(*(column.tolist() for column in numbers), strict=True)):
+        a, b, kind = net.part_defs[ends_a[row]], net.part_defs[ends_b[row]], kinds[row]
+        alike = (kind, a.kind, a.type, b.kind, b.type)
+        if alike in known and not a.overrides and not b.overrides:
+            continue
         why = misfit(design, a, b, kind)
         if not why:
+            if not a.overrides and not b.overrides:
+                known.add(alike)
             continue
         where = (net.path(int(net.link_a[number])), net.path(int(net.link_b[number])))
-        alike = count - 1
-        more = f" (and {alike:,} links alike)" if alike else ""
+        more = f" (and {count - 1:,} links alike)" if count > 1 else ""
         code = MISFIT if kind in fitting_links(a.kind, b.kind) else PORTS
         remedy = "use another kind of link, or parts that fit"
         yield _fatal(code, net.link_path(number), f"{why}{more}", remedy, *where)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from designer.design.address import Address, AnyAddress, block_at, canonical, place, with_block
-from designer.design.document import Block, Design, Link, VirtualMachine, VmDevice, Wiring, with_changes
+from designer.design.document import Block, Design, Elevation, Link, VirtualMachine, VmDevice, Wiring, with_changes
 from designer.design.selectors import GroupStep, parse_selector
 from designer.errors import DocumentError
 
@@ -89,7 +89,7 @@ def rewrite_references(
         changed = _rewrite_block(block, steps, depth, touched, rewrite, many or rewrite)
         if changed is not block:
             design = with_block(design, steps[:depth], changed)
-    return _rewrite_vms(design, steps, touched, rewrite)
+    return _rewrite_racks(_rewrite_vms(design, steps, touched, rewrite), steps, touched, rewrite)
 
 
 def _rewrite_block(
@@ -221,6 +221,24 @@ def _rewrite_vms(design: Design, steps: Address, touched: Collection[str], rewri
         if host != vm.host or devices != vm.devices:
             changed[vm.id] = with_changes(vm, host=host, devices=devices)
     return design.model_copy(update={"vms": {**design.vms, **changed}}) if changed else design
+
+
+def _rewrite_racks(design: Design, steps: Address, touched: Collection[str], rewrite: Rewrite) -> Design:
+    changed: dict[str, Elevation | None] = {}
+    for rack in design.racks.values():
+        part = None if rack.part is None else rewritten(design, rack.part, steps, touched, rewrite)
+        if rack.part is not None and part is None:
+            # with the rack its places are gone
+            changed[rack.id] = None
+            continue
+        units = {rewritten(design, path, steps, touched, rewrite): at for path, at in rack.units.items()}
+        if part != rack.part or list(units) != list(rack.units):
+            kept = {path: at for path, at in units.items() if path is not None}
+            changed[rack.id] = rack.model_copy(update={"part": part, "units": kept})
+    if not changed:
+        return design
+    racks = {key: changed.get(key, rack) for key, rack in design.racks.items()}
+    return design.model_copy(update={"racks": {key: rack for key, rack in racks.items() if rack is not None}})
 
 
 def prune(design: Design, within: AnyAddress, touched: Collection[str]) -> Design:

@@ -12,7 +12,8 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.results import Bottleneck
+from designer.analysis.channel_classes import ChannelClasses
+from designer.analysis.results import Bottleneck, ChannelLoads, LoadsOfClasses
 from designer.design.channels import link_number
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import STATUSES, Geometry
@@ -27,6 +28,8 @@ Bool = npt.NDArray[np.bool_]
 
 #: utilisation from which a channel counts as saturated and is labelled
 SATURATED: Final = STEPS[-1]
+#: pairs of connections and classes below so many times those that occur are marked; more are sorted
+_MARKED_LIMIT: Final = 8
 #: exponent of the mean by which containers are coloured
 _LEAN: Final = 4
 
@@ -57,29 +60,58 @@ class Activity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChannelState:
-    """Load of all channels of the elaborated design.
+    """Load of all channels of the elaborated design, or of each class of them.
 
     Parameters
     ----------
-    load : (n_channels,) payload [B/s]
-    utilization : (n_channels,) share of what the channel can achieve, 0 to 1; NaN where nothing is known
+    load : (n_channels,) or (n_classes,) payload [B/s]
+    utilization : (n_channels,) or (n_classes,) share of what each can achieve, 0 to 1; NaN where nothing is known
     activity
         What parts do at an instant of a run; None where nothing is run over time.
     title
         What the colours mean where that is something else than utilisation.
+    classes
+        Which channels are alike, where they are given in classes; None where each is told.
     """
 
     load: Float
     utilization: Float
     activity: Activity | None = None
     title: str = ""
+    classes: ChannelClasses | None = None
+
+    @staticmethod
+    def of(loads: ChannelLoads) -> ChannelState:
+        """What an analysis has found, in classes as far as it tells them."""
+        told = loads.stored
+        if isinstance(told, LoadsOfClasses):
+            return ChannelState(told.load, told.utilization, classes=told.classes)
+        return ChannelState(*told)
+
+    @property
+    def n_channels(self) -> int:
+        """How many channels there are."""
+        return len(self.load) if self.classes is None else len(self.classes.of)
+
+    def every(self) -> tuple[Float, Float]:
+        """Load and utilisation of each channel. : (n_channels,) both"""
+        if self.classes is None:
+            return self.load, self.utilization
+        return self.load[self.classes.of], self.utilization[self.classes.of]
+
+    def _same_classes(self, other: ChannelState) -> bool:
+        """True if numbers of both are of the same channels or classes."""
+        mine, its = self.classes, other.classes
+        return mine is its or (mine is not None and its is not None and np.array_equal(mine.of, its.of))
 
     def same(self, other: ChannelState) -> bool:
         """True if both numbers are equal."""
+        alike = self._same_classes(other)
+        mine, its = ((one.load, one.utilization) if alike else one.every() for one in (self, other))
         return (
-            np.array_equal(self.load, other.load)
+            np.array_equal(mine[0], its[0])
             and self.title == other.title
-            and np.array_equal(self.utilization, other.utilization, True)
+            and np.array_equal(mine[1], its[1], True)
             and (self.activity is None) == (other.activity is None)
             and (self.activity is None or other.activity is None or self.activity.same(other.activity))
         )
@@ -188,15 +220,14 @@ def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Itera
 def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels: ChannelState | None) -> Loads:
     """The state with loads put on the connections; a connection shows the busiest channel of each direction."""
     links = np.flatnonzero(found.connection >= 0)
-    if channels is None or len(channels.load) != 2 * len(found.connection) or not len(links):
+    if channels is None or channels.n_channels != 2 * len(found.connection) or not len(links):
         # of another design: nothing is known until the answer for this one is there
         return loads
     load, limit, used = (np.full((geometry.n_connections, 2), np.nan) for _ in range(3))
     for direction in (0, 1):
         channel = 2 * links + (found.turned[links] ^ bool(direction))
-        _busiest(
-            found.connection[links], channels.load[channel], channels.utilization[channel], load, limit, used, direction
-        )
+        connection, told = _class_numbers(found.connection[links], channel, channels.classes)
+        _busiest(connection, channels.load[told], channels.utilization[told], load, limit, used, direction)
     heat = np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
     most = np.fmax(used[:, 0], used[:, 1])
     box = np.full(len(geometry), -1.0)
@@ -215,6 +246,27 @@ def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels:
         box_busy=_of_boxes(geometry, found, channels.activity, "busy"),
         box_fill=_of_boxes(geometry, found, channels.activity, "fill"),
     )
+
+
+def _class_numbers(connection: Int, channel: Int, classes: ChannelClasses | None) -> tuple[Int, Int]:
+    """Connections, and the numbers that tell of their channels: of those of one class, once.
+
+    Parameters
+    ----------
+    connection, channel : (k,) channels, and the connection that shows each
+    """
+    if classes is None:
+        return connection, channel
+    n = len(classes)
+    key, size = connection * n + classes.of[channel], (int(connection.max()) + 1) * n
+    if size <= _MARKED_LIMIT * len(key):
+        met = np.zeros(size, dtype=bool)
+        met[key] = True
+        distinct = np.flatnonzero(met)
+    else:
+        distinct = np.unique(key)
+    shown, told = np.divmod(distinct, n)
+    return shown, told
 
 
 def _of_boxes(

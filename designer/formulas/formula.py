@@ -1,4 +1,4 @@
-"""What every formula file offers."""
+"""The description every formula file gives of itself: name, function, sources and where it holds."""
 
 from __future__ import annotations
 

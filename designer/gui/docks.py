@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QTabBar, QTabWidget, QWidget
 
-from designer.gui.panels._panel import Panel, Side, Surroundings, panel_kinds
+from designer.gui.panels._panel import Panel, PanelKind, Side, Surroundings, panel_kinds
 from designer.gui.panels.compare import ComparePanel
 from designer.gui.panels.findings import FindingsPanel
 from designer.gui.panels.flow import FlowPanel
@@ -38,6 +40,24 @@ def first_field(panel: QWidget) -> QWidget:
     return panel
 
 
+class _Panels(Mapping[str, Panel]):
+    """Panels by name, each made when it is first asked for."""
+
+    def __init__(self, kinds: Mapping[str, PanelKind], make: Callable[[str], Panel]) -> None:
+        self._kinds, self._make = kinds, make
+
+    def __getitem__(self, name: str) -> Panel:
+        if name not in self._kinds:
+            raise KeyError(name)
+        return self._make(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+
 class Docks:
     """All docks of a window.
 
@@ -48,13 +68,17 @@ class Docks:
     """
 
     def __init__(self, window: QMainWindow, around: Surroundings, made: Mapping[str, Panel]) -> None:
-        self._window = window
-        self.panels: dict[str, Panel] = {kind.name: made.get(kind.name) or kind.build(around) for kind in panel_kinds()}
-        # those the window has to do with
-        self.parts, self.outline = self._one(PartsPanel), self._one(OutlinePanel)
-        self.inspector, self.findings = self._one(InspectorPanel), self._one(FindingsPanel)
-        self.flow, self.compare = self._one(FlowPanel), self._one(ComparePanel)
+        self._window, self._around = window, around
+        self._session: Session | None = None
+        self._kinds = {kind.name: kind for kind in panel_kinds()}
+        self._made: dict[str, Panel] = {}
+        #: all panels by name; asked for one that was never in front, it makes it
+        self.panels: Mapping[str, Panel] = _Panels(self._kinds, self._panel)
         self.docks: dict[str, QDockWidget] = {}
+        #: docks that are in front of those they share their place with
+        self._front: set[str] = set()
+        self._make_soon = QTimer(window, singleShot=True, interval=0)
+        self._make_soon.timeout.connect(self._make_seen)
         #: told which dock is wanted in front, before it is
         self.before_raise: Callable[[str], object] = lambda name: None
         #: False while the start page is all there is to be seen
@@ -63,20 +87,61 @@ class Docks:
         window.setCorner(Qt.Corner.BottomLeftCorner, Side.LEFT.value)
         window.setCorner(Qt.Corner.BottomRightCorner, Side.RIGHT.value)
         for kind in panel_kinds():
-            panel = self.panels[kind.name]
             dock = QDockWidget(kind.title, window)
             dock.setObjectName(f"dock-{kind.name}")
-            dock.setWidget(panel)
             # the tab is the title
             dock.setTitleBarWidget(QWidget(dock))
-            # behind another tab nothing is redrawn
-            dock.visibilityChanged.connect(panel.set_front)
+            dock.visibilityChanged.connect(partial(self._turned, kind.name))
             self.docks[kind.name] = dock
+            if kind.name in made:
+                self._take(kind.name, made[kind.name])
+        # those the window has to do with
+        self.parts, self.outline = self._one("parts", PartsPanel), self._one("outline", OutlinePanel)
+        self.inspector, self.findings = self._one("inspector", InspectorPanel), self._one("findings", FindingsPanel)
+        self.flow = self._one("flow", FlowPanel)
         self.arrange()
 
-    def _one(self, kind: type[P]) -> P:
-        """The panel of a class."""
-        return next(panel for panel in self.panels.values() if isinstance(panel, kind))
+    @property
+    def compare(self) -> ComparePanel:
+        """The panel that compares two designs."""
+        return self._one("compare", ComparePanel)
+
+    def _one(self, name: str, kind: type[P]) -> P:
+        """A panel as what it is."""
+        panel = self._panel(name)
+        assert isinstance(panel, kind), name
+        return panel
+
+    def _panel(self, name: str) -> Panel:
+        """A panel, made when it is first asked for."""
+        if name not in self._made:
+            self._take(name, self._kinds[name].build(self._around))
+        return self._made[name]
+
+    def _take(self, name: str, panel: Panel) -> None:
+        self._made[name] = panel
+        self.docks[name].setWidget(panel)
+        panel.set_front(name in self._front)
+        if self._session is not None:
+            panel.set_session(self._session)
+
+    def _turned(self, name: str, front: bool) -> None:
+        """A dock came to the front or went behind another: there nothing is redrawn, nor made before it is seen."""
+        if front:
+            self._front.add(name)
+        else:
+            self._front.discard(name)
+        panel = self._made.get(name)
+        if panel is not None:
+            panel.set_front(front)
+        elif front:
+            # docks come to the front for a moment while all of them are arranged
+            self._make_soon.start()
+
+    def _make_seen(self) -> None:
+        for name in sorted(self._front - self._made.keys()):
+            if self.docks[name].isVisible():
+                self._panel(name)
 
     def arrange(self) -> None:
         """Every dock where it came from."""
@@ -130,16 +195,19 @@ class Docks:
 
     def set_session(self, session: Session | None) -> None:
         """Follow another document."""
-        for panel in self.panels.values():
+        self._session = session
+        for panel in self._made.values():
             panel.set_session(session)
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
-        for panel in self.panels.values():
+        self._around = replace(self._around, theme=theme)
+        for panel in self._made.values():
             panel.set_theme(theme)
 
     def close_jobs(self) -> None:
         """Stop what runs."""
+        self._make_soon.stop()
         self.set_session(None)
-        for panel in self.panels.values():
+        for panel in self._made.values():
             panel.close_jobs()

@@ -15,8 +15,9 @@ from designer.gui.settings import Settings
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
+    from designer.gui.documents import Document
     from designer.gui.pictures import Pixels
-    from designer.gui.workspace import Document, Workspace
+    from designer.gui.workspace import Workspace
     from designer.interchange.native.writer import Conflict
 
 

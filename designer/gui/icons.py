@@ -20,7 +20,7 @@ _SIZES: Final = (16, 20, 24, 32, 48, 64)
 
 @lru_cache(maxsize=256)
 def icon(name: str, colour: str) -> QIcon:
-    """The icon called `name` in a colour, with room for screens of two and three times the density."""
+    """The icon called `name` in a colour, also for screens of two and three times the density."""
     return _icon(lambda size: pixmap(name, colour, size))
 
 

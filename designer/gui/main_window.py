@@ -30,7 +30,9 @@ from designer.gui.start_page import StartPage
 from designer.gui.toolbar import ToolBar
 from designer.gui.window.menus import Menus
 from designer.gui.window.proposing import Proposing
+from designer.gui.window.racking import Racking
 from designer.gui.window.recovery import Recovery
+from designer.gui.window.reporting import Reporting
 from designer.gui.window.requests import Requests
 from designer.gui.window.saving import SavingState
 from designer.gui.window.sweeping import Sweeps
@@ -42,13 +44,14 @@ if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.dialogs.command_palette import Choice
     from designer.gui.docks import Docks
+    from designer.gui.documents import Document
     from designer.gui.panels._panel import Panel, PanelKind, Surroundings
     from designer.gui.recovery_page import RecoveryPage
     from designer.gui.time_bar import TimeBar
     from designer.gui.viewmodels.sweep import Varied
     from designer.gui.window.folding import Folding
     from designer.gui.workers import Sweeper
-    from designer.gui.workspace import Document, Workspace
+    from designer.gui.workspace import Workspace
 
 _LAYOUT: Final = 1
 
@@ -83,10 +86,13 @@ class MainWindow(QMainWindow):
         self.recovery_ = Recovery(self)
         self.requests = Requests(self)
         self.sweeps = Sweeps(self)
+        self.racking = Racking(self)
+        self.reporting = Reporting(self)
         self.proposing = Proposing(self, self.open_proposal)
         self.time_bar_: TimeBar | None = None
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
+        self._ending = False
         self.docks: Docks | None = None
         self._panels: dict[str, Panel] = {}
         self.warming = Warming(self, self)
@@ -222,10 +228,16 @@ class MainWindow(QMainWindow):
     def _closed(self, document: Document) -> None:
         self._disconnect()
         self.sweeps.close(document.session)
+        self.racking.close(document.session)
+        self.reporting.close(document.session)
         self.documents.remove(document)
         if self.sweeper is not None:
-            self.sweeper.touch()
-        self.leave_page()
+            self.sweeper.let_go()
+        if self._ending:
+            # what would be shown in its place is closed next
+            self._follow(None)
+        else:
+            self.leave_page()
 
     def leave_page(self) -> None:
         """Show the document of the tab in front, or the start page if none is open."""
@@ -255,6 +267,8 @@ class MainWindow(QMainWindow):
     def show_page(self, page: QWidget) -> None:
         """Show a page that is no document."""
         self._follow(None)
+        if page is self.start and not self.start.filled:
+            self.start.fill()
         self.documents.show_page(page)
         self.toolbar.hide()
         if self.docks is not None:
@@ -398,6 +412,7 @@ class MainWindow(QMainWindow):
         self.start.set_theme(self.theme)
         self.recovery_.set_theme(self.theme)
         self.sweeps.set_theme(self.theme)
+        self.racking.set_theme(self.theme)
         self.proposing.set_theme(self.theme)
         for _, canvas in self.documents:
             canvas.set_theme(self._canvas_theme())
@@ -533,6 +548,16 @@ class MainWindow(QMainWindow):
         if self.document is not None:
             self.sweeps.ask(self.document.session, self.theme, varied)
 
+    def edit_racks(self) -> None:
+        """Show the racks of the document, to move what stands in them."""
+        if self.document is not None:
+            self.racking.show(self.document.session, self.theme)
+
+    def export_report(self) -> None:
+        """Ask where the report of the document goes."""
+        if self.document is not None:
+            self.reporting.show(self.document.session, self.files.folder())
+
     def propose_designs(self) -> None:
         """Ask for designs that reach a goal."""
         self.proposing.ask(self.theme, self.document.session.design if self.document is not None else None)
@@ -582,7 +607,7 @@ class MainWindow(QMainWindow):
         self.offer(self.choices(), "Search commands, parts, workloads, templates")
 
     def choices(self) -> list[Choice]:
-        """All one can search for."""
+        """What the command palette searches: commands, the design, templates."""
         from designer.gui.searching import everything
 
         session = self.document.session if self.document is not None else None
@@ -638,6 +663,7 @@ class MainWindow(QMainWindow):
 
     def shut_down(self) -> None:
         """Close every document without asking and stop all threads."""
+        self._ending = True
         app = QApplication.instance()
         if app is not None:
             app.removeEventFilter(self)
@@ -646,6 +672,8 @@ class MainWindow(QMainWindow):
             self.docks.close_jobs()
         self.recovery_.close()
         self.sweeps.close_all()
+        self.racking.close_all()
+        self.reporting.close_all()
         self.proposing.close()
         if self.workspace_ is not None:
             self.workspace_.close_all()
@@ -655,12 +683,15 @@ class MainWindow(QMainWindow):
 
     def begin(self, files: list[str]) -> None:
         """What is done once the window stands: fill the start page, open files, offer recovery."""
-        self.start.fill()
+        if not files:
+            self.start.fill()
         for name in files:
             path = Path(name)
             if path.exists() or name.endswith(".json"):
                 self.open_file(path)
             else:
                 self.open_template(name)
+        if self.document is None and not self.start.filled:
+            self.start.fill()
         QTimer.singleShot(0, self, self.files.offer_recovery)
         self.warming.begin(at_once=not files)

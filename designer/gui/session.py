@@ -60,6 +60,9 @@ class Session(QObject):
         The instant of the run that is looked at [s].
     stale_changed : ``bool``
         Whether ``analysis`` belongs to an earlier design or workload.
+    awaited_changed : ``bool``
+        Whether the loads of the current design are being worked out: other long work on it begins when they are there,
+        as it then finds the network and its routes made.
     workload_changed : ``str``
     modified_changed : ``bool``
     file_changed : ``Path | None``
@@ -78,6 +81,7 @@ class Session(QObject):
     simulation_changed = Signal(object)
     moment_changed = Signal(float)
     stale_changed = Signal(bool)
+    awaited_changed = Signal(bool)
     survey_changed = Signal(object)
     workload_changed = Signal(str)
     modified_changed = Signal(bool)
@@ -103,6 +107,7 @@ class Session(QObject):
         #: time that what is shown is a mean of: that since the frame before, 0 for an instant [s]
         self.span = 0.0
         self.stale = False
+        self.awaited = False
         self.workload = design.default_workload or next(iter(design.workloads), "")
         self.findings: tuple[Finding, ...] = ()
         self._modified = False
@@ -382,6 +387,12 @@ class Session(QObject):
         if stale != self.stale:
             self.stale = stale
             self.stale_changed.emit(stale)
+
+    def set_awaited(self, awaited: bool) -> None:
+        """Tell whether the loads of the current design are being worked out."""
+        if awaited != self.awaited:
+            self.awaited = awaited
+            self.awaited_changed.emit(awaited)
 
     # ---- file
 

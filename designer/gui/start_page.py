@@ -230,6 +230,8 @@ class StartPage(QWidget):
         self._recent = recent
         self._templates: list[Template] = []
         self._loaded = False
+        #: whether the cards of templates have the colours of another theme
+        self._other_colours = False
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search templates")
         self.search.setClearButtonEnabled(True)
@@ -303,6 +305,11 @@ class StartPage(QWidget):
 
     # ---- filling
 
+    @property
+    def filled(self) -> bool:
+        """True once it has read what there is to show."""
+        return self._loaded
+
     def fill(self) -> None:
         """Read what there is to show; called once the window is on the screen, and when it comes back."""
         from designer.interchange.templates import list_templates
@@ -326,9 +333,12 @@ class StartPage(QWidget):
         for button, icon in self.buttons:
             primary = bool(button.property("primary"))
             button.setIcon(icons.icon(icon, theme.accent_text if primary else theme.text))
-        if self._loaded:
+        if self._loaded and self.isVisible():
             self._show_recent()
             self._show_templates()
+        else:
+            # cards of all templates take a while to make, and nobody sees them now
+            self._other_colours = self._loaded
 
     def _show_templates(self) -> None:
         found = ordered(self.search.text(), self._templates, template_words)
@@ -410,6 +420,9 @@ class StartPage(QWidget):
         super().showEvent(event)  # type: ignore[arg-type]
         if self._loaded:
             self._show_recent()
+        if self._other_colours:
+            self._other_colours = False
+            self._show_templates()
         self._painter.start()
 
 

@@ -25,8 +25,8 @@ from designer.gui.viewmodels.scenario import Scenario, runnable
 from designer.units import format_quantity, parse_duration
 
 if TYPE_CHECKING:
+    from designer.gui.documents import Document
     from designer.gui.playing import Player
-    from designer.gui.workspace import Document
 
 #: what binds is told anew this often while it plays [ms]
 _TOLD_MS: Final = 120
@@ -112,7 +112,7 @@ class TimeBar(QFrame):
         return self._document.player if self._document is not None else None
 
     def follow(self, document: Document | None) -> None:
-        """Show the run of another document; that of the one before is held."""
+        """Show the run of another document; that of the one before is paused."""
         for signal, slot in self._connections:
             signal.disconnect(slot)
         self._connections.clear()

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import plain
 from designer.gui.theme import Theme
+from designer.gui.viewmodels.gantt import interruptions_of
 from designer.gui.viewmodels.moments import clock_text
 from designer.gui.viewmodels.scenario import Event
 
@@ -36,6 +37,8 @@ _MARKS: Final = 60
 _DEEPEST: Final = 1e-6
 _ZOOM: Final = 1.25
 _RULER, _HEAD = 30, 7
+#: what holds a program up is a bar so high [px]
+_HIT: Final = 4.0
 
 
 class TimeRuler(QWidget):
@@ -60,6 +63,8 @@ class TimeRuler(QWidget):
         self.begin, self.end = 0.0, 1.0
         self.events: tuple[Event, ...] = ()
         self.marks: tuple[tuple[float, str], ...] = ()
+        #: what hit programs: from when to when, and what
+        self.hits: tuple[tuple[float, float, str], ...] = ()
         self.stale = False
         self._picture: QPixmap | None = None
         self.setMinimumHeight(_RULER + _HEAD + 4)
@@ -80,6 +85,7 @@ class TimeRuler(QWidget):
         if frames is not self.frames:
             self.begin, self.end = 0.0, max(frames.end, 1e-12) if frames is not None else 1.0
             self.marks = _marks(frames) if frames is not None else ()
+            self.hits = tuple((o.begin, o.end, f"{o.program}: {o.text}") for o in interruptions_of(frames))
         self.frames, self.events, self.stale = frames, events, stale
         if not same:
             self._drop()
@@ -173,6 +179,13 @@ class TimeRuler(QWidget):
                 painter.setOpacity(1.0)
                 for time, _name in self.marks:
                     self._tick(painter, time, self.theme.faint, 4)
+                bad = QColor(self.theme.bad)
+                for begin, end, _ in self.hits:
+                    left, right = max(1.0, self.x_of(begin)), min(self.width() - 1.0, self.x_of(end))
+                    if right > 1 and left < self.width() - 1:
+                        box = QRectF(left, _HEAD + 1, max(2.0, right - left), _HIT)
+                        painter.fillRect(box.adjusted(-1, 0, 1, 1), QColor(self.theme.surface))
+                        painter.fillRect(box, bad)
                 for one in self.events:
                     self._tick(painter, one.at, self.theme.bad if one.share < 1 else self.theme.good, ground.height())
             painter.setPen(QPen(QColor(self.theme.border), 1))
@@ -213,7 +226,8 @@ class TimeRuler(QWidget):
     def near(self, x: float) -> tuple[float, str] | None:
         """What happens near a place: when, and what."""
         # what was let happen comes before ends of steps, which are everywhere
-        for known in ([(e.at, e.text) for e in self.events], list(self.marks)):
+        hits = [(begin, text) for begin, _, text in self.hits]
+        for known in ([(e.at, e.text) for e in self.events], hits, list(self.marks)):
             found = min(known, key=lambda one: abs(self.x_of(one[0]) - x), default=None)
             if found is not None and abs(self.x_of(found[0]) - x) <= _NEAR:
                 return found

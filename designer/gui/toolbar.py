@@ -23,7 +23,7 @@ from designer.gui.controls import Choice, Label, plain
 from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
-    from designer.gui.workspace import Document
+    from designer.gui.documents import Document
 
 _ACTIONS: Final = (
     "edit.undo",

@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -31,8 +32,9 @@ _JOIN: Final = 10.0
 #: a thread without work ends after so long [s]
 _LINGER: Final = 2.0
 
-#: quiet time before memory is swept [ms]
+#: quiet time before new memory is swept, and before all of it is [ms]
 _SWEEP_MS: Final = 4000
+_DEEP_MS: Final = 60_000
 #: how many new objects, young and older rounds it takes until Python collects by itself; the last is never reached
 _COLLECT: Final = (10_000, 10, 100_000)
 
@@ -133,26 +135,48 @@ class Newest(QObject):
 
 
 class Sweeper(QObject):
-    """Collects unreachable memory when nobody works: looking through all that lives takes a tenth of a second, in which
-    no thread gets anything done.
+    """Collects unreachable memory while the program is idle: looking through all objects takes a tenth of a second,
+    in which no thread gets anything done. So only what is new is looked through, and all of it after a long pause, or
+    after a document was closed.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._before = gc.get_threshold()
         self._swept = False
+        self._closed = self._long_quiet = False
         gc.set_threshold(*_COLLECT)
         self._timer = QTimer(self, singleShot=True, interval=_SWEEP_MS)
-        self._timer.timeout.connect(self.sweep)
+        self._timer.timeout.connect(self._quiet)
 
     def touch(self, *_: object) -> None:
         """Somebody works: sweep later."""
-        self._timer.start()
+        self._long_quiet = False
+        self._timer.start(_SWEEP_MS)
 
-    def sweep(self) -> None:
-        """Collect now; what is left lives long and need not be looked at in between."""
+    def let_go(self) -> None:
+        """A document was closed: much that lived long is unreachable."""
+        self._closed = True
+        self.touch()
+
+    def _quiet(self) -> None:
+        self.sweep(whole=self._closed or self._long_quiet)
+        if not self._long_quiet:
+            self._long_quiet = True
+            self._timer.start(_DEEP_MS)
+
+    def sweep(self, whole: bool = True) -> None:
+        """Collect now; what is left lives long and need not be looked at in between.
+
+        Parameters
+        ----------
+        whole
+            True if what lived long is looked through as well.
+        """
         self._swept = True
-        gc.unfreeze()
+        if whole:
+            self._closed = False
+            gc.unfreeze()
         gc.collect()
         gc.freeze()
         give_back()
@@ -163,6 +187,20 @@ class Sweeper(QObject):
         if self._swept:
             gc.unfreeze()
         gc.set_threshold(*self._before)
+
+
+@contextmanager
+def making_much() -> Generator[None]:
+    """While a design is read and laid out hardly anything becomes unreachable, and looking for it takes a third of the
+    time.
+    """
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 def give_back() -> None:
@@ -206,6 +244,7 @@ class LiveAnalysis(QObject):
             self._jobs.cancel()
             self._asked = None
             self.session.set_analysis(None)
+            self.session.set_awaited(False)
             self.busy_changed.emit(False)
             return
         self._ask(design, workload, full=False)
@@ -219,6 +258,7 @@ class LiveAnalysis(QObject):
         """Cancel what is running; the last answer stays, marked stale."""
         self._idle.stop()
         self._jobs.cancel()
+        self.session.set_awaited(False)
         self.busy_changed.emit(False)
 
     def close(self) -> None:
@@ -258,16 +298,22 @@ class LiveAnalysis(QObject):
             return answer, (time.perf_counter() - begin) * 1e3
 
         self._ticket = self._jobs.submit(job)
+        if not full:
+            self.session.set_awaited(True)
         self.busy_changed.emit(True)
 
     def _progress(self, share: float, text: str) -> None:
         self._jobs.call(partial(self.progressed.emit, share, text))
 
     def _arrived(self, ticket: int, result: object) -> None:
-        asked = self._asked
         if ticket != self._ticket:
             # it was on its way when something else was asked
             return
+        self._take(result)
+        self.session.set_awaited(False)
+
+    def _take(self, result: object) -> None:
+        asked = self._asked
         if asked is None or asked[0] is not self.session.design or not self.enabled:
             return
         full = asked[2]

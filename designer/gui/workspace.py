@@ -3,303 +3,32 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Sequence
-from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
-from designer.design.diff import Diff
 from designer.design.document import Design
-from designer.design.edits.replace import Replace
 from designer.design.edits.workloads import AddWorkloads
 from designer.errors import DesignerError, FormatError, WriteError
 from designer.findings import Finding
-from designer.gui.playing import Player
+from designer.gui.documents import Autosave, Document, same_file
 from designer.gui.session import Session
 from designer.gui.settings import Settings, journal_folder
-from designer.gui.workers import Cancelled_, LiveAnalysis, Newest
+from designer.gui.workers import Cancelled_, making_much
 from designer.interchange.native.envelope import SUFFIX
-from designer.interchange.native.held import Owner, file_lock
-from designer.interchange.native.journal import Journal, new_path
+from designer.interchange.native.journal import new_path
 from designer.interchange.native.leftovers import Claim, Leftover, survey
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.native.reader import loads
-from designer.interchange.native.writer import Conflict, encoded, replace
 from designer.memo import forget
 
-#: what is opened is noted in the journal when there has been time to show it [ms]
-_START_MS: Final = 300
 #: others may take several steps to write a file [ms]
 _SETTLE_MS: Final = 200
 #: answers about the designs that are still open, kept for each function when one is closed
 _KEPT: Final = 16
-
-
-class FileState(Enum):
-    """What others did to the file of a document."""
-
-    OURS = "ours"
-    #: it holds something else than what was read or written here
-    CHANGED = "changed"
-    DELETED = "deleted"
-    #: somebody else has it open
-    SHARED = "shared"
-
-
-class Autosave(Enum):
-    """Whether the work would survive a crash."""
-
-    #: there is nothing the file does not hold
-    CLEAN = "clean"
-    #: it outlives the program, and in a moment a power failure
-    KEEPING = "keeping"
-    KEPT = "kept"
-    FAILED = "failed"
-
-
-class Document(QObject):
-    """One open document: its session, live analysis and journal, and an eye on its file.
-
-    Parameters
-    ----------
-    digest
-        What the bytes of the file were when it was read, see ``raw.digest_of``.
-    unsaved, edits
-        True if no file holds the design, and how many changes are in it already: see ``Journal``.
-
-    Signals
-    -------
-    autosave_changed, file_state_changed
-    """
-
-    autosave_changed = Signal()
-    file_state_changed = Signal()
-
-    def __init__(
-        self,
-        session: Session,
-        journal: Path,
-        parent: QObject | None = None,
-        digest: str | None = None,
-        unsaved: bool = False,
-        edits: int = 0,
-    ) -> None:
-        super().__init__(parent)
-        self.session = session
-        session.setParent(self)
-        self.live = LiveAnalysis(session, self)
-        self.player = Player(session, self)
-        self.digest = digest
-        self.file_state = FileState.OURS
-        self.owner: Owner | None = None
-        self.autosave, self.kept_at = Autosave.CLEAN, 0.0
-        self._lock = file_lock(session.file) if session.file is not None else None
-        self._seen: tuple[int, ...] | None = None
-        self._origin = session.design
-        file = str(session.file) if session.file is not None else None
-        self._journal = Journal(journal, file, True, digest, unsaved, self._synced, edits)
-        self._writer = Newest(self)
-        self._later = QTimer(self, singleShot=True, interval=_START_MS)
-        self._later.timeout.connect(self._start)
-        self._writer.finished.connect(self._started)
-        # before anything is drawn: what can be seen is on its way to the disk
-        session.design_changed.connect(self._note)
-        if not unsaved:
-            self._later.start()
-        self.look()
-
-    # ---- the journal
-
-    @property
-    def edits(self) -> int:
-        """How many changes no file holds."""
-        return self._journal.edits
-
-    def _start(self) -> None:
-        origin = self._origin
-
-        def job(_cancelled: Cancelled_) -> None:
-            self._journal.start(origin)
-
-        self._writer.submit(job)
-
-    def _started(self, _ticket: int, result: object) -> None:
-        if isinstance(result, DesignerError):
-            self._failed(result)
-
-    def _note(self, changes: Diff) -> None:
-        self._later.stop()
-        try:
-            self._journal.start(self._origin)
-            self._journal.record(self.session.design, changes)
-        except DesignerError as error:
-            self._failed(error)
-            return
-        self._set_autosave(Autosave.KEEPING if self.session.modified else Autosave.CLEAN)
-
-    def _failed(self, error: DesignerError) -> None:
-        if self.autosave is not Autosave.FAILED:
-            self.session.warned.emit(f"{error.text} — {error.remedy}")
-        self._set_autosave(Autosave.FAILED)
-
-    def _synced(self, trouble: OSError | None) -> None:
-        self._writer.call(partial(self._show_disk_trouble, trouble))
-
-    def _show_disk_trouble(self, trouble: OSError | None) -> None:
-        if trouble is not None:
-            self._failed(WriteError(f"the journal is not kept: {trouble.strerror}", remedy="save the design"))
-        elif self.session.modified:
-            self.kept_at = time.time()
-            self._set_autosave(Autosave.KEPT)
-
-    def _set_autosave(self, state: Autosave) -> None:
-        if state is not self.autosave or state is Autosave.KEPT:
-            self.autosave = state
-            self.autosave_changed.emit()
-
-    def take_over(self) -> None:
-        """Note the design now, as one that no file holds.
-
-        Raises
-        ------
-        WriteError
-            If that cannot be written.
-        """
-        self._later.stop()
-        self._journal.start(self.session.design)
-        self._set_autosave(Autosave.KEEPING)
-
-    # ---- the file
-
-    def save(self, file: Path, asked: Conflict | None = None) -> tuple[str, ...]:
-        """Write the design to a file in one step; says what one should know.
-
-        Parameters
-        ----------
-        asked
-            What stood against it, if the user was asked and wants to write all the same.
-
-        Raises
-        ------
-        Conflict
-            If that would take away what others did to the file.
-        WriteError
-            If it cannot be written; the old file is as it was.
-        """
-        session = self.session
-        design, same = session.design, session.file is not None and _same(session.file, file)
-        data = encoded(design, file)
-        known = asked.found if asked is not None else self.digest if same else None
-        ours = asked is not None or (same and self._lock is not None and self._lock.held)
-        self._journal.saving(str(file), digest_of(data))
-        written = replace(file, data, known, ours=ours)
-        self.digest = written.digest
-        self._journal.saved(design, str(file), written.digest)
-        if not same:
-            self._release()
-            self._lock = file_lock(file)
-        session.mark_saved(file)
-        self._set_autosave(Autosave.CLEAN)
-        self._seen = None
-        self.look()
-        return written.notes
-
-    def look(self) -> None:
-        """See whether others changed, deleted or opened the file."""
-        file = self.session.file
-        if file is None:
-            return
-        self._hold()
-        try:
-            info = file.stat()
-            seen = (info.st_mtime_ns, info.st_size, info.st_ino)
-            if seen == self._seen and self.file_state is not FileState.DELETED:
-                changed = self.file_state is FileState.CHANGED
-            else:
-                changed = self.digest is not None and digest_of(read_bytes(file, MAX_FILE)) != self.digest
-                self._seen = seen
-            state = FileState.CHANGED if changed else FileState.SHARED if self.owner else FileState.OURS
-        except (OSError, FormatError):
-            state = FileState.DELETED
-            self._seen = None
-        if state is not self.file_state:
-            self.file_state = state
-            self.file_state_changed.emit()
-
-    def on_disk(self) -> Design | None:
-        """The design the file holds now; None if it cannot be read."""
-        file = self.session.file
-        try:
-            return loads(read_bytes(file, MAX_FILE)).design if file is not None else None
-        except FormatError:
-            return None
-
-    def reload(self) -> None:
-        """Take over what the file holds now, as a step that can be undone.
-
-        Raises
-        ------
-        FormatError
-            If it cannot be read.
-        """
-        session = self.session
-        file = session.file
-        if file is None:
-            return
-        data = read_bytes(file, MAX_FILE)
-        loaded = loads(data, shown(file))
-        self.digest = digest_of(data)
-        session.findings = tuple(loaded.findings)
-        session.apply(Replace(loaded.design))
-        self._journal.saving(str(file), self.digest)
-        self._journal.saved(session.design, str(file), self.digest)
-        session.mark_saved(file)
-        self._set_autosave(Autosave.CLEAN)
-        self._seen = None
-        self.look()
-
-    def keep_mine(self) -> None:
-        """Go on with the design as it is here, knowing that the file holds something else."""
-        file = self.session.file
-        try:
-            self.digest = digest_of(read_bytes(file, MAX_FILE)) if file is not None else None
-        except FormatError:
-            self.digest = None
-        self.session.mark_unsaved()
-        self._seen = None
-        self.file_state = FileState.OURS
-        self.file_state_changed.emit()
-
-    def _hold(self) -> None:
-        """Tell others that the file is open here, or learn who else has it open."""
-        self.owner = None
-        if self._lock is None or self._lock.held:
-            return
-        try:
-            if not self._lock.take():
-                self.owner = self._lock.owner()
-        except OSError:
-            # a folder one may only read: nothing can be written over there either
-            self.owner = None
-
-    def _release(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
-
-    def close(self) -> None:
-        """Stop all work and remove the journal."""
-        self._later.stop()
-        self.live.close()
-        self.player.close()
-        self._writer.close()
-        self._journal.discard()
-        self._release()
 
 
 class Workspace(QObject):
@@ -354,7 +83,8 @@ class Workspace(QObject):
                 trouble = error
         session.file_changed.connect(self._watch)
         self._watch()
-        self.opened.emit(document)
+        with making_much():
+            self.opened.emit(document)
         document.live.refresh()
         if trouble is not None:
             document.autosave = Autosave.FAILED
@@ -406,7 +136,9 @@ class Workspace(QObject):
 
     def open(self, file: Path) -> Document | None:
         """Open a design file, or any file that can be imported; the document that has it already, if one does."""
-        known = next((d for d in self.documents if d.session.file is not None and _same(d.session.file, file)), None)
+        known = next(
+            (d for d in self.documents if d.session.file is not None and same_file(d.session.file, file)), None
+        )
         if known is not None:
             self.opened.emit(known)
             return known
@@ -414,9 +146,10 @@ class Workspace(QObject):
             if not file.name.endswith(".json"):
                 return self.import_bytes(read_head(file), file.name)
             data = read_bytes(file, MAX_FILE)
-            loaded = loads(data, shown(file))
+            with making_much():
+                loaded = loads(data, shown(file))
         except DesignerError as error:
-            self.warned.emit(_message_of(error))
+            self.warned.emit(str(error))
             return None
         self.settings.add_recent(file)
         return self.add(loaded.design, file, loaded.findings, digest_of(data))
@@ -428,7 +161,7 @@ class Workspace(QObject):
         try:
             loaded = open_any(template_id)
         except DesignerError as error:
-            self.warned.emit(_message_of(error))
+            self.warned.emit(str(error))
             return None
         return self.add(loaded.design, None, loaded.findings)
 
@@ -439,13 +172,13 @@ class Workspace(QObject):
 
             imported = importing.read_bytes(data, None, name)
         except DesignerError as error:
-            self.warned.emit(_message_of(error))
+            self.warned.emit(str(error))
             return None
         design = with_workloads(imported.design)
         try:
             document = self.add(design, None, imported.findings, unsaved=True)
         except WriteError as error:
-            self.warned.emit(_message_of(error))
+            self.warned.emit(str(error))
             document = self.documents[-1]
         n = len(imported.findings)
         self.message.emit(f"Imported {design.title or name}" + (f" with {n} remarks, see Findings" if n else ""))
@@ -478,7 +211,7 @@ class Workspace(QObject):
                 file = Path(found.file) if found.file else None
                 return self.add(found.design, file, found.findings, found.digest, unsaved=True, edits=found.edits)
         except FormatError as error:
-            self.warned.emit(_message_of(error))
+            self.warned.emit(str(error))
             return None
 
 
@@ -519,14 +252,3 @@ def read_head(file: Path) -> bytes:
         If it cannot be read.
     """
     return read_bytes(file, MAX_FILE)
-
-
-def _same(a: Path, b: Path) -> bool:
-    try:
-        return a.samefile(b)
-    except OSError:
-        return a == b
-
-
-def _message_of(error: DesignerError) -> str:
-    return str(error)

@@ -147,20 +147,6 @@ def _is_case_file(path: Path) -> bool:
     return isinstance(content, dict) and cast("dict[str, Any]", content).get("format") == FORMAT
 
 
-def read_cases(path: Path) -> list[tuple[Design, Measured]]:
-    """Designs and measurements of a case file all of whose cases are right.
-
-    Raises
-    ------
-    FormatError
-        Naming the file, the case and what is wrong with the first that is.
-    """
-    found = look_into(path)
-    for problem in found.problems:
-        raise problem
-    return list(found.cases)
-
-
 def look_into(path: Path) -> CaseFile:
     """What a case file holds.
 

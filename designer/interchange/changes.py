@@ -82,7 +82,8 @@ def _sizes(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
 def _values(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
     for name, values in _object(changes.get("parts", {}), "changes.parts").items():
         place = f"changes.parts.{name}"
-        for value_name, value in _object(values, place).items():
+        # the type first: values beside it are those of the part in its new type
+        for value_name, value in sorted(_object(values, place).items(), key=lambda item: item[0] != "type"):
             for within, ids in _named(design, "parts", name, place):
                 at = f"{place}.{value_name}"
                 yield (
@@ -94,7 +95,7 @@ def _values(design: Design, changes: Mapping[str, Any], source: str) -> Iterator
 
 
 def _refitted(design: Design, changes: Mapping[str, Any]) -> Design:
-    """Links at what new types can do."""
+    """The design with the links of parts that got a new type, at the rates that type supports."""
     parts = _object(changes.get("parts", {}), "changes.parts")
     typed = [name for name, values in parts.items() if "type" in values]
     return refit(design, [each for name in typed for each in _named(design, "parts", name, f"changes.parts.{name}")])
@@ -211,6 +212,12 @@ def _named(design: Design, what: str, name: str, place: str) -> Iterator[tuple[t
         remedy = f"there are {', '.join(meant)}" if meant else "check the id"
         raise FormatError(f"there is no {what[:-1]} {name!r}", place=place, remedy=remedy)
     yield from found
+
+
+def blocks_of(design: Design) -> Iterator[tuple[tuple[str, ...], Block]]:
+    """The design itself and the contents of all its groups, each with the path to it."""
+    yield (), design
+    yield from _blocks(design)
 
 
 def _fitting(block: Block, what: str, name: str) -> tuple[str, ...]:

@@ -15,11 +15,13 @@ from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
+from designer import atomic
 from designer.catalog.parttype import part_kinds
-from designer.design.document import Block, Design, WorkloadSpec
+from designer.design.address import block_at
+from designer.design.document import Block, Design, Part, WorkloadSpec
 from designer.design.edits.workloads import AddWorkloads, ChangeWorkload
-from designer.errors import DesignerError, FormatError
-from designer.interchange.changes import apply_changes
+from designer.errors import DesignerError, DocumentError, FormatError
+from designer.interchange.changes import apply_changes, blocks_of
 from designer.interchange.native.raw import shown
 from designer.workload.kind import workload_kinds
 
@@ -31,14 +33,15 @@ _LARGEST: Final = 4_000_000
 
 
 def overridden(design: Design, overrides: Iterable[str]) -> Design:
-    """The design with values changed, one after the other.
+    """The design with values changed, types first, then the rest one after the other.
 
     Raises
     ------
     FormatError
         If a text is no ``PATH=VALUE``, names nothing, or its value cannot be.
     """
-    for text in overrides:
+    # types first: what is given for a part beside its new type is meant for that type
+    for text in sorted(overrides, key=lambda text: not text.partition("=")[0].rstrip().endswith(".type")):
         path, sign, value = text.partition("=")
         if not sign or not path.strip():
             raise FormatError(f"{text!r} is no PATH=VALUE", place="--set", remedy=_REMEDY)
@@ -47,6 +50,26 @@ def overridden(design: Design, overrides: Iterable[str]) -> Design:
         except DesignerError as error:
             raise FormatError(error.text, place=f"--set {path.strip()}", remedy=error.remedy or _REMEDY) from None
     return design
+
+
+def given_way(before: Design, after: Design) -> list[str]:
+    """Values given by hand that parts lost with the type they had, as ``storage/nfs: client_read_bandwidth``."""
+    return [
+        f"{'/'.join((*within, part.id))}: {', '.join(lost)}"
+        for within, block in blocks_of(before)
+        for part in block.parts.values()
+        if part.overrides
+        and (new := _part_at(after, within, part.id)) is not None
+        and new.type != part.type
+        and (lost := [name for name in part.overrides if name not in new.overrides])
+    ]
+
+
+def _part_at(design: Design, within: tuple[str, ...], part_id: str) -> Part | None:
+    try:
+        return block_at(design, within).parts.get(part_id)
+    except DocumentError:
+        return None
 
 
 def _one(design: Design, path: str, text: str) -> Design:
@@ -136,9 +159,10 @@ def with_workloads(design: Design, files: Sequence[str | Path]) -> Design:
 
 def _read(path: Path) -> list[Any]:
     try:
-        if path.stat().st_size > _LARGEST:
+        data = atomic.read(path, _LARGEST + 1)
+        if len(data) > _LARGEST:
             raise FormatError("the file is too large", file=shown(path), remedy="a workload is a few lines")
-        text = path.read_text("utf-8")
+        text = data.decode("utf-8")
         content = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except FileNotFoundError:
         raise FormatError("there is no such file", file=shown(path), remedy="give a JSON or TOML file") from None

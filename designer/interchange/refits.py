@@ -55,7 +55,7 @@ def _count(design: Design, part: Part, name: str) -> int:
 
 
 def _port(design: Design, part: Part) -> float:
-    """Rate of one network port of a NIC [B/s]; 0 where it is not told or the part is no NIC."""
+    """Rate of one network port of a NIC [B/s]; 0 where it is not given or the part is no NIC."""
     if Capability.ATTACH not in part_kinds()[part.kind].capabilities:
         return 0.0
     return _rate(design, part, "port_bandwidth_per_direction") or _rate(design, part, "bandwidth_per_direction")
@@ -135,7 +135,7 @@ def _pcie(design: Design, block: Block, parts: list[Part]) -> Iterator[Link]:
 
 
 def _meshes(design: Design, block: Block, parts: list[Part]) -> Iterator[Link]:
-    """Accelerator links, scaled so that each accelerator has in all what its new type has."""
+    """Accelerator links, scaled so that those of each accelerator add up to the total of its new type."""
     changed: dict[str, Link] = {}
     for part in parts:
         total = _rate(design, part, "accelerator_bandwidth_per_direction")

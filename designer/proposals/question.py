@@ -1,7 +1,8 @@
 """All designs that answer a goal, with what each costs and does, and bounds that hold for all of a branch.
 
-Bounds keep most designs from being worked out at all: servers alone cost, draw and take so much, and their accelerators
-do no more arithmetic than their data sheets say.
+Bounds keep most designs from being worked out at all: servers alone cost, draw and take so much, their accelerators do
+no more arithmetic than their data sheets say, and a request that meets no other has its answer no later than one that
+does.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ from designer.workload.kind import lower, near
 from designer.workload.metrics import METRICS
 from designer.workload.serving import Serving
 
+#: numbers of servers to choose from, below which a bound costs more than it saves
+_WORTHWHILE: Final = 3
+#: simulated waits of nearly none differ by so much
+_ROUNDING: Final = 1e-3
 #: what a goal of each kind is about
 _MAIN: Final[Mapping[str, str]] = {
     "training": "time_to_train",
@@ -76,6 +81,7 @@ class Question:
         self._servers: dict[tuple[str, str], _OneServer] = {}
         self._bills: dict[Settings, dict[str, float]] = {}
         self._floors: dict[Settings, float] = {}
+        self._quickest: dict[tuple[str, ...], float] = {}
 
     def _refuse_unknown_choices(self) -> None:
         names = {n for f in self.families.values() for n in f.names}
@@ -104,7 +110,8 @@ class Question:
         for name in dict.fromkeys((self.main, *self._kept_limits())):
             unit = METRICS[name].unit if name in METRICS else "1"
             more = name == KEPT_SHARE or more_is_better(name)
-            found.append(Measure(name, name.replace("_", " "), unit, more, name == self.main))
+            estimated = name == self.main and isinstance(self.operation, Serving)
+            found.append(Measure(name, name.replace("_", " "), unit, more, name == self.main, estimated))
         return tuple(found)
 
     def _kept_limits(self) -> dict[str, float]:
@@ -216,10 +223,37 @@ class Question:
                 if rate > found["most_requests_per_second"]:
                     able = format_quantity(found["most_requests_per_second"], "frequency")
                     raise AnalysisError(f"its accelerators can answer {able} at most, by their arithmetic alone")
-            found[self.main] = 0.0
+            found[self.main] = self._unhurried(chosen[0], named)
         else:
             found[self.main] = 0.0
         return found
+
+    def _unhurried(self, family: str, named: Mapping[str, str]) -> float:
+        """What no design that begins so is quicker than, as nothing queues; 0 where that is not known.
+
+        Each is an analysis of its own, so they are asked for only where more designs than that may follow from them.
+        """
+        if not isinstance(self.operation, Serving) or self.operation.load.kind != "rate" or more_is_better(self.main):
+            return 0.0
+        if 0 < len(self.asked.given.get("nodes", ())) < _WORTHWHILE:
+            return 0.0
+        quickest = self.families[family].unhurried(self.asked, named)
+        return min((self._alone(family, asked, chosen) for asked, chosen in quickest), default=0.0)
+
+    def _alone(self, family: str, asked: Asked, chosen: Mapping[str, str]) -> float:
+        key = (family, *chosen.values())
+        if key not in self._quickest:
+            try:
+                design = self.families[family].make(asked, chosen)
+                spec = next(iter(design.workloads.values()))
+                metrics = run_workload(build_network(design), spec, False, None, None, explained=False)[0].metrics
+                found = _metric(metrics, self.main)
+                self._quickest[key] = found.value * (1 - _ROUNDING) if found is not None else 0.0
+            except Cancelled:
+                raise
+            except DesignerError:
+                self._quickest[key] = 0.0
+        return self._quickest[key]
 
     def _racks(self, count: int, one: _OneServer) -> float:
         if self.wanted.base is not None and any(p.kind == "rack" for p in self.wanted.base.parts.values()):

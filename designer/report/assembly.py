@@ -28,7 +28,7 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A design to report on: where it is from, and what reading it told."""
+    """A design to report on: where it is from, and the findings of reading it."""
 
     design: Design
     file: str = ""
@@ -107,7 +107,7 @@ def compose_report(
 
 
 def _silent(share: float, text: str) -> None:
-    """Progress nobody watches."""
+    """Progress that is not reported."""
 
 
 def _studied(one: Given, letter: str, settings: Settings, tell: Progress, stop: Callable[[], bool]) -> Subject:
@@ -141,5 +141,6 @@ def _facts(context: Context) -> tuple[tuple[str, str], ...]:
         )
     workloads = sum(len(s.results) for s in context.subjects)
     figures = sum(len(w.metrics) for s in context.subjects for w in s.results)
-    facts.append(("Basis", f"{counted(workloads, 'workload')}, {counted(figures, 'figure')}"))
+    basis = f"{counted(workloads, 'workload')}, {counted(figures, 'figure')}" if workloads else "the drawing alone"
+    facts.append(("Basis", basis))
     return tuple(facts)

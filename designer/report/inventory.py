@@ -139,7 +139,7 @@ def _classes(net: Netlist, unit: Int, is_rack: npt.NDArray[np.bool_]) -> tuple[U
     merged = np.array(
         [same.setdefault((p.kind, p.type, "" if p.type else p.name), k) for k, p in enumerate(net.part_defs)]
     )
-    pairs, counts = np.unique(unit[inside] * width + merged[net.part_def[inside]], return_counts=True)
+    pairs, counts = np.unique(unit[inside].astype(np.int64) * width + merged[net.part_def[inside]], return_counts=True)
     held: dict[int, list[tuple[int, int]]] = {}
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
         held.setdefault(pair // width, []).append((pair % width, count))
@@ -219,6 +219,42 @@ def bundles(stock: Inventory) -> tuple[Bundle, ...]:
         definition, _, status = pieces[0]
         found.append(Bundle(f"{a} → {b}", definition, net.link_a[links], net.link_b[links], each, rate, status))
     return tuple(sorted(found, key=lambda b: -b.cables))
+
+
+#: so many bundles stand one by one on a page
+_APART: Final = 24
+
+
+def gathered(stock: Inventory) -> tuple[bool, tuple[Bundle, ...]]:
+    """Whether there are too many bundles to read, and the bundles: those between equal kinds of units together then."""
+    found = bundles(stock)
+    if len(found) <= _APART:
+        return False, found
+    kinds = part_kinds()
+
+    def plural(member: int) -> str:
+        kind = kinds.get(stock.net.part(int(stock.unit[member])).kind)
+        return kind.plural.lower() if kind is not None else "others"
+
+    merged: dict[tuple[str, str, str, float, int, Status], list[Bundle]] = {}
+    for b in found:
+        # a cable has no direction: servers and switches are the same two whichever is named first
+        one, other = sorted((plural(int(b.a[0])), plural(int(b.b[0]))))
+        key = (one, other, b.definition.kind, b.rate, b.each, b.status)
+        merged.setdefault(key, []).append(b)
+    together = [
+        Bundle(
+            f"{a} → {z}" if a != z else f"between {a}",
+            own[0].definition,
+            np.concatenate([b.a for b in own]),
+            np.concatenate([b.b for b in own]),
+            each,
+            rate,
+            status,
+        )
+        for (a, z, _, rate, each, status), own in merged.items()
+    ]
+    return True, tuple(sorted(together, key=lambda b: -b.cables))
 
 
 def _way(stock: Inventory, index: int) -> tuple[list[tuple[str, int]], Part, bool]:

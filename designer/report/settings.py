@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
+from designer import atomic
 from designer.errors import FormatError
 from designer.fields import Frozen
 from designer.report.document import Logo
@@ -63,7 +64,7 @@ class Cost(Frozen):
     years
         Over which what the price list holds is written off.
     busy
-        Share of the time the machines are in use; all of it where it is not told.
+        Share of the time the machines are in use; all of it where it is not given.
     """
 
     rent: Share | None = None
@@ -142,8 +143,7 @@ def load_settings(path: Path | None = None, prices: Path | None = None) -> Setti
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
+        data = atomic.read(path, _LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FormatError(

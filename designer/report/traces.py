@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from typing import Any, Final
 
+from designer.analysis.clock.interruptions import interruptions
 from designer.analysis.clock.run import Run
 from designer.analysis.serving.records import ServingRun
 
@@ -19,6 +20,8 @@ _MICRO: Final = 1e6
 COUNTERS_LIMIT: Final = 24
 #: so many requests of each served model are written, the first ones
 REQUESTS_LIMIT: Final = 5000
+#: the track of what holds a program up
+HELD_UP: Final = "held up"
 #: what a request is doing between its marks
 _SPANS: Final = ("waits", "prompt", "answer")
 
@@ -26,7 +29,8 @@ _SPANS: Final = ("waits", "prompt", "answer")
 def chrome_trace(run: Run) -> str:
     """Tasks as complete events, a process for each program and a thread for each step; loads as counters.
 
-    Requests to served models are asynchronous events: waiting, reading the prompt and answering inside each.
+    What held a program up, such as a stun or a failure, stands on a track of its own. Requests to served models are
+    asynchronous events: waiting, reading the prompt and answering inside each.
 
     Sources
     -------
@@ -64,6 +68,27 @@ def chrome_trace(run: Run) -> str:
                 "ts": task.began * _MICRO,
                 "dur": max(0.0, end - task.began) * _MICRO,
                 "args": {"waited_s": max(0.0, task.began - task.ready), "critical": number in critical},
+            }
+        )
+    for one in interruptions(run):
+        # on a track of its own, the last one of its program
+        key = (one.program, HELD_UP)
+        if key not in threads:
+            threads[key] = len(threads) + 1
+            named_so = {"name": HELD_UP}
+            events.append(
+                {"ph": "M", "name": "thread_name", "pid": places[one.program], "tid": threads[key], "args": named_so}
+            )
+        events.append(
+            {
+                "ph": "X",
+                "name": str(one.cause),
+                "cat": one.program,
+                "pid": places[one.program],
+                "tid": threads[key],
+                "ts": one.begin * _MICRO,
+                "dur": (one.end - one.begin) * _MICRO,
+                "args": {"what": one.text},
             }
         )
     for name, log in run.requests.items():

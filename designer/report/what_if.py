@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.network import build_network
@@ -48,6 +48,9 @@ def tried(
     most: int = MOST,
 ) -> list[WhatIf]:
     """Purchases with what they bring, best first; those that concern no workload are left out."""
+    if not analysis.workloads:
+        # nothing runs, so nothing can be faster
+        return []
     found: list[WhatIf] = []
     every, idle = _candidates(design, analysis)
     chosen = [*every[: most - 1], *idle] if most > 1 else every[:1]
@@ -69,12 +72,17 @@ def tried(
 
 def _candidates(design: Design, analysis: Analysis) -> tuple[list[Candidate], list[Candidate]]:
     """What binds some workload and is drawn, then the network nobody is bound by: worth nothing, and worth saying."""
-    found: dict[tuple[frozenset[int], frozenset[int]], Candidate] = {}
+    found: dict[tuple[str, str], Candidate] = {}
     goals = sorted(analysis.workloads, key=lambda w: (w.kind in ("transfer", "collective"), w.kind == "collective"))
     for result in goals:
         candidate = _candidate(design, result)
-        if candidate is not None:
-            found.setdefault((candidate.links, candidate.parts), candidate)
+        if candidate is None:
+            continue
+        # what reads alike is one purchase of them all, though one workload is bound by a few of its links only
+        known = found.get((candidate.what, candidate.detail))
+        if known is not None:
+            candidate = replace(known, links=known.links | candidate.links, parts=known.parts | candidate.parts)
+        found[candidate.what, candidate.detail] = candidate
     widest = _idle_network(design, {k for c in found.values() for k in c.links})
     return list(found.values()), [widest] if widest is not None else []
 

@@ -6,6 +6,7 @@ import math
 import re
 from typing import Final
 
+from designer import plain_text
 from designer.sources import Estimate
 from designer.units import DIMENSION_OF_UNIT, format_line_rate, format_quantity
 
@@ -55,10 +56,9 @@ _NUMBERS: Final = (
 
 def counted(n: float, what: str = "", many: str = "") -> str:
     """``1 server``, ``32 servers``, ``1,280 cables``."""
-    number = f"{round(n):,}"
     if not what:
-        return number
-    return f"{number}{NBSP}{what if round(n) == 1 else many or what + 's'}"
+        return f"{round(n):,}"
+    return plain_text.counted(n, what, many).replace(" ", NBSP, 1)
 
 
 def in_words(n: int, what: str, many: str = "") -> str:

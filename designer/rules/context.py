@@ -13,9 +13,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.capacities import NETWORK
 from designer.analysis.gateways import Fabric, find_fabric
-from designer.analysis.islands import find_islands, role_of
+from designer.analysis.islands import find_islands
 from designer.analysis.network import Network, build_network
 from designer.analysis.training.preparation import ALONE, prepare
 from designer.analysis.training.step import busy_step
@@ -27,11 +26,13 @@ from designer.analysis.vms.placement import Placement, place_vms, release_on
 from designer.catalog.parttype import Capability, value_of
 from designer.catalog.vm_settings import vm_setting
 from designer.design.address import Address, block_at, block_at_step, split_path, where_stored
-from designer.design.document import Block, Design, Link, Part, VirtualMachine, Wiring
-from designer.errors import AnalysisError, DesignerError
+from designer.design.document import Block, Design, Elevation, Part, VirtualMachine
+from designer.errors import AnalysisError, DesignerError, DocumentError
 from designer.formulas.migration.vgpu_stun import VgpuStun, vgpu_stun
 from designer.formulas.migration.vmotion_streams import vmotion_streams
 from designer.formulas.pipeline.step_composition import StepEstimate
+from designer.rules.machines import Item, Machine
+from designer.rules.tiers import Tier, find_tiers
 from designer.units import EXAMPLE, BytesPerSecond, parse
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.jobs import Training
@@ -39,161 +40,6 @@ from designer.workload.kind import lower
 from designer.workload.operations import Evacuation, Vmotion
 
 Int = npt.NDArray[np.int64]
-#: roles of NICs that carry the traffic of accelerators
-COMPUTE_ROLES = ("", "compute", "backend", "back-end")
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One part of a machine: its number, its path and its definition."""
-
-    number: int
-    path: str
-    part: Part
-    role: str
-
-    @property
-    def kind(self) -> str:
-        """Name of its kind."""
-        return self.part.kind
-
-
-@dataclass(frozen=True, slots=True)
-class Joint:
-    """A link as seen from one of its ends."""
-
-    number: int
-    path: str
-    link: Link | Wiring
-    to: Item
-    rate: float
-    domain: int
-
-
-class Machine:
-    """One class of equal machines, through the first of them.
-
-    Parameters
-    ----------
-    island
-        Number of the first.
-    times
-        How many there are.
-    """
-
-    def __init__(self, network: Network, island: int, times: int) -> None:
-        self.network, self.island, self.times = network, island, times
-        members = find_islands(network).members(island).tolist()
-        net = network.net
-        self.items: tuple[Item, ...] = tuple(
-            Item(n, net.path(n), net.part(n), role_of(network, int(net.part_def[n]))) for n in members
-        )
-        self._by_number = {item.number: item for item in self.items}
-        # what all rules ask again and again of the same few parts
-        self._having: dict[Capability, list[Item]] = {}
-        self._chains: dict[int, list[Item]] = {}
-
-    def of(self, *kinds: str) -> list[Item]:
-        """The parts of some kinds."""
-        return [item for item in self.items if item.kind in kinds]
-
-    def having(self, capability: Capability) -> list[Item]:
-        """The parts with a capability."""
-        found = self._having.get(capability)
-        if found is None:
-            kind = self.network.kind
-            found = [item for item in self.items if capability in kind(item.number).capabilities]
-            self._having[capability] = found
-        return list(found)
-
-    @cached_property
-    def joints(self) -> Mapping[int, tuple[Joint, ...]]:
-        """The inner links at each part."""
-        islands, net = find_islands(self.network), self.network.net
-        numbers = islands.links[int(islands.link_start[self.island]) : int(islands.link_start[self.island + 1])]
-        found: dict[int, list[Joint]] = {item.number: [] for item in self.items}
-        for number in numbers.tolist():
-            a, b = int(net.link_a[number]), int(net.link_b[number])
-            rate, domain = float(self.network.rate[number]), int(self.network.domain[number])
-            for here, there in ((a, b), (b, a)):
-                link = net.link(number)
-                found[here].append(Joint(number, net.link_path(number), link, self._by_number[there], rate, domain))
-        return {number: tuple(joints) for number, joints in found.items()}
-
-    def slots(self, item: Item) -> list[Joint]:
-        """The PCIe links at a part."""
-        return [joint for joint in self.joints[item.number] if joint.link.kind == "pcie"]
-
-    def _above(self, item: Item) -> list[Item]:
-        """The part and what is above it in the PCIe tree, nearest first, the socket last."""
-        found = self._chains.get(item.number)
-        if found is None:
-            found = self._chains[item.number] = self._climb(item)
-        return found
-
-    def _climb(self, item: Item) -> list[Item]:
-        roots = {r.number for r in self.having(Capability.ROOT)}
-        back: dict[int, Item | None] = {item.number: None}
-        todo = [item]
-        while todo:
-            at = todo.pop(0)
-            if at.number in roots:
-                chain: list[Item] = []
-                here: Item | None = at
-                while here is not None:
-                    chain.append(here)
-                    here = back[here.number]
-                return chain[::-1]
-            for joint in self.joints[at.number]:
-                climbs = joint.link.kind in ("pcie", "c2c") and joint.to.kind in ("pcie_switch", "cpu", "numa")
-                if climbs and joint.to.number not in back:
-                    back[joint.to.number] = at
-                    todo.append(joint.to)
-        return [item]
-
-    def above(self, item: Item) -> list[Item]:
-        """PCIe switches and the socket above a part, nearest first."""
-        return self._above(item)[1:]
-
-    def socket(self, item: Item) -> Item | None:
-        """The socket or NUMA domain whose PCIe tree a part hangs in."""
-        above = self.above(item)
-        return above[-1] if above and above[-1].kind in ("cpu", "numa") else None
-
-    def processor(self, item: Item) -> Item | None:
-        """The CPU a part belongs to: its socket, or the CPU that the NUMA domain is a part of."""
-        at = self.socket(item)
-        if at is None or at.kind != "numa":
-            return at
-        near = [joint.to for joint in self.joints[at.number] if joint.to.kind == "cpu"]
-        return near[0] if near else at
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tier:
-    """The switches at one distance from the hosts in one fabric.
-
-    Parameters
-    ----------
-    level
-        1 for leaves, 2 for spines, and so on.
-    switches : part numbers
-    down, up : (n_switches,) raw rate towards the hosts and away from them [B/s]
-    compute
-        Whether traffic of accelerators runs on this fabric, and not that of storage or management alone.
-    """
-
-    fabric: int
-    level: int
-    switches: Int
-    down: npt.NDArray[np.float64]
-    up: npt.NDArray[np.float64]
-    compute: bool
-
-    @property
-    def name(self) -> str:
-        """Word for a switch of this tier."""
-        return {1: "leaf", 2: "spine"}.get(self.level, "core")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,11 +103,23 @@ class Context:
         return "" if not within else " in this member alone" if one else f" in all {count:,} members alike"
 
     def blocks(self) -> Iterator[tuple[Block, str, int]]:
-        """The design and the contents of its groups, each once: with the way to the first, and how often it stands."""
+        """The design and the contents of its groups, each once: with the path to the first, and how often it stands."""
         return _blocks(self.design, "", 1)
 
+    def standing_in(self, rack: Elevation) -> dict[str, Part]:
+        """The units whose place in a rack is fixed, by path; those that are gone are left out."""
+        found: dict[str, Part] = {}
+        for path in rack.units:
+            try:
+                _, name, block = self.stored(path)
+            except DocumentError:
+                continue
+            if name in block.parts:
+                found[path] = block.parts[name]
+        return found
+
     def number(self, part: Part, name: str) -> float | None:
-        """The value `name` of a part in SI units; None where nobody tells."""
+        """The value `name` of a part in SI units; None where it is not given."""
         quantity = self.design.quantity(part, name)
         return value_of(part.kind, name, quantity) if quantity is not None else None
 
@@ -274,7 +132,7 @@ class Context:
         return told.lower()
 
     def flag(self, part: Part, name: str) -> bool | None:
-        """Whether a part says yes or no to `name`; None where nobody tells."""
+        """Whether a part says yes or no to `name`; None where it is not given."""
         told = self.text(part, name)
         return None if not told else told in ("true", "yes", "on", "enabled", "1")
 
@@ -298,50 +156,7 @@ class Context:
     @cached_property
     def tiers(self) -> tuple[Tier, ...]:
         """The switches by fabric and distance from the hosts; storage systems do not make a switch a leaf."""
-        fabric, network = self.fabric, self.network
-        parts = self._switches
-        if not len(parts):
-            return ()
-        net = network.net
-        links = np.flatnonzero(network.domain == NETWORK)
-        a, b, rate = fabric.switch[net.link_a[links]], fabric.switch[net.link_b[links]], network.rate[links]
-        stores = network.has(Capability.STORE)
-        level = np.zeros(len(parts), dtype=np.int64)
-        below = np.zeros(len(parts), dtype=np.float64)
-        served = ~stores[fabric.gateway]
-        np.add.at(below, fabric.to_switch[served], network.rate[fabric.out[served] >> 1])
-        # switches of storage systems are leaves as well, or what leads to them would look like a way up
-        level[np.unique(fabric.to_switch)] = 1
-        inside = (a >= 0) & (b >= 0)
-        sa, sb, inner = a[inside], b[inside], rate[inside]
-        at = 1
-        while True:
-            reached = np.concatenate([sb[level[sa] == at], sa[level[sb] == at]])
-            new = np.unique(reached[level[reached] == 0])
-            if not len(new):
-                break
-            at += 1
-            level[new] = at
-        down, up = below, np.zeros(len(parts), dtype=np.float64)
-        for here, there in ((sa, sb), (sb, sa)):
-            higher, lower = level[there] > level[here], level[there] < level[here]
-            np.add.at(up, here[higher], inner[higher])
-            np.add.at(down, here[lower], inner[lower])
-        component = np.full(len(parts), -1, dtype=np.int64)
-        component[fabric.to_switch] = fabric.fabric
-        for here, there in ((sa, sb), (sb, sa)) * at:
-            unknown = component[there] < 0
-            component[there[unknown]] = component[here[unknown]]
-        roles = np.array([role_of(network, k) in COMPUTE_ROLES for k in range(len(net.part_defs))], dtype=bool)
-        computing = set(fabric.fabric[roles[net.part_def[fabric.gateway]] & served].tolist())
-        found: list[Tier] = []
-        for number in np.unique(component[component >= 0]).tolist():
-            for depth in range(1, at + 1):
-                chosen = np.flatnonzero((component == number) & (level == depth))
-                if len(chosen):
-                    members = (parts[chosen], down[chosen], up[chosen])
-                    found.append(Tier(number, depth, *members, number in computing))
-        return tuple(found)
+        return find_tiers(self.network)
 
     @cached_property
     def placement(self) -> Placement | None:
@@ -355,12 +170,12 @@ class Context:
                 yield found.text, found.where, found.remedy
 
     def setting(self, vm: VirtualMachine, name: str) -> str:
-        """A setting of a machine in lower case, ``true`` and ``false`` for flags; empty where it is not told."""
+        """A setting of a machine in lower case, ``true`` and ``false`` for flags; empty where it is not given."""
         value = vm.settings.get(name)
         return "" if value is None else str(value).strip().lower()
 
     def amount(self, vm: VirtualMachine, name: str) -> float | None:
-        """A setting of a machine that is a quantity or a count, in SI units; None where it is not told.
+        """A setting of a machine that is a quantity or a count, in SI units; None where it is not given.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Fixes that several rules share: a value of a part told otherwise, a setting of a machine changed or taken away."""
+"""Fixes that several rules share: a value of a part changed, a setting of a machine changed or taken away."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Profile(StrEnum):
-    """For what a design is meant, which decides which rules speak."""
+    """What a design is meant for, which decides which rules apply."""
 
     VSPHERE = "vsphere"  #: hosts of virtual machines
     SUPERPOD = "superpod"  #: clusters with a rail-optimised fabric

@@ -78,7 +78,7 @@ def check(
 
 
 def offences(rule: Rule, context: Context) -> list[Finding]:
-    """What one rule finds; a design it cannot be asked about is told, and stops no other rule."""
+    """What one rule finds; a design it cannot be asked about is reported, and stops no other rule."""
     found: list[Finding] = []
     try:
         for offence in rule.check(context):
@@ -101,5 +101,5 @@ def fix_of(design: Design, finding: Finding) -> Fix | None:
 
 @cache
 def named_in_analysis() -> Mapping[str, str]:
-    """Codes under which analyses tell what a rule tells as well, with the rule's."""
+    """Codes under which analyses report what a rule reports as well, with the rule's."""
     return {rule.told_as: rule.code for rule in rules().values() if rule.told_as}

@@ -63,7 +63,13 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two designs; counts as (before, after)."""
+    """What differs between two designs; counts as (before, after).
+
+    Parameters
+    ----------
+    changes, folded
+        What was edited, a line each, and a line for all things that changed in the same way.
+    """
 
     parts: Mapping[str, tuple[int, int]]
     links: Mapping[str, tuple[int, int]]
@@ -73,6 +79,7 @@ class Comparison:
     new: tuple[Finding, ...]
     only_before: tuple[str, ...] = ()
     only_after: tuple[str, ...] = ()
+    folded: tuple[str, ...] = ()
 
 
 def compare(a: Design, b: Design, most_changes: int = 200, cancelled: Callable[[], bool] = lambda: False) -> Comparison:
@@ -91,15 +98,17 @@ def compare(a: Design, b: Design, most_changes: int = 200, cancelled: Callable[[
         one, other = first[workload], second[workload]
         metrics += [_moved(workload, name, one, other, steps) for name in one.metrics if name in other.metrics]
     found, now = _findings(a), _findings(b)
+    differences = diff(a, b)
     return Comparison(
         _counts(a, b, count_kinds),
         _counts(a, b, count_links),
         tuple(metrics),
-        tuple(diff(a, b).lines(most_changes)),
+        tuple(differences.lines(most_changes)),
         tuple(f for key, f in found.items() if key not in now),
         tuple(f for key, f in now.items() if key not in found),
         tuple(w for w in first if w not in second),
         tuple(w for w in second if w not in first),
+        tuple(differences.folded(most_changes)),
     )
 
 
@@ -179,10 +188,21 @@ def explained(moved: Moved) -> str:
     """Why a metric moved, in one line."""
     if not moved.why and not moved.shares:
         return ""
+    head = f"{text}: " if (text := change_text(moved)) else ""
+    return f"{head}{'; '.join([t for t in (moved.why, shares_text(moved)) if t])}"
+
+
+def change_text(moved: Moved) -> str:
+    """Change as a share of what it was: +38 %, or −0.3 % where whole per cents would hide it."""
     change = moved.change
-    head = f"{change:+.0%}: " if change is not None else ""
-    shares = [
+    if change is None:
+        return ""
+    return f"{change:+.0%}" if abs(change) >= 0.005 else f"{100 * change:+.1g}%"
+
+
+def shares_text(moved: Moved) -> str:
+    """What each group of changes did to a metric."""
+    return ", ".join(
         f"{words} {'+' if share > 0 else '−'}{format_si(abs(share), moved.unit)}"
         for words, share in moved.shares.items()
-    ]
-    return f"{head}{'; '.join([t for t in (moved.why, ', '.join(shares)) if t])}"
+    )

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from designer import atomic
 from designer.checks.runner import Promise, promises_of
 from designer.design.document import Design
-from designer.errors import FormatError
+from designer.errors import FormatError, raised_in
 from designer.findings import Finding
 from designer.interchange.native.envelope import SUFFIX
 from designer.interchange.overrides import overridden, with_workloads
@@ -99,7 +100,15 @@ def _suite_of_checks(path: Path, overrides: Sequence[str], workload_files: Seque
     for key in content:
         if key not in _KEYS:
             raise FormatError(f"{key!r} is not known", file=shown, place=key, remedy=f"use {', '.join(_KEYS)}")
-    if content.get("format", _FORMAT) != _FORMAT or content.get("version", 1) != 1:
+    version = content.get("version", 1)
+    if content.get("format", _FORMAT) == _FORMAT and isinstance(version, int) and version > 1:
+        raise FormatError(
+            f"version {version} of design tests is newer than this program",
+            file=shown,
+            place="version",
+            remedy="use a newer designer, or write version = 1",
+        )
+    if content.get("format", _FORMAT) != _FORMAT or version != 1:
         raise FormatError(
             "this is no file of design tests", file=shown, place="format", remedy=f'format = "{_FORMAT}", version = 1'
         )
@@ -107,7 +116,18 @@ def _suite_of_checks(path: Path, overrides: Sequence[str], workload_files: Seque
     if not isinstance(name, str):
         raise FormatError("the design is no text", file=shown, place="design", remedy="name a file or a template")
     beside = path.parent / name
-    loaded = open_any(str(beside) if beside.exists() or name.endswith(".json") else name)
+    if not beside.exists() and (name.endswith(".json") or "design" not in content):
+        raise FormatError(
+            f"its design {name!r} does not exist beside it",
+            file=shown,
+            place="design",
+            remedy='name another file or a template: design = "hgx-h100-8"',
+        )
+    if beside.exists():
+        loaded = open_any(str(beside))
+    else:
+        with raised_in(file=shown, place="design"):
+            loaded = open_any(name)
     own = [str(path.parent / f) for f in _texts(content.get("workload_file", []), shown, "workload_file")]
     design = with_workloads(loaded.design, [*own, *workload_files])
     design = overridden(design, [*_overrides(content.get("set", {}), shown, "set"), *overrides])
@@ -130,24 +150,38 @@ def _promises(
     starts = [k + 1 for k, line in enumerate(text.splitlines()) if line.strip().replace(" ", "") == "[[check]]"]
     for k, check in enumerate(cast("list[Any]", checks)):
         place = f"check[{k}]"
-        if not isinstance(check, dict) or not isinstance(check.get("expect"), str):
-            raise FormatError("a test needs what it expects", file=shown, place=place, remedy='expect = "… <= 10 s"')
+        at = starts[k] if k < len(starts) else 1
+        where = f"line {at}, {place}"
+        if not isinstance(check, dict):
+            raise FormatError("a test is a table", file=shown, place=where, remedy="write [[check]]")
         entry = cast("dict[str, Any]", check)
         for key in entry:
             if key not in _CHECK_KEYS:
                 raise FormatError(
-                    f"{key!r} is not known", file=shown, place=f"{place}.{key}", remedy=f"use {', '.join(_CHECK_KEYS)}"
+                    f"{key!r} is not known", file=shown, place=f"{where}.{key}", remedy=f"use {', '.join(_CHECK_KEYS)}"
                 )
+        if not isinstance(entry.get("expect"), str):
+            raise FormatError("a test needs what it expects", file=shown, place=where, remedy='expect = "… <= 10 s"')
         title = str(entry.get("name", f"{k + 1}"))
         if title in lines:
             raise FormatError(
                 f"two tests are called {title!r}", file=shown, place=place, remedy="give one another name"
             )
-        lines[title] = starts[k] if k < len(starts) else 1
+        lines[title] = _line_of_promise(text, at)
         promises.append(Promise(title, entry["expect"], place, str(entry.get("note", ""))))
         if "set" in entry:
             own_set[title] = tuple(_overrides(entry["set"], shown, f"{place}.set"))
     return promises, own_set, lines
+
+
+def _line_of_promise(text: str, start: int) -> int:
+    """The line where a test that starts at a line says what it expects; both from 1."""
+    for number, line in enumerate(text.splitlines()[start:], start + 1):
+        if line.lstrip().startswith("[["):
+            break
+        if line.partition("=")[0].strip() == "expect":
+            return number
+    return start
 
 
 def read_promises(path: Path) -> list[Promise]:
@@ -165,17 +199,25 @@ def read_promises(path: Path) -> list[Promise]:
 
 def _read(path: Path) -> tuple[str, Mapping[str, Any]]:
     try:
-        if path.stat().st_size > _LARGEST:
+        data = atomic.read(path, _LARGEST + 1)
+        if len(data) > _LARGEST:
             raise FormatError(
                 "the file is too large", file=str(path), place="the whole file", remedy="make several of it"
             )
-        text = path.read_text("utf-8")
+        text = data.decode("utf-8")
         return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FormatError(
-            f"this is no TOML: {error}", file=str(path), place="the whole file", remedy="correct it there"
+            f"this is no TOML: {error}",
+            file=str(path),
+            place="the whole file",
+            remedy="correct it there; promises stand in quotes: expect = 'rate(\"a -> b\") >= 3 GB/s'",
         ) from None
-    except (UnicodeDecodeError, OSError, RecursionError) as error:
+    except UnicodeDecodeError:
+        raise FormatError(
+            "this is no UTF-8 text", file=str(path), place="the whole file", remedy="save it as UTF-8"
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:
         raise FormatError(
             "the file cannot be read", file=str(path), place="the whole file", remedy=str(error)[:200] or "check it"
         ) from None
@@ -219,6 +261,7 @@ def _snapshot(given: object, path: Path) -> Snapshot | None:
     try:
         tolerance = parse(table.get("tolerance", "0.1 %"), "ratio")
     except UnitError as error:
+        error.remedy = 'write for example "0.1 %"'
         raise error.at(file=str(path), place="snapshot.tolerance") from None
     return Snapshot(
         path.parent / name, tolerance, tuple(_texts(table.get("workloads", []), str(path), "snapshot.workloads"))

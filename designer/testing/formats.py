@@ -37,7 +37,7 @@ def _suite(file: str, tests: Sequence[Tested]) -> str:
     for test in tests:
         outcome = test.outcome
         opening = (
-            f"  <testcase classname={_attribute(test.design)} name={_attribute(outcome.promise.name)} "
+            f"  <testcase classname={_attribute(test.design or file)} name={_attribute(outcome.promise.name)} "
             f'file={_attribute(file)} line="{test.line}" time="{test.seconds:.3f}"'
         )
         if outcome.state is State.HELD:
@@ -65,7 +65,7 @@ def github(tests: Sequence[Tested]) -> str:
         if test.outcome.state is State.HELD:
             continue
         file = _property(test.file.as_posix())
-        title = _property(f"{test.design}: {test.outcome.promise.name}")
+        title = _property(": ".join(t for t in (test.design, test.outcome.promise.name) if t))
         lines.append(f"::error file={file},line={test.line},title={title}::{_data(test.outcome.message)}")
     return "".join(f"{line}\n" for line in lines)
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from designer.atomic import write
+from designer.atomic import read, write
 from designer.checks.runner import Outcome, Promise, State
 from designer.checks.world import World
 from designer.errors import DesignerError, FormatError
 from designer.testing.files import Snapshot
 from designer.units import format_si
 
+#: larger files are no snapshots [B]
+_LARGEST: Final = 64_000_000
 _FORMAT = "designer-snapshot"
 
 
@@ -34,7 +36,7 @@ def save(world: World, snapshot: Snapshot) -> None:
 def compare(world: World, snapshot: Snapshot) -> list[Outcome]:
     """One outcome per workload: held where no metric moved by more than the tolerance."""
     try:
-        content = json.loads(snapshot.file.read_text("utf-8"))
+        content = json.loads(read(snapshot.file, _LARGEST))
         known = cast("dict[str, dict[str, dict[str, Any]]]", content["metrics"])
     except FileNotFoundError:
         promise = Promise("snapshot", f"snapshot {snapshot.file.name}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from designer.checks.runner import Outcome, Promise, State, judge
 from designer.checks.world import World
@@ -14,10 +16,13 @@ from designer.interchange.overrides import overridden
 from designer.testing import snapshots
 from designer.testing.files import Suite
 
+#: where a message says what line it speaks of
+_LINE: Final = re.compile(r"\bline (\d{1,9})\b")
+
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """One test that ran: its file and line, how it came out and how long it took [s]."""
+    """One test that ran: its file and line, how it came out and how long it took [s]; no design where none was read."""
 
     file: Path
     design: str
@@ -53,8 +58,17 @@ def _one(suite: Suite, promise: Promise, variants: dict[tuple[str, ...], World])
         try:
             world = variants[own] = World(overridden(suite.design, own), suite.findings)
         except DesignerError as error:
-            return Outcome(promise, State.ERROR, "", error.text, mend=error.remedy or "")
+            where = f"set {', '.join(own)}: " if error.place else ""
+            return Outcome(promise, State.ERROR, "", f"{where}{error.text}", mend=error.remedy or "")
     return judge(world, promise)
+
+
+def unread(path: Path, error: DesignerError) -> Tested:
+    """A file whose tests cannot be read, so that results for machines are not green without it."""
+    found = _LINE.search(str(error))
+    promise = Promise("the file", error.place or "its tests")
+    outcome = Outcome(promise, State.ERROR, "", error.text, mend=error.remedy or "")
+    return Tested(path, "", int(found[1]) if found else 1, outcome, 0.0)
 
 
 def counts(tests: Sequence[Tested]) -> dict[State, int]:

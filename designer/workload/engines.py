@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from designer.errors import CatalogError
 from designer.formulas.serving._release import Overheads, Release, Scheduling
 from designer.resources import assets
+from designer.sources import Constant, Status
 from designer.units import parse
 from designer.workload.entries import check_entry, load_entry
 
@@ -32,6 +33,7 @@ _HEADER: Final = {
     "note",
     "models",
     "architecture",
+    "first_late",
 }
 ENGINES: Final = ("vllm", "sglang", "tensorrt-llm")
 
@@ -48,11 +50,11 @@ def load_release(path: Path) -> Release:
 
 
 def _release(data: Mapping[str, Any], path: Path) -> Release:
-    check_entry(data, path, "engine", _HEADER, _HEADER - {"note", "models", "architecture"})
+    check_entry(data, path, "engine", _HEADER, _HEADER - {"note", "models", "architecture", "first_late"})
     given = cast("Mapping[str, Any]", data["overheads"])
-    plain = {"prefill_factor", "narrow"}
+    plain = {"prefill_factor", "narrow", "unpacked"}
     values = {k: float(v) if k in plain else parse(v, "duration") for k, v in given.items()}
-    missing = {f.name for f in fields(Overheads)} - set(values) - {"expert_layer", "narrow"}
+    missing = {f.name for f in fields(Overheads)} - set(values) - {"expert_layer", "narrow", "unpacked"}
     if missing:
         raise CatalogError(f"missing {sorted(missing)}", place="overheads", remedy="give them")
     if data["engine"] not in ENGINES:
@@ -71,6 +73,7 @@ def _release(data: Mapping[str, Any], path: Path) -> Release:
         data["source"],
         tuple((name, weights) for name, _, weights in (one.partition(" ") for one in data.get("models", ()))),
         data.get("architecture", ""),
+        float(data.get("first_late", 0.0)),
     )
 
 
@@ -115,6 +118,22 @@ def release(engine: str, version: str = "") -> Chosen:
             return Chosen(replace(near, step_spread=wide[0], first_spread=wide[1], known=False), False)
     shared = mine[""]
     return Chosen(replace(shared, release=wanted), False)
+
+
+#: vLLM takes smaller steps and fewer requests on devices with less memory than this, and on A100 however much it has
+_LARGE_MEMORY: Final = Constant(70 * 2.0**30, 70 * 2.0**30, 70 * 2.0**30, "vllm-defaults", Status.PRIMARY, "B")
+_SMALL_BUDGET: Final = Constant(2048, 2048, 2048, "vllm-defaults", Status.PRIMARY, "1", "tokens of a step")
+_SMALL_SLOTS: Final = Constant(256, 256, 256, "vllm-defaults", Status.PRIMARY, "1", "requests at once")
+_SMALL_ARCHITECTURE: Final = "Ampere GA100"
+
+
+def scheduling_on(chosen: Release, memory: float, architecture: str) -> Scheduling:
+    """How a release fills its steps on a device of so much memory [B] where nobody says otherwise."""
+    how = chosen.scheduling
+    if chosen.engine != ENGINES[0] or (memory >= _LARGE_MEMORY.value and architecture != _SMALL_ARCHITECTURE):
+        return how
+    small = int(_SMALL_BUDGET.value), int(_SMALL_SLOTS.value)
+    return replace(how, budget=min(how.budget, small[0]), slots=min(how.slots, small[1]))
 
 
 #: what counts in a release's name: major, minor and patch

@@ -13,7 +13,7 @@ _Entry = TypeVar("_Entry")
 
 
 def load_entry(path: Path, what: str, make: Callable[[Mapping[str, Any], Path], _Entry]) -> _Entry:
-    """Read the file of one `what`, for example ``model``, with `make`.
+    """Read one entry of a kind such as ``model`` from its file; `make` turns the content into the entry.
 
     Raises
     ------

@@ -11,46 +11,23 @@ from typing import Final, NoReturn, cast
 
 from designer.errors import CatalogError, ExchangeError
 from designer.plain_text import deeper_than
+from designer.workload.model_families import (
+    CLASSIC,
+    ENCODERS,
+    HEAD_NORMS,
+    KNOWN,
+    LAYER_WORDS,
+    QKV_BIASES,
+    TIED,
+    WITHOUT_ATTENTION,
+    WITHOUT_GATE,
+)
 from designer.workload.shape import LARGEST, TransformerShape
 from designer.workload.text_files import read_file
 
 #: quantisation ignore-lists make real files of a few megabytes
 LARGEST_FILE: Final = 32 * 2**20
 DEEPEST: Final = 64
-
-#: architectures whose feed-forward layers have no gate
-_PLAIN: Final = {
-    "bert",
-    "bloom",
-    "codegen",
-    "distilbert",
-    "electra",
-    "falcon",
-    "gpt2",
-    "gpt_bigcode",
-    "gpt_neo",
-    "gpt_neox",
-    "gptj",
-    "mpt",
-    "nemotron",
-    "opt",
-    "phi",
-    "roberta",
-    "starcoder2",
-    "xlm-roberta",
-}
-#: what names of layers that attend, or route to experts, hold
-_LAYER_WORDS: Final = ("attention", "full", "sliding", "chunked", "global", "local", "dense", "sparse", "moe")
-#: architectures that look both ways
-_ENCODERS: Final = {"bert", "distilbert", "electra", "roberta", "xlm-roberta"}
-#: architectures with learned positions, biases on every product and norms of two vectors
-_CLASSIC: Final = {"bert", "codegen", "gpt2", "gpt_bigcode", "opt", "roberta"}
-#: architectures that share input and output embeddings unless the file says otherwise
-_TIED: Final = _ENCODERS | {"bloom", "gemma", "gemma2", "gemma3", "gpt2", "gpt_bigcode", "gpt_neo", "mpt", "opt"}
-#: architectures whose queries, keys and values have biases unless the file says otherwise
-_QKV_BIASES: Final = {"qwen2", "qwen2_moe", "glm4"}
-#: architectures that normalise every head
-_HEAD_NORMS: Final = {"qwen3", "qwen3_moe", "gemma3", "olmo2"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +131,6 @@ def read_config(path: Path) -> ConfigResult:
     )
 
 
-#: words in the names of architectures that have state-space or recurrent layers only
-_WITHOUT_ATTENTION: Final = ("mamba", "rwkv", "xlstm", "retnet", "recurrent", "hyena")
-
-
 class _Reader:
     """One configuration, read key by key."""
 
@@ -230,8 +203,8 @@ class _Reader:
         experts = self._experts(layers)
         q_rank, kv_rank, rope, head_dim, value_dim = self._latent(hidden, heads)
         window, windowed = self._window(layers)
-        gated = self.family not in _PLAIN
-        classic = self.family in _CLASSIC
+        gated = self.family not in WITHOUT_GATE
+        classic = self.family in CLASSIC
         shape = TransformerShape(
             name=self.name,
             layers=layers,
@@ -243,10 +216,10 @@ class _Reader:
             ffn=self._dense_width(hidden, experts),
             vocabulary=self.need("vocabulary", "vocab_size", "padded_vocab_size"),
             gated=gated,
-            tied=self.flag("tie_word_embeddings", self.family in _TIED),
+            tied=self.flag("tie_word_embeddings", self.family in TIED),
             context=self._context(),
             positions=(self.number("n_positions", "max_position_embeddings") or 0) if classic else 0,
-            segments=(self.number("type_vocab_size", least=0) or 0) if self.family in _ENCODERS else 0,
+            segments=(self.number("type_vocab_size", least=0) or 0) if self.family in ENCODERS else 0,
             experts=experts.count,
             experts_per_token=experts.per_token,
             expert_ffn=experts.width,
@@ -256,15 +229,15 @@ class _Reader:
             q_rank=q_rank,
             kv_rank=kv_rank,
             rope_dim=rope,
-            causal=self.family not in _ENCODERS,
+            causal=self.family not in ENCODERS,
             window=window,
             windowed_layers=windowed,
             biases=classic or self.family in ("gpt_neox", "bloom", "falcon"),
-            qkv_biases=self.flag("attention_bias", self.flag("qkv_bias", self.family in _QKV_BIASES)),
-            norm_vectors=2 if self.family in _PLAIN else 1,
-            head_norms=self.flag("use_qk_norm", self.family in _HEAD_NORMS),
+            qkv_biases=self.flag("attention_bias", self.flag("qkv_bias", self.family in QKV_BIASES)),
+            norm_vectors=2 if self.family in WITHOUT_GATE else 1,
+            head_norms=self.flag("use_qk_norm", self.family in HEAD_NORMS),
         )
-        if self.family not in _KNOWN:
+        if self.family not in KNOWN:
             self.assumptions.append(f"model_type {self.family[:40]!r} is not known: read as a gated decoder")
         return ConfigResult(
             shape, self._number_format(), self._quantization(), self._context(), tuple(self.assumptions)
@@ -272,7 +245,7 @@ class _Reader:
 
     def _refuse_others(self) -> None:
         heads = any(self.data.get(key) is not None for key in ("num_attention_heads", "n_head", "n_heads"))
-        if not heads and any(word in self.family for word in _WITHOUT_ATTENTION):
+        if not heads and any(word in self.family for word in WITHOUT_ATTENTION):
             self._fail(
                 "model_type",
                 f"{self.family!r} is an architecture without attention, which is not modelled",
@@ -287,7 +260,7 @@ class _Reader:
                 f"{self.family!r} mixes attention with state-space layers, which are not modelled",
                 "enter a transformer of the same size by hand",
             )
-        unknown = sorted(kind for kind in listed if not any(word in kind for word in _LAYER_WORDS))
+        unknown = sorted(kind for kind in listed if not any(word in kind for word in LAYER_WORDS))
         if unknown:
             self._fail(
                 "layer_types",
@@ -375,7 +348,7 @@ class _Reader:
             inner = cast("dict[str, object]", nested).get("ffn_hidden_size")
             if isinstance(inner, int) and not isinstance(inner, bool):
                 return inner
-        if not experts.count and self.family not in _PLAIN:
+        if not experts.count and self.family not in WITHOUT_GATE:
             self.assumptions.append("no feed-forward width is given: 4 times the width taken")
         return (ratio or 4) * hidden
 
@@ -409,34 +382,3 @@ class _Reader:
 
     def _context(self) -> int:
         return self.number("max_position_embeddings", "n_positions", "max_seq_len", "seq_length") or 0
-
-
-_KNOWN: Final = (
-    _PLAIN
-    | _QKV_BIASES
-    | _HEAD_NORMS
-    | {
-        "cohere",
-        "deepseek",
-        "deepseek_v2",
-        "deepseek_v3",
-        "gemma",
-        "gemma2",
-        "gpt_oss",
-        "granite",
-        "grok",
-        "internlm2",
-        "llama",
-        "llama4",
-        "minimax",
-        "mistral",
-        "mistral3",
-        "mixtral",
-        "phi3",
-        "phimoe",
-        "stablelm",
-        "yi",
-        "kimi_k2",
-        "glm4_moe",
-    }
-)

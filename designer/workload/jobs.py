@@ -200,7 +200,7 @@ class StorageSizing:
 
 @dataclass(frozen=True, slots=True)
 class LayoutSearch:
-    """The fastest ways to spread a transformer over the drawn accelerators."""
+    """The fastest layouts that spread a transformer over the drawn accelerators."""
 
     answered_by: ClassVar[str] = "layout_search"
     name: str

@@ -112,7 +112,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         # virtual machines
         "migration_time": Metric("s", "until the last machine is over"),
         "evacuation_time": Metric("s", "until the last machine has left"),
-        "least_time_possible": Metric("s", "no order of these moves, to these hosts, takes less"),
+        "least_time_possible": Metric("s", "no order of these moves to the hosts chosen takes less"),
         "switchover_time": Metric("s", "longest pause of a machine"),
         "stun_time": Metric("s", "longest stun of virtual GPUs"),
         "transferred": Metric("B", "over the network, all machines"),

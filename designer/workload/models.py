@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -17,12 +19,22 @@ from designer.workload.entries import check_entry, load_entry
 from designer.workload.shape import ConvolutionalShape, ModelShape, TransformerShape
 
 _KINDS: Final = {"transformer": TransformerShape, "convolutional": ConvolutionalShape}
-_HEADER: Final = {"id", "kind", "title", "source", "status", "note", "shape"}
+_HEADER: Final = {"id", "kind", "title", "aliases", "source", "status", "note", "shape"}
+#: what publishers add to a name: themselves before it, and what the same weights' shape was tuned for after it
+_PUBLISHER: Final = re.compile(r"^(.*/)?(meta-)?")
+_TUNED: Final = re.compile(r"[-_](hf|chat|instruct|it|base|v0\.1)\b")
+_NOT_A_WORD: Final = re.compile(r"[^a-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """A shipped model: its shape, where the dimensions come from and how sure they are."""
+    """A shipped model: its shape, where the dimensions come from and how sure they are.
+
+    Parameters
+    ----------
+    aliases
+        Ids of other models of the very same shape, such as later releases.
+    """
 
     id: str
     title: str
@@ -30,6 +42,7 @@ class ModelEntry:
     source: str
     status: Status
     note: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 def load_model(path: Path) -> ModelEntry:
@@ -55,7 +68,10 @@ def _entry(data: Mapping[str, Any], path: Path) -> ModelEntry:
     if "flop_forward" in values:
         values["flop_forward"] = Flop(parse(values["flop_forward"], "flop"))
     shape = kind(name=str(data["title"]), **values)
-    return ModelEntry(data["id"], data["title"], shape, data["source"], Status(data["status"]), data.get("note", ""))
+    aliases = tuple(str(alias) for alias in data.get("aliases", ()))
+    return ModelEntry(
+        data["id"], data["title"], shape, data["source"], Status(data["status"]), data.get("note", ""), aliases
+    )
 
 
 @cache
@@ -65,17 +81,42 @@ def models() -> Mapping[str, ModelEntry]:
     return MappingProxyType({entry.id: entry for entry in found})
 
 
-def model(model_id: str) -> ModelShape:
-    """The shape of a shipped model.
+def find_model(name: str) -> ModelEntry | None:
+    """The shipped model a name stands for: its id, an alias, or how its publisher spells either.
+
+    ``meta-llama/Llama-3.1-8B-Instruct`` is ``llama-3-8b``: the publisher, what it was tuned for, dots and capitals
+    change nothing about the shape.
+    """
+    found = models().get(name)
+    return found if found is not None else _spellings().get(_spelling(name))
+
+
+def nearest_models(name: str) -> list[str]:
+    """Ids of up to three shipped models whose names look most like `name`, best first."""
+    names = get_close_matches(_spelling(name), list(_spellings()), n=6, cutoff=0.5)
+    return list(dict.fromkeys(_spellings()[near].id for near in names))[:3]
+
+
+@cache
+def _spellings() -> Mapping[str, ModelEntry]:
+    return {_spelling(name): entry for entry in models().values() for name in (entry.id, *entry.aliases)}
+
+
+def _spelling(name: str) -> str:
+    return _NOT_A_WORD.sub("", _TUNED.sub("", _PUBLISHER.sub("", name.strip().lower())))
+
+
+def model(name: str) -> ModelShape:
+    """The shape of a shipped model, by any name that :func:`find_model` knows.
 
     Raises
     ------
     CatalogError
-        If there is none of that id.
+        If there is none of that name.
     """
-    entry = models().get(model_id)
+    entry = find_model(name)
     if entry is None:
-        near = [name for name in models() if model_id.lower()[:4] and name.startswith(model_id.lower()[:4])]
-        hint = ", ".join(near or list(models()))
-        raise CatalogError(f"there is no model {model_id!r}", remedy=f"choose one of {hint}")
+        near = nearest_models(name)
+        hint = f"did you mean {' or '.join(near)}" if near else f"choose one of {', '.join(models())}"
+        raise CatalogError(f"there is no model {name[:60]!r}", remedy=f"{hint}; a config.json is read as well")
     return entry.shape

@@ -40,6 +40,8 @@ class Deployment:
         Ids of the virtual machines it runs in; empty for those the accelerators are given to.
     part
         A MIG instance or a virtual GPU that each replica has, such as ``1g.10gb`` or ``20C``; empty for whole ones.
+    stream_interval
+        Tokens sent to a client at once; 0 for the engine's default.
     """
 
     model: str
@@ -65,6 +67,7 @@ class Deployment:
     block: int = 0
     machines: str = ""
     part: str = ""
+    stream_interval: int = 0
 
 
 @dataclass(frozen=True, slots=True)

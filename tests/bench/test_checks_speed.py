@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
+import pytest
+
 from designer.analysis.network import build_network
 from designer.checks.runner import Promise, State, run
 from designer.checks.world import World
@@ -28,9 +30,10 @@ def test_rules_on_16384_gpus(benchmark: Any) -> None:
     assert ratio <= 32
 
 
-def test_rules_after_an_edit_on_a_server(benchmark: Any) -> None:
-    """Against building the network of the same edit; 30 ms are aimed at."""
-    design = open_design("dgx-h100")
+@pytest.mark.parametrize(("template", "most"), [("dgx-h100", 13), ("su-h100-32", 20)])
+def test_rules_after_an_edit(template: str, most: float, benchmark: Any) -> None:
+    """Against building the network of the same edit; 10 ms are aimed at on a server, 20 ms on 32 of them."""
+    design = open_design(template)
     check(design)
     checked: list[float] = []
     built: list[float] = []
@@ -41,7 +44,7 @@ def test_rules_after_an_edit_on_a_server(benchmark: Any) -> None:
     ratio = statistics.median(checked) / statistics.median(built)
     benchmark.extra_info |= {"ratio": ratio, "milliseconds": 1e3 * statistics.median(checked)}
     benchmark.pedantic(lambda: None, rounds=1)
-    assert ratio <= 13
+    assert ratio <= most
 
 
 def test_a_thousand_tests_beyond_their_analyses(benchmark: Any) -> None:

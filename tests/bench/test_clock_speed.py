@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
+import time
 from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from designer.analysis.clock.engine import Clock
 from designer.analysis.clock.player import Job, job_of, play
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Prices
 from designer.analysis.network import build_network
+from designer.analysis.simulation import simulate
+from designer.errors import Cancelled
 from designer.interchange.templates import open_design
 from designer.workload.kind import program_of
-from designer.workload.program import Move
-from designer.workload.program.migration import Precopy
-from tests.bench.ratios import against, heap_of
+from designer.workload.program import Delay, Move, Program, Step
+from tests.bench.ratios import TURNS, Against, against, heap_of
+from tests.precopy import Precopy
 
 #: against a heap of 10,000 events, of 100,000 the last: a training step of one server, ten minutes of 256 GPUs, and
 #: 100,000 events on 64 hosts; 30 ms, 2 s and 10 s are aimed at
 STEP, CLUSTER, EVENTS = 0.75, 88, 85
+#: against a heap of 400,000 events: from the word to stop to the end, and between two looks for it; a fifth of a second
+STOP = 1.0
 
 
 def test_a_training_step_of_one_server(benchmark: Any) -> None:
@@ -54,6 +63,27 @@ def test_ten_minutes_of_a_cluster_that_trains_reads_writes_and_migrates(benchmar
     run()
     benchmark.pedantic(run, rounds=1)
     assert against(benchmark, run, heap_of(10_000), turns=3) <= CLUSTER
+
+
+def test_a_run_without_an_end_stops_at_once(benchmark: Any) -> None:
+    design = open_design("hgx-h100-8")
+    program = Program("busy", (Step("a", Delay(1e-6)), Step("b", Delay(1e-6), ("a",))), math.inf)
+    times = Against(heap_of(400_000))
+    for _ in range(TURNS):
+        asked = time.process_time() + 0.2
+        looks: list[float] = []
+
+        def cancelled(asked: float = asked, looks: list[float] = looks) -> bool:
+            looks.append(time.process_time())
+            return looks[-1] >= asked
+
+        with pytest.raises(Cancelled):
+            simulate(design, programs=[program], until=1e9, bands=False, cancelled=cancelled)
+        looks.append(time.process_time())
+        times.add(max(after - before for before, after in itertools.pairwise(looks)))
+    times.note(benchmark)
+    benchmark.pedantic(heap_of(10), rounds=1)
+    assert times.ratio <= STOP
 
 
 class Turns:

@@ -66,7 +66,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "half a rank": ({**LLAMA, "tensor": 2.5}, r"job\.tensor: 2\.5"),
     "zero degree": ({**LLAMA, "tensor": 0}, "do not divide by 0"),
     "zero interleaves": ({**LLAMA, "interleave": 0}, "interleave is 0"),
-    "unknown model": ({"model": "llama-9"}, r"job\.model: .*choose one of"),
+    "unknown model": ({"model": "llama-9"}, r"job\.model: .*did you mean llama-3-8b"),
     "no model": ({"model": ""}, r"job\.model: "),
     "model file that is not there": ({"model": "nowhere.json"}, r"job\.model: not a file"),
     "broken model text": ({"model": '{"model_type":'}, r"job\.model: not JSON"),

@@ -92,7 +92,7 @@ def test_tests_are_reported_with_what_binds_and_exit_codes(capsys: pytest.Captur
     code, out, _ = called(capsys, "test", suite, "--json")
     told = json.loads(out)
     assert (code, told["held"], told["broken"], told["errors"]) == (1, 2, 1, 0)
-    assert told["tests"][1]["line"] == 10
+    assert told["tests"][1]["line"] == 12
 
 
 def test_a_mistake_in_a_test_is_reported_with_its_place(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_reports_for_machines(capsys: pytest.CaptureFixture[str], suite: Path, t
     (failure,) = root.iter("failure")
     assert "expected >= 300 GB/s each" in str(failure.get("message"))
     (line,) = [line for line in out.splitlines() if line.startswith("::error ")]
-    assert f"file={suite.as_posix()},line=10,title=hgx-h100-8%3A fed fast::" in line
+    assert f"file={suite.as_posix()},line=12,title=hgx-h100-8%3A fed fast::" in line
 
 
 def test_snapshots_see_what_moves(capsys: pytest.CaptureFixture[str], suite: Path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from designer.__main__ import main
+from designer.cli.main import commands
 from designer.interchange.templates import open_design
+from tests.cli.calling import call
 
 pytestmark = pytest.mark.without_qt
 
@@ -77,3 +79,22 @@ def test_accept_refuses_what_is_no_result(capsys: pytest.CaptureFixture[str], tm
     assert main(["accept", "hgx-a100-4", "--results", str(other)]) == 2
     assert "letter.txt" in capsys.readouterr().err
     assert main(["accept", "hgx-a100-4", "--results", str(tmp_path / "none.txt")]) == 2
+
+
+def test_every_command_that_reads_a_design_takes_changes_for_one_run(capsys: pytest.CaptureFixture[str]):
+    """A new design, a question or a file that is rewritten is no run on a design as it stands."""
+    others = {"generate", "import", "mcp", "new", "parts", "propose", "self-check", "templates", "tidy"}
+    others |= {"validate", "waive", "workloads"}
+    for name in commands():
+        text = call(capsys, name, "--help").out
+        assert ("--set PATH=VALUE" in text and "--workload-file" in text) is (name not in others), name
+
+
+def test_the_bill_and_the_report_are_of_the_design_as_changed(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    change = ("--set", "storage.type=storage/weka/client-100g")
+    for name in ("bill.csv", "report.md"):
+        verb = "bom" if name == "bill.csv" else "report"
+        found = call(capsys, verb, "hpe-apollo-6500-nfs", "-o", tmp_path / name, *change)
+        assert found.code == 0
+        assert "gave way: storage/storage: client_read_bandwidth" in found.err
+        assert "WEKA client" in (tmp_path / name).read_text()

@@ -18,11 +18,11 @@ pytestmark = pytest.mark.without_qt
 def test_an_evacuation_is_reported_machine_by_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["analyze", "vsphere-cluster-4", "--workload", "evacuate"]) == 0
     out, err = capsys.readouterr()
-    rows = {line.split("  ")[1].strip(): line for line in out.splitlines() if "hosts[0]/server" in line}
+    rows = {line.split("  ")[1].strip(): line for line in out.splitlines() if "ESXi hosts 1" in line}
     assert "14.2 s" in rows["Inference 0"]
     assert "alone" in rows["Inference 0"]
     assert "stays" in rows["Training 0"]
-    assert "vmotion_nic0 → vmotion_switch" in out
+    assert "vMotion NIC → vMotion switch" in out
     assert "warning: MIG-STAYS: Training 0 cannot move" in err
 
 

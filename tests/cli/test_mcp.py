@@ -45,7 +45,7 @@ def talk(folder: Path, body: Callable[[Call], Awaitable[None]], *options: str) -
                 return json.loads(text)
 
             call.client = client  # type: ignore[attr-defined]
-            with anyio.fail_after(120):
+            with anyio.fail_after(300):
                 await body(call)
 
     anyio.run(main)

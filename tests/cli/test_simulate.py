@@ -58,6 +58,11 @@ def test_a_trace_is_written_for_perfetto_and_as_a_table(tmp_path: Path, capsys: 
         (["--workload", "h2d", "--start", "resnet-50=1 s"], "has a start and is not run"),
         (["--fail", "nowhere=1 s"], "there is no link or part 'nowhere'"),
         (["--trace", "run.txt"], "let it end in .json or .csv"),
+        (["--trace", ""], "let it end in .json or .csv"),
+        (["--trace", "nowhere/run.json"], "there is no folder nowhere"),
+        (["--until", "1e30 s"], "later than the clock tells steps apart"),
+        (["--workload", "h2d", "--start", "h2d=1e300 s"], "later than the clock tells steps apart"),
+        (["--fail", "gpu0=1e30 s"], "later than the clock tells steps apart"),
     ],
 )
 def test_what_is_wrong_is_reported_once(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

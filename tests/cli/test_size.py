@@ -58,3 +58,13 @@ def test_other_parts_of_the_catalog(load: str, tmp_path: Path, capsys: pytest.Ca
     assert any("H100" in row["with"] for row in found["candidates"])
     assert run([*asked[:-1], "gpu/nvidia/l40s"]) == 2
     assert "among modules" in capsys.readouterr().err
+
+
+def test_more_than_any_number_of_replicas_takes_is_told_and_is_no_mistake_of_the_program(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ["--with", "model=llama-3-8b", "--with", "rate=1e9 1/s", "--with", "tensor=2"]
+    assert run(["size", "hgx-h100-8", *given]) == 1
+    told = capsys.readouterr()
+    assert "above 4,096 none are looked for" in told.out
+    assert "tensor is what is looked for" in told.err

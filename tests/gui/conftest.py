@@ -36,7 +36,10 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture(autouse=True)
 def sweeps_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     """An idle window looks for garbage among what tests made; looking through all tests as well takes seconds."""
-    rest = {name: getattr(gc, name) for name in ("collect", "get_threshold", "set_threshold")}
+    rest = {
+        name: getattr(gc, name)
+        for name in ("collect", "get_threshold", "set_threshold", "isenabled", "enable", "disable")
+    }
     monkeypatch.setattr(workers, "gc", SimpleNamespace(**rest, freeze=lambda: None, unfreeze=lambda: None))
 
 
@@ -51,6 +54,8 @@ def nothing_left() -> Iterator[None]:
         # a click with Ctrl leaves Ctrl pressed for Qt, and selecting a row then adds it to what is selected
         QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(0, 0))
         gc.collect()
+        # what is still there is not looked through again after every test that follows
+        gc.freeze()
         shown = [w for w in app.topLevelWidgets() if w.isVisible()]
         assert not shown, f"windows left open: {shown}"
     left = [t for t in threading.enumerate() if t not in before and t.name.startswith("designer")]

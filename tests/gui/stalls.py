@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import sys
+import faulthandler
+import os
+import re
+import tempfile
 import threading
 import time
-import traceback
 from dataclasses import dataclass, field
-from types import FrameType
+from typing import BinaryIO
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
 _BEAT_MS = 4
 _LOOK_S = 0.004
+#: so much is read of what threads tell of themselves [B]
+_MOST_TOLD = 200_000
 
 
 @dataclass
@@ -72,15 +76,27 @@ class Stalls(QObject):
         return "\n".join(lines)
 
     def _look(self) -> None:
-        while not self._closed:
-            time.sleep(_LOOK_S)
-            frame = sys._current_frames().get(self._main)
-            if frame is not None and time.perf_counter() - self._last > self.longer / 2:
-                self._seen.append(_place(frame))
-            # a frame that is held keeps all its names alive, painters among them
-            del frame
+        with tempfile.TemporaryFile() as file:
+            while not self._closed:
+                time.sleep(_LOOK_S)
+                if time.perf_counter() - self._last > self.longer / 2:
+                    self._seen.append(" < ".join(_places(_written(file), self._main)))
 
 
-def _place(frame: FrameType) -> str:
-    stack = [f for f in traceback.extract_stack(frame) if "/designer/" in f.filename or "importlib" in f.filename]
-    return " < ".join(f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno} {f.name}" for f in reversed(stack[-6:]))
+def _written(file: BinaryIO) -> str:
+    """Where all threads are, in words: a frame that is held keeps all its names alive, painters and widgets among
+    them, which then end on another thread or after what they paint on.
+    """
+    os.ftruncate(file.fileno(), 0)
+    os.lseek(file.fileno(), 0, os.SEEK_SET)
+    faulthandler.dump_traceback(file, all_threads=True)
+    return os.pread(file.fileno(), _MOST_TOLD, 0).decode(errors="replace")
+
+
+def _places(told: str, thread: int, most: int = 6) -> list[str]:
+    """The innermost places of the product at which a thread is."""
+    parts = re.split(r"^(?:Current t|T)hread 0x([0-9a-f]+).*$", told, flags=re.MULTILINE)
+    stacks = dict(zip((int(ident, 16) for ident in parts[1::2]), parts[2::2], strict=True))
+    found = re.findall(r'^  File "(.*)", line (\d+) in (.*)$', stacks.get(thread, ""), re.MULTILINE)
+    mine = [(file, line, name) for file, line, name in found if "/designer/" in file or "importlib" in file]
+    return [f"{file.rsplit('/', 1)[-1]}:{line} {name}" for file, line, name in mine[:most]]

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QFontMetricsF
+from pytestqt.qtbot import QtBot
 
 from designer.analysis import results
 from designer.analysis.results import WorkloadResult
@@ -159,3 +160,23 @@ def test_a_long_analysis_shows_how_far_it_is(window: MainWindow, monkeypatch: py
     assert "layouts" in window.toolbar.progress.toolTip()
     window.toolbar.busy(False)
     assert not window.toolbar._progress.isVisible()
+
+
+def test_a_panel_nobody_looked_at_is_not_made_and_follows_when_it_is(window: MainWindow, qtbot: QtBot) -> None:
+    """Without a start page to get ready on: only what the window needs is there, the rest comes when it is seen."""
+    window.warming.close()
+    window.open_template("hgx-h100-8")
+    qtbot.wait(50)
+    assert window.docks is not None
+    assert window.document is not None
+    docks = window.docks
+    assert "plots" not in docks._made
+    assert "decisions" not in docks._made
+    assert docks.docks["plots"].widget() is None
+    docks.docks["plots"].raise_()
+    qtbot.waitUntil(lambda: "plots" in docks._made)
+    plots = docks.panels["plots"]
+    assert docks.docks["plots"].widget() is plots
+    assert plots.session is window.document.session
+    assert plots.seen
+    assert not docks.panels["decisions"].seen

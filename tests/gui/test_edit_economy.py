@@ -109,6 +109,37 @@ def test_a_panel_that_comes_to_the_front_shows_the_present_state(window: MainWin
     assert len(outline.tree.selectionModel().selectedRows()) == len(session.selection) > 0
 
 
+def test_a_form_of_other_lines_is_filled_in_turns_and_given_up_for_the_next(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.open_template("hgx-h100-8")
+    document = window.document
+    assert document is not None
+    session = document.session
+    qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=20_000)
+    assert window.docks is not None
+    panel = window.docks.inspector
+    # no time at all: a line a turn
+    monkeypatch.setattr("designer.gui.panels.inspector._TURN", 0.0)
+    names: dict[str, list[str]] = {}
+    for part in ("nic0", "gpu0"):
+        session.select({((), Ref("parts", part))})
+        panel.flush()
+        names[part] = list(panel.rows)
+        assert not panel.pending
+    session.select({((), Ref("parts", "nic0"))})
+    qtbot.waitUntil(lambda: panel._filling is not None)
+    # what was there stays in sight until all is there
+    assert panel.pending
+    assert not panel._body.updatesEnabled()
+    session.select({((), Ref("parts", "gpu0"))})
+    qtbot.waitUntil(lambda: not panel.pending)
+    assert list(panel.rows) == names["gpu0"]
+    assert panel._body.updatesEnabled()
+    assert [row.entry.name for box in panel._boxes if not box.isHidden() for row in box.rows] == names["gpu0"]
+    assert all(not row.isHidden() for row in panel.rows.values())
+
+
 @pytest.mark.parametrize("front", ["flow", "links"])
 def test_few_rows_of_thousands_are_made_after_an_edit(window: MainWindow, qtbot: QtBot, front: str) -> None:
     session = opened(window, qtbot)
@@ -116,10 +147,10 @@ def test_few_rows_of_thousands_are_made_after_an_edit(window: MainWindow, qtbot:
     window.docks.raise_dock(front)
     channels = edited(session, qtbot)
     assert len(channels) > 10 * FEW
-    assert channels.n_made < FEW
+    assert len(channels._known) < FEW
     result = session.result
     assert result is not None
-    assert getattr(result.flows, "n_made", 0) <= 2
+    assert len(getattr(result.flows, "_known", ())) <= 2
 
 
 def test_an_answer_as_before_draws_nothing(window: MainWindow, qtbot: QtBot) -> None:
@@ -169,6 +200,32 @@ def test_memory_is_left_to_python_again_when_the_window_closes(
     assert gc.get_freeze_count() == 0
     # the tests that follow have their peace again
     gc.freeze()
+
+
+def test_only_new_memory_is_swept_until_nobody_works_for_long_or_a_document_was_closed(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot)
+    sweeper = window.sweeper
+    assert sweeper is not None
+    said: list[str] = []
+    for name in ("unfreeze", "collect", "freeze"):
+        monkeypatch.setattr(workers.gc, name, lambda name=name: said.append(name))
+    sweeper.touch()
+    sweeper._quiet()
+    assert said == ["collect", "freeze"]
+    assert sweeper._timer.isActive()
+    sweeper._quiet()
+    assert said == ["collect", "freeze", "unfreeze", "collect", "freeze"]
+    said.clear()
+    sweeper.touch()
+    sweeper._quiet()
+    assert said == ["collect", "freeze"]
+    said.clear()
+    assert window.document is not None
+    window.workspace.close(window.document)
+    sweeper._quiet()
+    assert said[0] == "unfreeze"
 
 
 def test_lazy_lines_make_each_row_once() -> None:

@@ -476,7 +476,7 @@ def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
 
     # what binds is read in the Flow dock, and Space shows it
     keys.press("Alt+5")
-    assert keys.focus.accessibleName() == f"{leaf} → {nics[0]} (InfiniBand) and one alike"
+    assert keys.focus.accessibleName() == f"{leaf} → Storage NIC 0 and one alike"
     assert format_si(before.metrics["rate"].value, "B/s", 3) in user.flow_words()
     keys.press("Space")
     assert {ref.id for _, ref in user.session.selection} == {f"{nic}--{leaf}" for nic in nics}
@@ -487,7 +487,7 @@ def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
         keys.press("Ctrl+Shift+Up", "Ctrl+Shift+Return")
     moves_into_the_servers(user, before, nics, leaf)
     keys.press("Alt+5")
-    assert keys.focus.accessibleName() == "storage_nic0 → cpu0 (PCIe) and one alike"
+    assert keys.focus.accessibleName() == "Storage NIC 0 → CPU 0 and one alike"
     assert format_si(user.settled().metrics["rate"].value, "B/s", 3) in user.flow_words()
     keys.press("Alt+0", "B")
     assert {ref.id for _, ref in user.session.selection} == {"cpu0--storage_nic0", "cpu0--storage_nic1"}

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import os
 import sys
-from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 from PySide6.QtCore import QPointF, Qt, QTimer
-from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
@@ -20,6 +15,7 @@ from designer.design.address import Ref
 from designer.gui.dialogs.command_palette import CommandPalette
 from designer.gui.main_window import MainWindow
 from tests.gui import xtest
+from tests.gui.looks import looks_as_kept
 from tests.gui.stalls import Stalls
 
 #: keystroke-level model: a key or chord, a letter of a word, pointing, a click, thinking before an action [s]
@@ -35,20 +31,6 @@ CTRL, SHIFT, NONE = (
 ON_ITS_WAY = 40
 #: whoever fills a dialog looks so often for it
 LOOKS_LIMIT = 100
-
-
-PICTURES, WIDTH = Path(__file__).parent / "pictures", 720
-
-
-def difference(one: QImage, other: QImage) -> float:
-    """Share of the picture that looks otherwise, seen at a quarter of its size in grey."""
-    shades: list[npt.NDArray[np.int64]] = []
-    for picture in (one, other):
-        small = picture.scaled(180, 112, mode=Qt.TransformationMode.SmoothTransformation)
-        grey = small.convertToFormat(QImage.Format.Format_Grayscale8)
-        rows = np.frombuffer(grey.constBits(), dtype=np.uint8).reshape(grey.height(), grey.bytesPerLine())
-        shades.append(rows[:, : grey.width()].astype(np.int64))
-    return float((abs(shades[0] - shades[1]) > 40).mean())
 
 
 class Hands:
@@ -124,22 +106,12 @@ class Hands:
         QApplication.processEvents()
 
     def picture(self, name: str) -> None:
-        """What is to be seen now looks as it did: compared small, so that fonts drawn otherwise make no difference.
-
-        DESIGNER_WRITE_PICTURES=1 keeps the new picture instead.
-        """
+        """What is to be seen now looks as it did."""
         canvas = self.window.canvas
         if canvas is not None:
             canvas.settle()
         self.window.toasts.hide()
-        seen = self.window.grab().toImage().scaledToWidth(WIDTH, Qt.TransformationMode.SmoothTransformation)
-        file = PICTURES / f"minute-{name}.png"
-        if os.environ.get("DESIGNER_WRITE_PICTURES"):
-            assert seen.convertToFormat(QImage.Format.Format_Indexed8).save(str(file))
-        known = QImage(str(file))
-        assert not known.isNull(), file
-        share = difference(known, seen)
-        assert share < 0.05, f"{share:.0%} of {file.name} look otherwise"
+        looks_as_kept(self.window, f"minute-{name}")
 
     def look_at(self, window: QWidget) -> None:
         """A window manager gives a new window the keyboard; there is none on a bare X server."""

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from designer.design.edits.properties import SetProperties
+from designer.gui.documents import Document, FileState
 from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
-from designer.gui.workspace import Document, FileState
 from designer.interchange.native.held import file_lock
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import Conflict, dumps

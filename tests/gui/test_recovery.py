@@ -14,11 +14,11 @@ from designer.design.document import Design
 from designer.design.edits.properties import SetProperties
 from designer.gui.actions._action import all_actions
 from designer.gui.dialogs.question import Question
+from designer.gui.documents import Autosave, Document
 from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
 from designer.gui.recovery_page import RecoveryPage, when
 from designer.gui.settings import journal_folder
-from designer.gui.workspace import Autosave, Document
 from designer.interchange.native.journal import Journal, new_path, recover
 from designer.interchange.native.leftovers import State
 from designer.interchange.native.raw import digest_of

@@ -20,6 +20,7 @@ from designer.gui.panels._panel import Panel
 from designer.gui.panels.checks import ChecksPanel
 from designer.gui.panels.findings import FindingsPanel
 from designer.gui.session import Session
+from designer.gui.viewmodels import findings
 from designer.interchange.templates import open_design
 
 FAIL = Path(__file__).parents[1] / "rules"
@@ -75,6 +76,33 @@ def test_a_broken_rule_is_listed_read_waived_and_mended(shown: Callable[[Panel],
     qtbot.waitUntil(lambda: "LNK003" in texts(panel, 3))
     session.apply(AddWaivers((Waiver(id="w", code="LNK003", reason="a test", author="the architect"),)))
     qtbot.waitUntil(lambda: "LNK003" not in texts(panel, 3))
+
+
+def test_rules_wait_while_loads_are_worked_out(
+    shown: Callable[[Panel], Panel], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both need the network and its routes: at once they would make them twice."""
+    asked: list[object] = []
+    monkeypatch.setattr(findings, "ruled", lambda design: asked.append(design) or findings.Ruled())
+    panel = shown(FindingsPanel(theme.LIGHT))
+    session = Session(open_design(FAIL / "LNK003" / "fail.design.json"))
+    session.set_awaited(True)
+    panel.set_session(session)
+    qtbot.wait(400)
+    assert not asked
+    session.set_awaited(False)
+    qtbot.waitUntil(lambda: asked == [session.design])
+    session.set_awaited(True)
+    assert session.apply(AddWaivers((Waiver(id="w", code="LNK003", reason="a test", author="the architect"),)))
+    qtbot.wait(400)
+    assert len(asked) == 1
+    session.set_awaited(False)
+    qtbot.waitUntil(lambda: asked[1:] == [session.design])
+    # an answer about a design the rules have spoken of asks nothing again
+    session.set_awaited(True)
+    session.set_awaited(False)
+    qtbot.wait(400)
+    assert len(asked) == 2
 
 
 def test_tests_turn_red_and_green_with_the_design(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -15,7 +16,7 @@ from designer.gui.panels.plots import PlotsPanel
 from designer.gui.playing import Player
 from designer.gui.viewmodels.gantt import Row, rows_of, visible
 from designer.gui.viewmodels.plots import chosen_resources
-from designer.gui.viewmodels.scenario import Scenario
+from designer.gui.viewmodels.scenario import Event, Scenario
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
@@ -126,3 +127,36 @@ def test_without_a_run_both_say_how_to_get_one(window: MainWindow, player: Playe
         assert isinstance(panel, GanttPanel | PlotsPanel)
         assert panel.empty.isVisibleTo(panel)
         assert "F6" in panel.empty.text.text()
+
+
+def test_what_held_a_program_up_is_marked_on_its_rows_and_on_the_ruler(
+    window: MainWindow, player: Player, qtbot: QtBot
+):
+    """The drive path of the reader is gone from 0.1 s to 0.3 s: told on its rows and nowhere else."""
+    before = player.session.simulation
+    events = (Event("psw3--gpu3", 0.1, 0.0), Event("psw3--gpu3", 0.3, 1.0))
+    player.set_scenario(Scenario(("storage-to-gpus", "all-reduce"), events=events, until=0.5))
+    qtbot.waitUntil(lambda: player.session.simulation not in (None, before) and not player.busy, timeout=30_000)
+    window.show_panel("gantt")
+    assert window.docks is not None
+    panel = window.docks.panels["gantt"]
+    assert isinstance(panel, GanttPanel)
+    chart = panel.chart
+    qtbot.waitUntil(lambda: {row.program for row in chart.rows} == {"storage-to-gpus", "all-reduce"}, timeout=5_000)
+    rows = {row.program: 20 + 22 * number + 11 for number, row in reversed(list(enumerate(chart.rows)))}
+    assert "psw3--gpu3 is gone for 200 ms" in chart.text_at(chart.x_of(0.2), rows["storage-to-gpus"])
+    assert "gone" not in chart.text_at(chart.x_of(0.4), rows["storage-to-gpus"])
+    assert "gone" not in chart.text_at(chart.x_of(0.2), rows["all-reduce"])
+    # hatched in the colour of what is bad, there alone
+    bad = QColor(chart.theme.bad).rgb()
+    image = chart.grab().toImage()
+    ratio = image.devicePixelRatio()
+
+    def painted(at: float, row: str) -> bool:
+        x, y = round(chart.x_of(at) * ratio), rows[row] - 11
+        return any(image.pixel(x + dx, round((y + dy) * ratio)) == bad for dx in range(12) for dy in range(5, 14))
+
+    assert painted(0.2, "storage-to-gpus")
+    assert not painted(0.42, "storage-to-gpus")
+    assert not painted(0.2, "all-reduce")
+    assert [round(begin, 3) for begin, _, _ in window.time_bar.ruler.hits] == [0.1]

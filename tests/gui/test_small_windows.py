@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
@@ -11,6 +15,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QCheckBox,
+    QComboBox,
     QDialog,
     QLabel,
     QPushButton,
@@ -19,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from designer.design.address import Ref
 from designer.gui import theme
 from designer.gui.dialogs.machine_dialog import MachineDialog
 from designer.gui.dialogs.paste_dialog import PasteDialog
@@ -28,8 +34,10 @@ from designer.gui.dialogs.sweep_dialog import SweepDialog
 from designer.gui.dialogs.waive_dialog import WaiveDialog
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
+from designer.gui.panels._entry_rows import EntryRow
 from designer.gui.panels._panel import Side
-from designer.gui.panels._widgets import ElidedLink
+from designer.gui.panels._widgets import ElidedLink, Table
+from designer.gui.panels.decisions import DecisionsPanel
 from designer.gui.settings import Settings
 from designer.interchange.templates import open_design
 from designer.rules.runner import check
@@ -57,10 +65,36 @@ def texts(root: QWidget) -> Iterator[tuple[QWidget, str]]:
                     yield widget, f"a word of {widget.text()[:40]!r} is wider than {room.width()} px"
             elif max(map(metrics.horizontalAdvance, widget.text().split("\n"))) > room.width() + _LOOSE:
                 yield widget, f"{widget.text()[:40]!r} is wider than {room.width()} px"
+        if isinstance(widget, Table):
+            yield from cut_heads(widget)
+        if isinstance(widget, EntryRow) and widget.entry.editable:
+            field = widget.value
+            text = field.currentText() if isinstance(field, QComboBox) else widget.entry.text
+            # beside its title there is little room; below it, it has all there is
+            if metrics.horizontalAdvance(text) > field.width() - 8 and field.width() < widget.width() * 0.8:
+                yield widget, f"{text[:40]!r} is cut at {field.width()} px though there is room below its title"
         if isinstance(widget, QPushButton | QToolButton | QCheckBox) and shows_text(widget):
             need = metrics.horizontalAdvance(widget.text().replace("&", ""))
             if need > widget.width() + _LOOSE:
                 yield widget, f"{widget.text()[:40]!r} is wider than its button of {widget.width()} px"
+
+
+def cut_heads(table: Table) -> Iterator[tuple[QWidget, str]]:
+    """Heads of columns that are shortened; those of a comparison are names, which can be as long as one likes."""
+    from PySide6.QtCore import Qt
+
+    model, header = table.lines, table.horizontalHeader()
+    if header.isHidden():
+        return
+    for n, column in enumerate(model.columns):
+        shown = str(model.headerData(n, Qt.Orientation.Horizontal, Qt.ItemDataRole.DisplayRole))
+        name = table.accessibleName() == "Comparison of two designs" and n in (1, 2)
+        if table.isColumnHidden(n) or (name and "…" in shown):
+            continue
+        if shown.split() != column.title.split():
+            yield table, f"head {column.title!r} is shown as {shown!r} on {table.columnWidth(n)} px"
+        if (shown.count("\n") + 1) * QFontMetricsF(header.font()).height() > header.height() + _LOOSE:
+            yield table, f"head {column.title!r} is higher than {header.height()} px"
 
 
 def shows_text(button: QAbstractButton) -> bool:
@@ -93,7 +127,12 @@ def problems(root: QWidget) -> list[str]:
     return [*found, *covered(root)]
 
 
-@pytest.fixture(params=[(1024, 700, 100), (1440, 900, 100), (1440, 900, 200)], ids=lambda p: f"{p[0]}-{p[2]}")
+#: width and height of the window, size of the text [%]; the last is a screen of 3840 × 2160 at 200 %
+SIZES = [(1024, 700, 100), (1440, 900, 100), (1440, 900, 200), (1920, 1080, 100)]
+THEMES = ("light", "dark", "contrast")
+
+
+@pytest.fixture(params=SIZES, ids=lambda p: f"{p[0]}-{p[2]}")
 def sized(
     request: pytest.FixtureRequest, window: MainWindow, settings: Settings, qapp: QApplication, qtbot: QtBot
 ) -> Iterator[MainWindow]:
@@ -117,14 +156,68 @@ def sized(
 def test_no_text_of_the_window_is_cut_or_covered(sized: MainWindow) -> None:
     assert sized.docks is not None
     seen = 0
-    for name in sized.docks.docks:
-        sized.show_panel(name)
-        QApplication.processEvents()
-        sized.docks.panels[name].flush()
-        found = problems(sized)
-        assert not found, f"{name}: {found}"
-        seen += 1
-    assert seen >= 10
+    for look in THEMES:
+        sized.set_theme(look)
+        for name in sized.docks.docks:
+            sized.show_panel(name)
+            QApplication.processEvents()
+            sized.docks.panels[name].flush()
+            found = problems(sized)
+            assert not found, f"{name}, {look}: {found}"
+            seen += 1
+    assert seen >= 30
+
+
+def test_no_text_of_the_inspector_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+    assert sized.document is not None
+    assert sized.docks is not None
+    session = sized.document.session
+    sized.show_panel("inspector")
+    for what in ("parts", "links"):
+        first = next(iter(getattr(session.design, what)))
+        session.select([((), Ref(what, first))])
+        sized.docks.inspector.flush()
+        qtbot.wait(20)
+        assert not problems(sized), what
+    rows = [row for row in sized.docks.inspector.rows.values() if row.entry.editable]
+    assert rows
+
+
+def test_no_text_of_what_to_change_and_of_failures_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+    assert sized.docks is not None
+    sized.show_panel("decisions")
+    panel = sized.docks.panels["decisions"]
+    assert isinstance(panel, DecisionsPanel)
+    for button, table in ((panel.survive, panel.failures), (panel.suggest, panel.table)):
+        button.click()
+        qtbot.waitUntil(lambda table=table: bool(table.lines.lines) and not panel._jobs.busy, timeout=60_000)
+        assert table.isVisible()
+        assert not problems(sized)
+        # names of some words are broken into lines, and a line has some words
+        assert max(table.rowHeight(row) for row in range(len(table.lines.lines))) <= 6 * table.fontMetrics().height()
+        assert not table.horizontalScrollBar().isVisible()
+
+
+def test_no_text_is_cut_or_covered_where_a_point_is_two_pixels() -> None:
+    """A screen of 3840 × 2160 at 200 %: the platform is told so when the program starts, so it is another process."""
+    tests = [f"{__file__}::test_no_text_of_{what}" for what in _AT_TWO]
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "QT_SCALE_FACTOR": "2", "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout[-3000:]
+    assert f"{len(_AT_TWO)} passed" in ran.stdout
+
+
+_AT_TWO = (
+    "the_window_is_cut_or_covered[1920-100]",
+    "the_inspector_is_cut_or_covered[1920-100]",
+)
 
 
 @pytest.mark.parametrize("scale", [100, 200])
@@ -155,8 +248,11 @@ def test_no_text_of_a_dialog_is_cut_or_covered(
         assert window.document is not None
         dialog = SweepDialog(window.document.session, theme.LIGHT, None, window)
     dialog.show()
-    qtbot.wait(30)
-    found = problems(dialog)
+    found: list[str] = []
+    for look in (theme.LIGHT, theme.DARK, theme.CONTRAST):
+        theme.apply(qapp, look)
+        qtbot.wait(10)
+        found += problems(dialog)
     dialog.close()
     if isinstance(dialog, SweepDialog):
         dialog.close_jobs()
@@ -165,7 +261,7 @@ def test_no_text_of_a_dialog_is_cut_or_covered(
     assert not found
 
 
-@pytest.mark.parametrize(("width", "height", "scale"), [(1024, 700, 100), (1440, 900, 100), (1440, 900, 200)])
+@pytest.mark.parametrize(("width", "height", "scale"), SIZES)
 def test_no_text_of_the_start_page_is_cut_or_covered(
     window: MainWindow, qapp: QApplication, width: int, height: int, scale: int
 ) -> None:
@@ -174,8 +270,11 @@ def test_no_text_of_the_start_page_is_cut_or_covered(
     theme.apply(qapp, theme.LIGHT)
     window.resize(width, height)
     window.start.fill()
-    QApplication.processEvents()
-    found = problems(window)
+    found: list[str] = []
+    for look in THEMES:
+        window.set_theme(look)
+        QApplication.processEvents()
+        found += problems(window)
     qapp.setFont(before)
     assert not found
 
@@ -209,7 +308,7 @@ def test_sides_fold_where_there_is_no_room_and_come_back(window: MainWindow, qtb
     window.resize(1024, 700)
     qtbot.waitUntil(lambda: folding.folded == {Side.LEFT})
     assert not docks["parts"].isVisible()
-    assert docks["inspector"].width() >= 300
+    qtbot.waitUntil(lambda: docks["inspector"].width() >= 300)
     assert window.canvas is not None
     assert window.canvas.width() >= 500
     window.search_parts()
@@ -252,7 +351,8 @@ def test_the_legend_gives_way_on_a_small_canvas(window: MainWindow, qtbot: QtBot
     window.open_template("hgx-h100-8")
     canvas = window.canvas
     assert canvas is not None
-    qtbot.wait(50)
+    # with the first results it is drawn
+    qtbot.waitUntil(lambda: all(canvas.legend.extent), timeout=30_000)
     assert canvas._legend_has_room()
     canvas.resize(560, 280)
     canvas.zoom_to_fit(animated=False)

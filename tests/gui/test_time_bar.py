@@ -52,7 +52,7 @@ def test_scrubbing_shows_the_loads_of_the_instant(window: MainWindow, player: Pl
     loads = window.canvas.scene._loads if window.canvas is not None else None
     assert loads is not None
     load, share = frames.channels(player.session.moment)
-    assert loads.utilization == pytest.approx(share)
+    assert loads.every()[1] == pytest.approx(share)
     assert loads.load == pytest.approx(load)
     assert loads.activity is not None
     QTest.mousePress(ruler, LEFT, NONE, middle)
@@ -211,7 +211,7 @@ def test_leaving_the_run_brings_the_analysis_back(window: MainWindow, player: Pl
     loads = window.canvas.scene._loads if window.canvas is not None else None
     assert loads is not None
     assert session.analysis is not None
-    assert loads.utilization == pytest.approx(session.analysis.loads[session.workload].utilization)
+    assert loads.every()[1] == pytest.approx(session.analysis.loads[session.workload].utilization)
     assert loads.activity is None
 
 

@@ -67,6 +67,16 @@ def test_busiest_channels_come_first(analysis: Analysis) -> None:
     assert all("gpu0" in f"{r.cells[0].text}{r.cells[1].text}" for r in links.lines(analysis, None, "gpu0"))
 
 
+def test_links_are_listed_and_found_by_the_names_in_the_drawing(design: Design, analysis: Analysis) -> None:
+    named = links.lines(analysis, None, "gpu0", block=design)
+    assert [row.key for row in named] == [row.key for row in links.lines(analysis, None, "gpu0")]
+    assert all("GPU 0" in (r.cells[0].text, r.cells[1].text) for r in named)
+    assert all("gpu0" in (r.cells[0].tip, r.cells[1].tip) for r in named)
+    assert [row.key for row in links.lines(analysis, None, "gpu 0 pcie", block=design)] == [
+        row.key for row in links.lines(analysis, None, "gpu0 pcie")
+    ]
+
+
 def test_worst_findings_come_first_and_once() -> None:
     own = [Finding("FLOW-STEADY", Severity.INFO, "b"), *[Finding("DOC-SELF", Severity.ERROR, "a")] * 2]
     found = findings.gather(own, None, None)

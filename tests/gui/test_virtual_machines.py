@@ -21,7 +21,8 @@ from designer.gui.canvas import machine_moves
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.tools.move_vm import MoveMachine
 from designer.gui.main_window import MainWindow
-from designer.gui.panels.inspector import InspectorPanel, ValueField
+from designer.gui.panels._entry_rows import ValueField
+from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.migration import MigrationPanel
 from designer.gui.session import Session
 

@@ -15,10 +15,11 @@ from designer.design.document import WorkloadSpec
 from designer.design.edits.parts import ChangeParts
 from designer.gui.actions._action import all_actions, menus
 from designer.gui.dialogs.command_palette import CommandPalette
+from designer.gui.documents import Document
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
+from designer.gui.start_page import Card
 from designer.gui.workload_form import take_workload
-from designer.gui.workspace import Document
 from designer.interchange.native.reader import load
 from tests.designs import one_server
 
@@ -121,20 +122,26 @@ ASKING = {
 
 
 def test_every_action_runs_with_and_without_a_document(window: MainWindow, qtbot: QtBot) -> None:
+    """Each finds the same design with three things selected; a new one is opened where one before left another."""
     warnings: list[str] = []
-    for action_id in sorted(set(all_actions()) - ASKING):
-        window.show_start()
+    design = one_server(workloads=[WorkloadSpec(id="w", kind="transfer")])
+    document: Document | None = None
+    asked = sorted(set(all_actions()) - ASKING)
+    for action_id in asked:
         window.run(action_id)
         close_popups()
         window.workspace.close_all()
-        window.workspace.add(one_server(workloads=[WorkloadSpec(id="w", kind="transfer")]))
-        document = window.document
-        assert document is not None
-        document.session.warned.connect(warnings.append)
+        window.show_start()
+    for action_id in asked:
+        if document is None or window.workspace.documents != [document] or document.session.design is not design:
+            window.workspace.close_all()
+            document = window.workspace.add(design)
+            document.session.warned.connect(warnings.append)
+        window.show_document(document)
         document.session.select([GPU0, ((), Ref("parts", "gpu1")), ((), Ref("parts", "gpu2"))])
         window.run(action_id)
         close_popups()
-        window.workspace.close_all()
+    window.workspace.close_all()
     # three that stand in a row cannot stand in a column without room for it
     assert {text.split(":")[0] for text in warnings} <= {"There is no room"}
     assert all("align" in text for text in warnings)
@@ -304,6 +311,21 @@ def test_themes_change_everything_at_once(window: MainWindow, qtbot: QtBot) -> N
         assert dark == (name == "dark")
 
 
+def test_a_start_page_out_of_sight_takes_other_colours_when_it_is_looked_at(window: MainWindow, qtbot: QtBot) -> None:
+    window.begin([])
+    qtbot.waitUntil(lambda: bool(window.start._templates), timeout=20_000)
+    window.open_template("m40-server")
+    before = list(window.start.findChildren(Card))
+    window.set_theme("dark")
+    assert {card._theme.name for card in before} == {"light"}
+    assert set(window.start.findChildren(Card)) == set(before)
+    window.workspace.close_all()
+    assert window.start.isVisible()
+    shown = [card for card in window.start.findChildren(Card) if card.isVisible()]
+    assert len(shown) >= 10
+    assert {card._theme.name for card in shown} == {"dark"}
+
+
 def test_docks_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
     opened(window, qtbot)
     assert window.docks is not None
@@ -349,6 +371,26 @@ def test_old_answers_are_dropped_when_the_design_moved_on(qtbot: QtBot, qapp: QA
     qtbot.waitUntil(lambda: not session.stale, timeout=20_000)
     assert seen
     assert all(d is session.design for d in seen)
+    live.close()
+
+
+def test_loads_are_awaited_until_they_are_there_or_nobody_works_them_out(qtbot: QtBot, qapp: QApplication) -> None:
+    from designer.gui.workers import LiveAnalysis
+
+    session = Session(one_server(workloads=[WorkloadSpec(id="w", kind="transfer")]))
+    live = LiveAnalysis(session)
+    told: list[tuple[bool, bool]] = []
+    session.awaited_changed.connect(lambda awaited: told.append((awaited, session.analysis is not None)))
+    live.refresh()
+    assert told == [(True, False)]
+    qtbot.waitUntil(lambda: not session.awaited, timeout=20_000)
+    assert told == [(True, False), (False, True)]
+    live.refresh()
+    live.stop()
+    assert not session.awaited
+    live.refresh()
+    live.enabled = False
+    qtbot.waitUntil(lambda: not session.awaited, timeout=20_000)
     live.close()
 
 

@@ -31,7 +31,7 @@ def test_the_backup_of_the_documentation_is_one_new_file(checkout: Path, tmp_pat
     text = (checkout / "docs" / "adding-a-workload.md").read_text(encoding="utf-8")
     block = re.search(r"```python\n(.*?)```", text, re.DOTALL)
     assert block is not None
-    shutil.copytree(checkout / "designer", tmp_path / "designer", ignore=shutil.ignore_patterns("__pycache__", "gui"))
+    shutil.copytree(checkout / "designer", tmp_path / "designer", ignore=shutil.ignore_patterns("gui"))
     for folder in ("assets", "templates"):
         (tmp_path / folder).symlink_to(checkout / folder)
     (tmp_path / "designer" / "workload" / "kinds" / "backup.py").write_text(block[1], encoding="utf-8")

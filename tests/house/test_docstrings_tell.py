@@ -10,7 +10,7 @@ import pytest
 
 from tests.source_trees import tree_of
 
-pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
+pytestmark = pytest.mark.xdist_group("sources")
 
 DESIGNER = Path(__file__).parents[2] / "designer"
 PACKAGES = ("formulas", "analysis", "interchange")

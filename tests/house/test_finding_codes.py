@@ -17,7 +17,7 @@ from designer.rules import pages
 from designer.rules.rule import rules
 from tests.source_trees import DESIGNER, trees
 
-pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
+pytestmark = pytest.mark.xdist_group("sources")
 
 TABLE = DESIGNER / "finding_codes.py"
 #: functions that make a finding or what becomes one, and the severity they mean where they take none
@@ -28,7 +28,7 @@ MAKERS = {
     "_tell": None,
     "_fatal": "error",
     "_warn": "warning",
-    "_Refused": "error",
+    "CannotPlace": "error",
     "Refusal": "error",
     "broken": "error",
 }
@@ -77,8 +77,13 @@ def _made(tree: ast.AST) -> Iterator[tuple[str, str]]:
             for given in (*call.args[1:], *(k.value for k in call.keywords))
             for n in ast.walk(given)
             if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "Severity"
-        } or {MAKERS[name] or ""}
+        } or {_usual(name, str(call.args[0].value))}
         yield from ((str(call.args[0].value), severity) for severity in severities)
+
+
+def _usual(maker: str, code: str) -> str:
+    """The severity of a finding whose call spells none; notes of importers are as severe as is usual for their code."""
+    return CODES[code].severities[0] if maker == "note" and code in CODES else MAKERS[maker] or ""
 
 
 def _joined(tree: ast.AST) -> tuple[int, ...]:

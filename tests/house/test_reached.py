@@ -16,7 +16,7 @@ import pytest
 
 from tests.source_trees import files, tree_of
 
-pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
+pytestmark = pytest.mark.xdist_group("sources")
 
 ROOT = Path(__file__).parents[2]
 #: where a user comes in

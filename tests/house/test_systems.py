@@ -16,7 +16,7 @@ import yaml
 
 from tests.source_trees import trees
 
-pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
+pytestmark = pytest.mark.xdist_group("sources")
 
 #: the one module that may
 ALLOWED = "atomic.py"

@@ -48,7 +48,7 @@ REFUSED = (
 )
 #: modules and classes whose name once meant several things
 SINGLE_MODULES = ("channels", "connections", "layout", "moves", "plan", "routes")
-SINGLE_CLASSES = ("Group", "Layout", "Plan", "Room", "Scene")
+SINGLE_CLASSES = ("GatewayPair", "IslandGateways", "Group", "Layout", "Legs", "Plan", "Room", "Scene")
 
 
 def words(name: str) -> list[str]:

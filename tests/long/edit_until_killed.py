@@ -24,8 +24,8 @@ from designer.design.edit import Edit
 from designer.design.edits.parts import AddParts, RemoveParts
 from designer.design.edits.properties import SetProperties
 from designer.gui.app import make_application, make_window
+from designer.gui.documents import Document
 from designer.gui.session import Session
-from designer.gui.workspace import Document
 from designer.interchange.native.raw import digest_of
 from designer.interchange.native.writer import dumps
 from tests.designs import one_server

@@ -44,8 +44,8 @@ class Teller:
 def window(file: Path, tell: Teller, rng: random.Random, rounds: int) -> None:
     """A user at a window, who is asked and answers this way or that."""
     from designer.gui.app import make_application, make_window
+    from designer.gui.documents import Document
     from designer.gui.files import Files
-    from designer.gui.workspace import Document
 
     def answer(_self: Files, _document: Document, _file: Path, conflict: Conflict) -> str:
         tell("asked", owner=conflict.owner is not None)

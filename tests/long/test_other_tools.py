@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,26 @@ def test_infragraph_reads_every_part_and_link(template: str, infragraph: Path, t
     ]
     cables = sum(net.link(i).count if far else 1 for i, far in enumerate(homes))
     assert found["edges"] == cables + found.get("port", 0)
+
+
+@pytest.mark.parametrize("template", ["su-h100-32", "vsphere-cluster-4"])
+def test_graphviz_reads_every_cable_of_the_plan(template: str, tmp_path: Path) -> None:
+    """``dot`` takes the plan apart and tells one edge for each that was written, between units that are drawn."""
+    dot = shutil.which("dot")
+    if dot is None:
+        pytest.skip("Graphviz is not installed: apt install graphviz")
+    path = tmp_path / "plan.dot"
+    write_design(open_design(template), "dot", path)
+    asked = [dot, "-Tdot_json", str(path)]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-500:]
+    # ports are named as plans of cables name them, which draws no field for each port in a box
+    odd = [line for line in done.stderr.splitlines() if not (line.startswith("Warning: node") and "port" in line)]
+    assert not odd
+    told = json.loads(done.stdout)
+    written = sum(" -- " in line for line in path.read_text("utf-8").splitlines())
+    assert written
+    assert len(told["edges"]) == written
+    assert {e["tail"] for e in told["edges"]} | {e["head"] for e in told["edges"]} <= {
+        o["_gvid"] for o in told["objects"]
+    }

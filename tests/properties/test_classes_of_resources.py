@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,13 +16,16 @@ from designer.analysis.activities import Activity
 from designer.analysis.communicator import make_communicator
 from designer.analysis.flows import Incidence, check
 from designer.analysis.hops import legs_of
+from designer.analysis.legs import Legs
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import WorkloadResult
-from designer.analysis.routes import Legs, route
+from designer.analysis.routes import route
 from designer.analysis.row_classes import Classes
 from designer.analysis.staging import staged
 from designer.analysis.study import run_workload
 from designer.design.document import Block, Design, Policy, WorkloadSpec
+from designer.design.elaborate import elaborate
+from designer.design.legality import usage
 from designer.interchange.templates import open_design
 from designer.memo import forget
 from tests.designs import pods
@@ -216,3 +220,27 @@ def test_templates_at_a_tenth_of_their_size(template: str) -> None:
     forget()
     same(classed, expanded)
     assert max(b.alike for b in classed.binding) > 1
+
+
+@given(clusters())
+def test_ports_in_use_are_counted_in_rows_as_link_by_link(design: Design) -> None:
+    net, used = elaborate(design), usage(design)
+    links: Counter[tuple[int, str, str]] = Counter()
+    lanes: Counter[int] = Counter()
+    ends = zip(net.link_a.tolist(), net.link_b.tolist(), net.link_def.tolist(), strict=True)
+    for a, b, definition in ends:
+        link = net.link_defs[definition]
+        for here, there in ((a, b), (b, a)):
+            links[here, link.kind, net.part(there).kind] += link.count
+            lanes[here] += link.count * (link.lanes or 0) if link.kind == "pcie" else 0
+    found = {
+        (part, *key): int(counts[used.row[part]])
+        for key, counts in used.links.items()
+        for part in np.flatnonzero(counts[used.row]).tolist()
+    }
+    assert found == dict(links)
+    assert used.lanes[used.row].tolist() == [lanes[part] for part in range(net.n_parts)]
+    # a row tells of parts of one definition, and the first part of each is its own
+    assert np.array_equal(net.part_def[used.first][used.row], net.part_def)
+    assert np.array_equal(used.row[used.first], np.arange(len(used.first)))
+    assert (np.diff(used.first) > 0).all()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.plain_text import DIRECTIONAL, LONGEST, harmless, shortened
+from designer.plain_text import DIRECTIONAL, LONGEST, counted, harmless, shortened
 
 
 @given(st.text())
@@ -30,3 +30,9 @@ def test_long_texts_keep_their_beginning_and_their_end(n: int) -> None:
     assert shown.endswith("the remedy")
     assert len(shown) <= LONGEST + 40
     assert (shown == text) == (len(text) <= LONGEST)
+
+
+def test_what_is_counted_agrees_with_its_number() -> None:
+    assert counted(1, "cable is", "cables are") == "1 cable is"
+    assert counted(0, "cable is", "cables are") == "0 cables are"
+    assert counted(1280, "cable") == "1,280 cables"

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from designer.analysis.network import build_network
-from designer.analysis.validation import Outcome, predict
+from designer.analysis.validation import Outcome
 from designer.catalog.parttype import Capability
 from designer.design.document import Design
-from designer.interchange.cases import read_cases
+from tests.validation.drawn import predictions
 
 HERE = Path(__file__).parent
 FILE = HERE.parents[1] / "assets" / "validation" / "records.json"
@@ -23,11 +23,7 @@ AREAS = ("collectives", "migration", "storage", "training", "transfers")
 
 def outcomes() -> list[tuple[str, Design, Outcome]]:
     """Every drawn case with its area, its design and its prediction."""
-    return [
-        (area, design, predict(design, measured))
-        for area in AREAS
-        for design, measured in read_cases(HERE / area / "drawn.json")
-    ]
+    return [(area, design, outcome) for area in AREAS for design, outcome in predictions(area)]
 
 
 def _rounded(value: float) -> float:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from designer.analysis.validation import Validation, predict, score
+from designer.analysis.validation import Validation
 from designer.formulas.scoring import Scored, band_score, macro_mean
-from designer.interchange.cases import read_cases
 from tests.validation.collectives import test_collective_cases as collectives
+from tests.validation.drawn import of
 from tests.validation.migration import left_out as migration_left_out
 from tests.validation.migration import test_migration_cases as migration
 from tests.validation.storage import left_out as storage_left_out
@@ -70,11 +69,9 @@ def areas() -> Mapping[str, Area]:
     return {name: Area(points, storage.BINDING if name == "storage feed" else points) for name, points in found.items()}
 
 
-@cache
 def drawn(area: str) -> Validation:
     """The cases of an area that are drawn as templates, predicted the whole way."""
-    path = Path(__file__).parent / DRAWN.get(area, area) / "drawn.json"
-    return score([predict(*case) for case in read_cases(path)])
+    return of(DRAWN.get(area, area))
 
 
 def _left_out(area: str) -> str:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 import pytest
 
-from designer.analysis.validation import Validation, predict, score
 from designer.formulas.scoring import Sided
-from designer.interchange.cases import read_cases
+from tests.validation.drawn import of
 
-HERE = Path(__file__).parent
+pytestmark = pytest.mark.xdist_group("drawn")
+
 #: area → mean over groups of the median error, at most
 AREAS = {"collectives": 0.05, "transfers": 0.03, "training": 0.05, "storage": 0.04, "migration": 0.07}
 #: how many of them are drawn
 POINTS = {"collectives": 79, "transfers": 20, "training": 40, "storage": 81, "migration": 26}
-
-
-@cache
-def of(area: str) -> Validation:
-    return score([predict(*case) for case in read_cases(HERE / area / "drawn.json")])
 
 
 @pytest.mark.parametrize("area", AREAS)

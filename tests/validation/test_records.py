@@ -15,6 +15,8 @@ from designer.report.settings import Chosen, Settings
 from designer.report.validated import Record, nearest, records, score
 from tests.validation.records import FILE, outcomes, rows
 
+pytestmark = pytest.mark.xdist_group("drawn")
+
 
 def record(name: str, group: str, measured: float, predicted: float, sided: Sided = Sided.BOTH) -> Record:
     ends = (0.9 * predicted, 1.1 * predicted)

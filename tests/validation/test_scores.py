@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.validation.scores import README, areas, shown, table
+
+pytestmark = pytest.mark.xdist_group("drawn")
 
 
 def test_the_readme_shows_the_scores() -> None:

@@ -9,7 +9,7 @@ Exact, by the argument for equitable partitions of max-min problems: averaging o
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from designer.analysis.costs import Cost
 from designer.analysis.costs.resources import Capacities
-from designer.analysis.hashing import mix
+from designer.analysis.hashing import distinct, how_many, mix
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -50,10 +50,13 @@ class Classes:
     ----------
     works : per cost, its classes
     stands_for : (n_resources,) the resource whose load each resource has
+    more
+        How many a resource stands for that have no numbers of their own; those left out stand for none.
     """
 
     works: tuple[tuple[Alike, ...], ...]
     stands_for: Int
+    more: Mapping[int, int] = field(default_factory=dict[int, int])
 
 
 def classes_of(
@@ -93,36 +96,51 @@ def classes_of(
     kind[list(slots)] = list(slots.values())
     single[list(apart)] = 1 + np.arange(len(apart))
     paint = mix(_rounded(figures[used]), kind[used], single[used])
-    entry_work = np.concatenate([work, on_engine])
-    entry_resource = place[np.concatenate([resource, engine[on_engine]])]
-    entry_usage = np.concatenate([_rounded(usage), np.full(len(on_engine), -1)])
+    rounded = _rounded(usage)
+    # what the very same works use alike is alike: a collective meets a million resources in some dozens of ways
+    met_by = np.zeros(len(used), dtype=np.uint64)
+    np.add.at(met_by, place[resource], mix(work, rounded))
+    np.add.at(met_by, place[engine[on_engine]], mix(on_engine, np.full(len(on_engine), -1)))
+    first, of, members = distinct(mix(paint.view(np.int64), met_by.view(np.int64)))
+    lead = np.zeros(n_res, dtype=bool)
+    lead[used[first]] = True
+    rows, held = np.flatnonzero(lead[resource]), on_engine[lead[engine[on_engine]]]
+    # of what waits alone nothing is used at all
+    place = of[place] if len(used) else place
+    work, resource, usage = work[rows], place[resource[rows]], usage[rows]
+    paint = paint[first]
+    entry_work = np.concatenate([work, held])
+    entry_resource = np.concatenate([resource, place[engine[held]]])
+    entry_usage = np.concatenate([rounded[rows], np.full(len(held), -1)])
+    times = members.astype(np.uint64)[entry_resource]
     before = 0
     for _ in range(_ROUNDS):
         there = np.zeros(n, dtype=np.uint64)
-        np.add.at(there, entry_work, mix(paint.view(np.int64)[entry_resource], entry_usage))
-        here = np.zeros(len(used), dtype=np.uint64)
+        np.add.at(there, entry_work, times * mix(paint.view(np.int64)[entry_resource], entry_usage))
+        here = np.zeros(len(paint), dtype=np.uint64)
         np.add.at(here, entry_resource, mix(colour.view(np.int64)[entry_work], entry_usage))
         colour = mix(colour.view(np.int64), there.view(np.int64))
         paint = mix(paint.view(np.int64), here.view(np.int64))
-        now = len(np.unique(colour)) + len(np.unique(paint))
+        now = how_many(colour) + how_many(paint)
         if now == before:
             break
         before = now
     colours, paints = _compact(colour), _compact(paint)
-    first, members = _first(paints), np.bincount(paints)
+    head, together = _first(paints), np.bincount(paints, members).astype(np.int64)
     stands_for = own
-    stands_for[used] = used[first[paints]]
-    entries = _Entries(work, place[resource], usage, np.where(engine >= 0, place[engine], -1))
+    stands_for[used] = used[first[head[paints]]][of]
+    usage = usage * members[resource]
+    entries = _Entries(work, resource, usage, np.where(engine >= 0, place[engine], -1))
     found: list[tuple[Alike, ...]] = []
     for k in range(len(costs)):
-        rows = slice(int(offset[k]), int(offset[k + 1]))
-        found.append(_of_task(colours[rows], int(offset[k]), entries, paints, used[first], members))
+        mine = slice(int(offset[k]), int(offset[k + 1]))
+        found.append(_of_task(colours[mine], int(offset[k]), entries, paints, used[first[head]], together))
     return Classes(tuple(found), stands_for)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Entries:
-    """What each work takes, works in order, resources as they are numbered here; and the engine each work holds."""
+    """What each work takes of all resources used as one is, works in order; and the engine each work holds."""
 
     work: Int
     resource: Int

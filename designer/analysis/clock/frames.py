@@ -90,6 +90,8 @@ class Frames:
         alike = np.bincount(run.stands_for, minlength=n)
         #: how many resources each stands for
         self.alike = np.maximum(alike[self.resources], 1)
+        for row, resource in enumerate(self.resources.tolist()):
+            self.alike[row] = run.more.get(resource, self.alike[row])
         self._map_channels(n)
 
     def _keep(self, k: int) -> None:

@@ -11,10 +11,11 @@ import numpy as np
 
 from designer.analysis.clock.classes import Classes, classes_of
 from designer.analysis.clock.engine import Clock
+from designer.analysis.clock.folded_classes import folded_classes
 from designer.analysis.clock.records import TaskRun, WorkRun
 from designer.analysis.clock.run import Run
 from designer.analysis.clock.work import Shape, Work
-from designer.analysis.costs import Cost, Expansion, Price, Prices
+from designer.analysis.costs import Cost, Expansion, Price, Prices, every_work
 from designer.analysis.serving.clocked import RequestLog
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
@@ -27,6 +28,7 @@ _UNDER_WAY_LIMIT: Final = 4096
 #: partitions into classes that are kept with prices: of all together, of each alone, of all but one
 CLASSES_LIMIT: Final = 16
 #: expansions inside expansions
+_NAMED_LIMIT: Final = 3
 _DEPTH_LIMIT: Final = 8
 
 
@@ -36,6 +38,15 @@ class Change:
 
     at: float
     resource: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class PartChange:
+    """From a time on a part computes at another share of its speed; 0 for failed."""
+
+    at: float
+    part: int
     share: float
 
 
@@ -87,6 +98,7 @@ class Changes:
     longer: Mapping[str, float] = field(default_factory=dict[str, float])
     events: tuple[Change, ...] = ()
     apart: frozenset[int] = frozenset()
+    parts: tuple[PartChange, ...] = ()
 
 
 NO_CHANGES: Final = Changes()
@@ -178,6 +190,9 @@ class _Player:
         for job, process in zip(jobs, self.processes, strict=True):
             self._declare(process.tasks, job.place, 0)
             self._hold(job.name, process.tasks)
+        #: by engine of a part that something happens to, whether it works: what is computed there takes all of it
+        self.working: dict[int, int] = {}
+        self.events = (*changes.events, *self._of_parts())
         self.classes = self._classes()
         self.tasks: list[TaskRun] = []
         self.logs: dict[str, Recording] = {}
@@ -218,17 +233,45 @@ class _Player:
             if isinstance(price, Expansion):
                 self._hold(name, price.tasks)
 
-    def _classes(self) -> Classes:
+    def _of_parts(self) -> list[Change]:
+        """What happens to parts, as changes of what computes there; of an engine of several parts some are left."""
         table = self.prices.table
-        apart = {change.resource for change in self.changes.events} | set(self.changes.apart)
+        hit: dict[int, list[PartChange]] = {}
+        for change in self.changes.parts:
+            hit.setdefault(change.part, []).append(change)
+        found: list[Change] = []
+        for part, changes in hit.items():
+            turns = table.known_turns(part)
+            found += [Change(c.at, turns, c.share) for c in changes if turns >= 0]
+        for engine in list(table.slots) if hit else ():
+            mine = table.parts_of(engine)
+            if not hit.keys() & set(mine):
+                continue
+            self.working[engine] = table.working(engine)
+            shares = dict.fromkeys(mine, 1.0)
+            for change in sorted((c for part in set(mine) for c in hit.get(part, ())), key=lambda c: c.at):
+                shares[change.part] = change.share
+                found.append(Change(change.at, self.working[engine], sum(shares.values()) / len(shares)))
+        return found
+
+    def _classes(self) -> Classes:
+        """What is alike; of costs given in classes every work is looked at where those do not hold for all together."""
+        table = self.prices.table
+        apart = {change.resource for change in self.events} | set(self.changes.apart) | set(self.working)
         apart |= {number for numbers in table.machines.values() for number in numbers}
         key = (tuple(self.listed), len(table.capacity), tuple(sorted(apart)))
-        found = self.prices.classes.get(key)
-        if found is None:
+        kept = self.prices.classes.get(key)
+        if kept is None:
+            found = folded_classes(self.listed, table, apart)
+            costs = self.listed
+            if found is None:
+                costs = [every_work(cost) for cost in costs]
+                found = classes_of(costs, table.capacity, table.slots, key[2])
             # runs on the same prices differ in who runs and in how long things take, seldom in what is alike
             while len(self.prices.classes) >= CLASSES_LIMIT:
                 del self.prices.classes[next(iter(self.prices.classes))]
-            found = self.prices.classes[key] = classes_of(self.listed, table.capacity, table.slots, key[2])
+            kept = self.prices.classes[key] = (costs, found)
+        self.listed, found = kept
         assert isinstance(found, Classes)
         return found
 
@@ -242,13 +285,13 @@ class _Player:
                 slots[one.engine] = table.slots[one.engine]
             for resource, _ in one.uses:
                 capacity[resource] = table.capacity[resource]
-        for change in self.changes.events:
+        for change in self.events:
             capacity[change.resource] = table.capacity[change.resource]
         for resource, times in self.changes.wider.items():
             if resource not in table.slots:
                 capacity[int(stands_for[resource])] = table.capacity[resource] * times
         clock = Clock(capacity, slots, cancelled=self.cancelled)
-        for change in self.changes.events:
+        for change in self.events:
             clock.set_capacity(change.at, change.resource, table.capacity[change.resource] * change.share)
         return clock
 
@@ -264,7 +307,7 @@ class _Player:
             text = f"ended at {end:g} s after {self.clock.events:,} events"
             self.findings[Finding("CLOCK-LONG", Severity.WARNING, text, (), "simulate a shorter time")] = None
         table = self.prices.table
-        events = [(c.at, c.resource, table.capacity[c.resource] * c.share) for c in self.changes.events]
+        events = [(c.at, c.resource, table.capacity[c.resource] * c.share) for c in self.events]
         changes = tuple(sorted([*events, *self.set], key=lambda c: c[0]))
         return Run(
             end,
@@ -279,6 +322,8 @@ class _Player:
             (*self.findings, *stuck, *saturations(self.prices, self.jobs)),
             {name: held for name, held in self.holds.items() if held},
             {name: log.log(end) for name, log in self.logs.items()},
+            self.classes.more,
+            cut=self.clock.cut,
         )
 
     def set_speed(self, machine: str, share: float, at: float) -> None:
@@ -346,7 +391,10 @@ class _Player:
                 task = self.tasks[live.number]
                 dead = [r for r, _ in work.shape.uses if self.clock.capacity[r] <= 0] or [work.shape.engine]
                 names = [table.id(r) for r in dead if r >= 0]
-                what = f"{task.step} of item {task.number + 1} waits for {', '.join(names) or 'a rate above 0'}"
+                told = ", ".join(names[:_NAMED_LIMIT]) or "a rate above 0"
+                if len(names) > _NAMED_LIMIT:
+                    told += f" and {len(names) - _NAMED_LIMIT} more"
+                what = f"{task.step} of item {task.number + 1} waits for {told}"
                 found.append(_stuck(player.job.name, what, names))
                 break
             else:
@@ -491,7 +539,10 @@ class _JobPlayer:
         found: list[tuple[Shape, float, float, int]] = []
         for one in self.player.classes.works[at]:
             k = one.first
-            shape = Shape(one.uses, float(cost.weight[k]) * self.job.weight, float(cost.cap[k]), one.engine)
+            uses, cap = one.uses, float(cost.cap[k])
+            if one.engine in self.player.working and cap < math.inf:
+                uses = (*uses, (self.player.working[one.engine], 1 / cap))
+            shape = Shape(uses, float(cost.weight[k]) * self.job.weight, cap, one.engine)
             found.append((shape, float(cost.amount[k]), float(cost.latency[k]), one.count))
         return found
 

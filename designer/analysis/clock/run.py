@@ -23,7 +23,7 @@ from designer.analysis.serving.clocked import RequestLog
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.workload.program.process import ARRIVAL
-from designer.workload.program.restarting import FAILURE, RESTORE
+from designer.workload.program.restarting import COLD_START, FAILURE, RESTORE
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -65,6 +65,10 @@ class Run:
         Memory that programs take while they run, by part [B].
     requests
         What became of the requests of programs that serve some.
+    more
+        How many a resource stands for that have no numbers of their own.
+    cut
+        True if it ended with its events used up, and more would have happened.
     """
 
     end: float
@@ -79,6 +83,12 @@ class Run:
     findings: tuple[Finding, ...] = ()
     holds: Mapping[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
     requests: Mapping[str, RequestLog] = field(default_factory=dict[str, RequestLog])
+    more: Mapping[int, int] = field(default_factory=dict[int, int])
+    cut: bool = False
+
+    def count_alike(self, resource: int) -> int:
+        """How many resources one stands for, itself among them."""
+        return self.more.get(resource, int((self.stands_for == resource).sum()))
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -123,6 +133,23 @@ class Run:
             edges.append(last)
         return list(zip(edges[::2], edges[1::2], strict=True))
 
+    def under_way(self, program: str) -> float:
+        """How long a program had something to do: not while it waited for what arrives [s]."""
+        spans = [
+            (t.ready, self.end if math.isnan(t.ended) else t.ended)
+            for t in self.tasks
+            if t.program == program and t.parent < 0 and t.step not in (ARRIVAL, FAILURE) and t.ready <= self.end
+        ]
+        # from a failure on it waits for what is mended
+        failed = [t.ended for t in self.tasks if t.program == program and t.step == FAILURE and t.done]
+        cold = [t.ready for t in self.tasks if t.program == program and t.step == COLD_START]
+        spans += [(at, min((c for c in cold if c >= at), default=self.end)) for at in failed]
+        total, reached = 0.0, -math.inf
+        for begin, end in sorted(spans):
+            total += max(0.0, min(end, self.end) - max(begin, reached))
+            reached = max(reached, min(end, self.end))
+        return total
+
     def latencies(self, program: str, step: str) -> list[float]:
         """How long it took from when each item could begin until a step of it ended [s]."""
         began: dict[int, float] = {}
@@ -132,11 +159,19 @@ class Run:
         mine = [t for t in self.tasks if t.program == program and t.step == step and t.parent < 0 and t.done]
         return [t.ended - began[t.number] for t in mine]
 
-    def kept(self, program: str, step: str, safe: str) -> int:
-        """Items of a step that are done and that no failure undid, at the end of the run."""
+    def kept(self, program: str, step: str, safe: str, batch: int = 0) -> int:
+        """Items of a step that are done and that no failure undid, at the end of the run.
+
+        Parameters
+        ----------
+        batch
+            Items that arrive at once and are safe when the last of them is done; 0 where none arrive.
+        """
         mine = [t for t in self.tasks if t.program == program and t.parent < 0 and t.done]
         failed = max((t.ended for t in mine if t.step == FAILURE), default=-math.inf)
-        count = max((t.number + 1 for t in mine if t.step == safe and t.ended <= failed), default=0)
+        known = [t for t in mine if t.ended <= failed]
+        ends = [t.number + 1 for t in known if batch and t.step == step and not (t.number + 1) % batch]
+        count = max([t.number + 1 for t in known if t.step == safe] + ends, default=0)
         return max((t.number + 1 for t in mine if t.step == step and t.ended > failed), default=count)
 
     @property
@@ -169,10 +204,6 @@ class Run:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = self.load_at(time, program) / capacity
         return np.where(np.isfinite(share), share, 0.0)
-
-    def channels_at(self, time: float, program: str = "") -> Float:
-        """(n_channels,) utilisation of every channel of the network just after a time [1]: what a canvas shows."""
-        return self._channels(self.utilization_at(time, program))
 
     def channels_mean(self, begin: float = 0.0, end: float = math.inf) -> Float:
         """(n_channels,) mean utilisation of every channel between two times [1]."""
@@ -220,18 +251,28 @@ class Run:
         return self.intervals.mean(begin, end, count, self._number(program))[self.stands_for]
 
     def loaded(self, count: int) -> list[tuple[Bottleneck, int]]:
-        """What carries most of its capacity in the mean, those alike told once, with its number."""
+        """What carries most of its capacity in the mean, those alike listed once, with its number."""
         return [(self.table.bottleneck(k), k) for k, _ in self._ranked(count)]
 
     def busiest(self, count: int) -> list[tuple[Bottleneck, float]]:
-        """What carries most of its capacity in the mean, those alike told once, and that share [1]."""
+        """What carries most of its capacity in the mean, those alike listed once, and that share [1]."""
         return [(self.table.bottleneck(k), share) for k, share in self._ranked(count)]
 
     def _ranked(self, count: int) -> list[tuple[int, float]]:
-        share = self._shares(self.mean_load())
-        heads = np.unique(self.stands_for)
-        order = heads[np.argsort(-share[heads], kind="stable")][:count]
-        return [(k, float(share[k])) for k in order.tolist() if share[k] > 0]
+        # only what stands for others is loaded itself
+        heads = np.unique(self.intervals.resource)
+        if not len(heads):
+            return []
+        end, n = self.end, len(self.stands_for)
+        load = self.intervals.mean(0.0, end, n) if end > 0 else self.intervals.at(end, n)
+        slots = self._slots()
+        room = self.table.capacity.of(heads)
+        room[:] = [slots.get(k, most) for k, most in zip(heads.tolist(), room.tolist(), strict=True)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = load[heads] / room
+        share = np.where(np.isfinite(share), share, 0.0)
+        order = np.argsort(-share, kind="stable")[:count]
+        return [(int(heads[k]), float(share[k])) for k in order.tolist() if share[k] > 0]
 
     def _slots(self) -> dict[int, int]:
         """Slots of the engines there were; tasks priced later may have added some."""

@@ -4,7 +4,7 @@ One kind of task a file: ``workload.program.Move`` is priced by ``costs/move.py`
 never sees a formula, and a workload kind never sees a link.
 """
 
-from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Price, Priced, Prices
+from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Price, Priced, Prices, every_work
 from designer.analysis.costs.resources import ResourceTable
 
-__all__ = ["Cost", "CostKind", "Expansion", "Price", "Priced", "Prices", "ResourceTable"]
+__all__ = ["Cost", "CostKind", "Expansion", "Price", "Priced", "Prices", "ResourceTable", "every_work"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from designer.analysis.costs.move import flows_of
+from designer.analysis.costs.move import works_of
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
 from designer.analysis.selection import resolve
 from designer.analysis.training.feeding import feed
@@ -35,8 +35,7 @@ def price(prices: Prices, task: LoadBatch, place: str) -> Cost:
     slower = 1.0
     if path.prefetch == 0:
         slower = sum(fed.rate / rate for rate in fed.stages.values())
-    amount = np.full(int((fed.answer.rate > 0).sum()), batch * samples.stored * slower)
-    found = flows_of(prices, fed.answer, amount, f"input:{path.source}")
+    found = works_of(prices, fed.answer, batch * samples.stored * slower, f"input:{path.source}")
     # workers have many requests under way, so only the first of all waits for its first byte
     return replace(found, latency=np.zeros_like(found.latency), sources=tuple(sorted({"fit-storage", *found.sources})))
 

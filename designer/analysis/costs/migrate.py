@@ -1,4 +1,4 @@
-"""Migrations: each machine as a way over the migration network, admitted, set up, sent and resumed.
+"""Migrations: each machine as a path over the migration network, admitted, set up, sent and resumed.
 
 Passes of pre-copy are a closed form at a constant rate. Where a machine gets less than planned it has to send more:
 when its bytes are over, those it would have needed at the rate it really got are added, until none are missing.
@@ -16,9 +16,10 @@ import numpy as np
 
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, nothing
 from designer.analysis.vms.asked import asked_moves
+from designer.analysis.vms.migration_model import MigrationModel
 from designer.analysis.vms.migration_plan import Going, MigrationPlan, Moved
 from designer.analysis.vms.placement import place_vms
-from designer.analysis.vms.planner import Planner
+from designer.analysis.vms.planner import plan_migrations
 from designer.analysis.vms.targets import choose_targets
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -49,8 +50,8 @@ def price(prices: Prices, task: Migrate, place: str) -> Expansion:
     """
     network, asked = prices.network, asked_moves(prices.network, task.operation, place)
     going, staying = choose_targets(place_vms(network), asked.leaving, asked.allowed, asked.conditions)
-    planner = Planner(network, going, asked.conditions, ())
-    plan = planner.plan(staying)
+    model = MigrationModel(network, going, asked.conditions, ())
+    plan = plan_migrations(model, staying)
     if plan.schedule is None:
         why = plan.staying[0].reason if plan.staying else "no machine is named"
         raise AnalysisError(f"no machine can move: {why}", place=place, remedy="see what analyze says of each")
@@ -59,14 +60,14 @@ def price(prices: Prices, task: Migrate, place: str) -> Expansion:
         for each in plan.staying
     ]
     ways = {move.vm.name: _way(prices, plan, move.vm) for move in plan.schedule.moves}
-    slots = {path: max(1, admission.more) for path, admission in planner.slots.items()}
+    slots = {path: max(1, admission.more) for path, admission in model.slots.items()}
     load = [move.vm for move in plan.schedule.moves]
     by_name = {each.name: each for each in going}
     pauses = {each.going.name: _pause(each, ways[each.going.name]) for each in plan.moved}
     running = prices.table.machines
 
     def make() -> _Moves:
-        return _Moves(load, pauses, slots, planner, by_name, running)
+        return _Moves(load, pauses, slots, model, by_name, running)
 
     return Expansion(make, tuple(make().tasks), tuple(found))
 
@@ -100,7 +101,7 @@ class _Pause:
 
 
 def _pause(moved: Moved, way: Priced | None) -> _Pause:
-    """How a machine moves over its way."""
+    """How a machine moves over its path."""
     name, migration, vm = moved.going.name, moved.migration, moved.move.vm
     waits = Priced(replace(alone(1.0), speeds=((name, 0.0),)))
     again = Priced(replace(nothing(), speeds=((name, 1.0),)))
@@ -114,7 +115,7 @@ def _pause(moved: Moved, way: Priced | None) -> _Pause:
 
 
 def _way(prices: Prices, plan: MigrationPlan, vm: EvacuationVm) -> Priced | None:
-    """The way of a machine, a byte of it; None where it is shut down."""
+    """The path of a machine, for a byte; None where it is shut down."""
     ride = plan.transfers.get(vm.name)
     if ride is None or vm.size <= 0:
         return None
@@ -155,11 +156,11 @@ class _Moves:
         load: Sequence[EvacuationVm],
         pauses: Mapping[str, _Pause],
         slots: Mapping[str, int],
-        planner: Planner,
+        model: MigrationModel,
         by_name: Mapping[str, Going],
         running: Collection[str],
     ) -> None:
-        self._pauses, self._slots, self._planner, self._by_name = pauses, slots, planner, by_name
+        self._pauses, self._slots, self._model, self._by_name = pauses, slots, model, by_name
         self._running = running
         order = sorted(load, key=lambda vm: (vm.serial, -vm.size, -vm.fixed_time, vm.name))
         self._waiting: dict[str, list[EvacuationVm]] = {}
@@ -173,7 +174,7 @@ class _Moves:
 
     @property
     def tasks(self) -> Sequence[Task]:
-        """Ways of all machines."""
+        """Paths of all machines."""
         return [Delay(1.0), *(task for pause in self._pauses.values() for task in pause.tasks)]
 
     def start(self, now: float) -> Iterable[Item]:
@@ -215,7 +216,7 @@ class _Moves:
 
     def _needed(self, name: str, rate: float) -> float:
         """Bytes a machine has to send if it gets a rate [B/s]; those it sent where it would never arrive."""
-        trip = self._planner.migration(self._by_name[name], rate)
+        trip = self._model.migration(self._by_name[name], rate)
         return trip.size if trip.arrives and math.isfinite(trip.size) else 0.0
 
     def _arrived(self, vm: EvacuationVm) -> list[Item]:

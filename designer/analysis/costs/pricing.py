@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.flows import Incidence
+from designer.analysis.folding import Fold
 from designer.analysis.network import Network
-from designer.analysis.vms.guests import Guest
+from designer.analysis.vms.guest import Guest
 from designer.errors import AnalysisError
 from designer.findings import Finding
+from designer.memo import memo
 from designer.workload.program.process import Process
 from designer.workload.program.tasks import Task
 
@@ -52,6 +54,27 @@ class Uses:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Folded:
+    """Works of a cost that each stand for all of a class.
+
+    Parameters
+    ----------
+    many : (n_works,) how many works each stands for
+    fold
+        Which flows, channels and parts are alike.
+    limits
+        How many limits each limit stands for, by its number.
+    expand
+        Every work for itself: where the entries of each begin, resources, usages, and the class of each work.
+    """
+
+    many: Int
+    fold: Fold
+    limits: Mapping[int, int]
+    expand: Callable[[], tuple[Int, Int, Float, Int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Cost:
     """A task as works that begin together; it ends with the last of them. No work at all takes no time.
 
@@ -74,6 +97,9 @@ class Cost:
         Memory that is taken for as long as the program runs, by part [B].
     speeds
         Machines that run at another share of their speed from when it begins [1].
+    folded
+        What each work stands for, where it is one of each class: its usage is then what all of the class take together
+        of a resource that stands for its equals. None where every work is told.
     """
 
     ptr: Int
@@ -92,11 +118,26 @@ class Cost:
     findings: tuple[Finding, ...] = ()
     holds: Mapping[int, float] = field(default_factory=dict[int, float])
     speeds: tuple[tuple[str, float], ...] = ()
+    folded: Folded | None = None
 
     @property
     def n_works(self) -> int:
         """How many works it is."""
         return len(self.amount)
+
+
+#: costs of which every work is kept, as well as one of each class
+_EXPANDED_LIMIT: Final = 8
+
+
+@memo(most=_EXPANDED_LIMIT)
+def every_work(cost: Cost) -> Cost:
+    """The same cost with every work for itself."""
+    if cost.folded is None:
+        return cost
+    ptr, resource, usage, of = cost.folded.expand()
+    columns = {name: getattr(cost, name)[of] for name in ("amount", "cap", "weight", "latency", "engine")}
+    return replace(cost, ptr=ptr, resource=resource, usage=usage, folded=None, **columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +197,7 @@ class Prices:
     Attributes
     ----------
     classes
-        Which works of costs are alike, as a clock has found; by the costs.
+        Which works of costs are alike, as a clock has found, and those costs as it takes them; by the costs.
     """
 
     network: Network
@@ -164,7 +205,9 @@ class Prices:
     in_turns: frozenset[int] = frozenset()
     table: ResourceTable = field(init=False)
     known: dict[Task, Price] = field(default_factory=dict[Task, Price])
-    classes: dict[Hashable, object] = field(default_factory=dict[Hashable, object])
+    classes: dict[Hashable, tuple[list[Cost], object]] = field(
+        default_factory=dict[Hashable, tuple[list[Cost], object]]
+    )
 
     def __post_init__(self) -> None:
         self.table = ResourceTable(self.network)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from designer.analysis.bottlenecks import Limit
-from designer.analysis.costs.move import flows_of
+from designer.analysis.costs.move import works_of
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
 from designer.analysis.protocols import KERNEL_COST, cores_of_islands
 from designer.analysis.selection import Traffic, pair_up
@@ -50,7 +50,7 @@ def price(prices: Prices, task: ProcessData, place: str) -> Cost:
     asked = Traffic(legs, traffic.source, traffic.target)
     answer = evaluate_legs(network, asked, np.full(traffic.n_flows, np.inf), extra, place, explained=False)
     n = int((answer.rate > 0).sum())
-    return flows_of(prices, answer, np.full(n, task.size / max(1, n)), f"data:{task.source}")
+    return works_of(prices, answer, task.size / max(1, n), f"data:{task.source}")
 
 
 def unit(task: ProcessData) -> tuple[Task, float]:

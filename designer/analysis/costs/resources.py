@@ -133,6 +133,17 @@ class ResourceTable:
         path = self.network.net.path(part)
         return self.limit(Limit(f"turns:{path}", f"turns on {path}", 1.0))
 
+    def known_turns(self, part: int) -> int:
+        """The number of the turns of a part; −1 where no machines take turns on it."""
+        path = self.network.net.path(part)
+        return self._limits.get((f"turns:{path}", f"turns on {path}", None), -1)
+
+    def working(self, engine: int) -> int:
+        """Whether the parts of an engine work: all of them 1, none 0."""
+        parts = self._parts[engine]
+        path = self.network.net.path(parts[0])
+        return self.limit(Limit(path, f"{path} at work", float(len(parts))), engine)
+
     def renumbered(self, resource: npt.NDArray[np.integer[Any]], limits: Sequence[Limit], of: object = None) -> Int:
         """Resources of an incidence whose limits stand after those of the network, by their numbers here."""
         n = self.network.n_resources

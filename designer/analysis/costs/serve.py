@@ -12,19 +12,22 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from designer.analysis.activities import Activity
-from designer.analysis.communicator import Communicator, make_communicator
+from designer.analysis.communicator import Communicator, make_concurrent
 from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
-from designer.analysis.serving.answers import SOURCES, enough, factors_of, first_extra, most_of, saturated, step_spread
-from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading, Tasks
+from designer.analysis.network import Network
+from designer.analysis.serving.answers import SOURCES, enough, factors_of, most_of, saturated
+from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading, Tasks, exchanges
 from designer.analysis.serving.clocked_split import SplitEngines
 from designer.analysis.serving.load import offered
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.sharing import one_each
 from designer.analysis.serving.split import place_split, serve_split
+from designer.analysis.serving.spreads import first_extra, step_spread
 from designer.analysis.serving.starting import loading_ways
 from designer.analysis.serving.tiers import fetching, stored
 from designer.analysis.transfers import evaluate_transfer
@@ -38,6 +41,8 @@ from designer.workload.operations import Transfer
 from designer.workload.program.serving import Serve
 from designer.workload.program.tasks import Task
 from designer.workload.serving import Serving
+
+Int = npt.NDArray[np.int64]
 
 #: costs of this group are off together: steps of an engine, whatever they spend their time on
 _GROUP = "serving"
@@ -136,9 +141,18 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
         pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
         return hand_over(pieces, Bytes(0.0), BytesPerSecond(1.0))
 
-    return Handing(
-        Priced(flows_of(prices, answer, share, f"pull:{place}")), lambda tokens: answers.steps.kv.held(tokens), beside
-    )
+    cost = flows_of(prices, answer, share, f"pull:{place}")
+    # what is in machines that stand still is neither read nor written
+    names = [
+        name
+        for one, parts in ((prompts, source), (answers, target))
+        for name in dict.fromkeys(machines_at(one.network, parts, one.guest).values())
+    ]
+    speeds = [prices.table.machine(name, (place, "pull", pair)) for name in dict.fromkeys(names)]
+    whole = float(answer.rate[answer.rate > 0].sum())
+    cost = _with_uses(cost, [(row, speed, 1 / whole) for row in range(cost.n_works) for speed in speeds])
+
+    return Handing(Priced(cost), lambda tokens: answers.steps.kv.held(tokens), beside)
 
 
 def _fetch(prices: Prices, placement: Placement, asked: Serving, which: int, place: str) -> Fetching:
@@ -161,21 +175,44 @@ def _replica(prices: Prices, placement: Placement, which: int, spread: float, pl
     crowd = Counter(machines.values())
     rows = [(row, speeds[machines[part]], 1 / crowd[machines[part]]) for row, part in enumerate(parts) if machines]
     compute = _with_uses(compute, rows)
-    if placement.group is None:
-        return Tasks(Priced(compute), None, tuple(speeds.values()))
-    uses, weight = occupied(placement.network, [_own(placement, parts, place)])
-    joins = alone(
-        1.0, uses=uses.with_all(speeds.values()), weight=weight, low=low, high=high, group=_GROUP, sources=SOURCES
-    )
-    return Tasks(Priced(compute), Priced(joins), tuple(speeds.values()))
+
+    def joined(group: Communicator | None) -> Priced | None:
+        if group is None:
+            return None
+        uses, weight = occupied(placement.network, [group])
+        uses = uses.with_all(speeds.values())
+        return Priced(alone(1.0, uses=uses, weight=weight, low=low, high=high, group=_GROUP, sources=SOURCES))
+
+    near, apart = _joined(placement, which, place)
+    return Tasks(Priced(compute), joined(near), tuple(speeds.values()), joined(apart))
 
 
-def _own(placement: Placement, parts: Sequence[int], place: str) -> Communicator:
-    """The group of one replica, as fast as it is while all of them work."""
-    together = placement.group
-    assert together is not None
-    one = make_communicator(placement.network, np.array(parts), f"{place}.group")
+def _joined(placement: Placement, which: int, place: str) -> tuple[Communicator | None, Communicator | None]:
+    """What joins those of a replica that share heads, and what its stages or its groups of attention send over.
 
+    Heads are joined inside every group that shares them, so only over the links between its devices; a stage hands
+    values on from each of its devices to the same one of the next, over the NICs of these two.
+    """
+    whole, split = placement.group, placement.split
+    if whole is None:
+        return None, None
+    replicas, network = placement.replicas, placement.network
+    near = None
+    if split.tensor > 1:
+        near = _own(network, replicas[which].reshape(-1, split.tensor), placement.peers or whole, place)
+    if not exchanges(split):
+        return near, None
+    if split.data > 1:
+        return near, _own(network, replicas[which][None], whole, place)
+    lines = replicas.reshape(-1, split.pipeline, split.tensor).transpose(0, 2, 1)
+    together = make_concurrent(network, lines.reshape(-1, split.pipeline), f"{place}.group")[0]
+    return near, _own(network, lines[which], together, place)
+
+
+def _own(network: Network, groups: Int, together: Communicator, place: str) -> Communicator:
+    """Groups of one replica at once, as fast as they are while those of all replicas work."""
+    # all hops of groups that work at once are one activity, whichever of them tells it
+    one = make_concurrent(network, groups, f"{place}.group")[0]
     return replace(one, inside=_slower(one.inside, together.inside), between=_slower(one.between, together.between))
 
 

@@ -6,7 +6,8 @@ add up to it; on links that others use too, the traffic takes longer, and what h
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -25,6 +26,8 @@ from designer.workload.program.process import Script
 from designer.workload.program.steps import Program, Step
 from designer.workload.program.training import TrainStep
 
+#: the part of a step that is no traffic
+COMPUTE: Final = "compute"
 _NONE_HIDDEN: Final = Constant(0.0, 0.0, 0.0, "assumed-training", Status.ASSUMED, "1", "nothing hides")
 
 
@@ -40,27 +43,48 @@ def price(prices: Prices, task: TrainStep, place: str) -> Expansion:
     servers = task.parameter_servers
     costs = server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)
     busy = plan.estimate(costs)
-    seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
-    whole = seen.estimate(costs)
-    steps = [Step("compute", Priced(_computing(prices, plan, busy)))]
-    names = ["compute"]
-    for group in _used(costs):
-        shown = float(getattr(busy, f"{group}_communication"))
-        hidden = max(0.0, float(getattr(whole, f"{group}_communication")) - shown)
-        if hidden > 0:
-            traffic = _traffic(prices, plan, costs, group, hidden)
-            steps.append(Step(f"hidden {group} traffic", Priced(traffic), after=()))
-            names.append(steps[-1].name)
-    before = tuple(names)
-    for group in _used(costs):
-        shown = float(getattr(busy, f"{group}_communication"))
-        if shown > 0:
-            steps.append(Step(f"{group} traffic", Priced(_traffic(prices, plan, costs, group, shown)), after=before))
-            before = (steps[-1].name,)
+    steps: list[Step] = []
+    before = tuple[str, ...]()
+    for part in parts_of(prices, plan, costs, busy):
+        beside = part.hidden or not steps
+        steps.append(Step(part.name, Priced(part.cost), after=() if beside else before))
+        before = (*before, part.name) if beside else (part.name,)
     program = Program("step", tuple(steps))
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
     holds = dict.fromkeys(ranks, float(busy.memory.total))
     return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings, holds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A part of a step; `hidden` traffic runs beside computing, which comes first, and all else after both in turn."""
+
+    name: str
+    cost: Cost
+    hidden: bool = False
+
+
+def parts_of(
+    prices: Prices, plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstimate
+) -> Iterator[Part]:
+    """Computing, the traffic that hides behind it, then what comes after.
+
+    Parameters
+    ----------
+    busy
+        The step with these costs when samples are always there.
+    """
+    seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
+    whole = seen.estimate(costs)
+    yield Part(COMPUTE, _computing(prices, plan, busy))
+    for group in _used(costs):
+        hidden = float(getattr(whole, f"{group}_communication")) - float(getattr(busy, f"{group}_communication"))
+        if hidden > 0:
+            yield Part(f"hidden {group} traffic", _traffic(prices, plan, costs, group, hidden), True)
+    for group in _used(costs):
+        shown = float(getattr(busy, f"{group}_communication"))
+        if shown > 0:
+            yield Part(f"{group} traffic", _traffic(prices, plan, costs, group, shown))
 
 
 def _used(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:

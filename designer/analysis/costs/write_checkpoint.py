@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from designer.analysis.costs.move import flows_of
+from designer.analysis.costs.move import works_of
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
 from designer.analysis.training.preparation import prepare
 from designer.analysis.transfers import evaluate_transfer
@@ -25,7 +23,7 @@ def state(prices: Prices, job: Job, other: str, place: str, *, back: bool = Fals
     answer = evaluate_transfer(prices.network, Transfer("checkpoint", *ends), place, explained=False)
     n = int((answer.rate > 0).sum())
     size = checkpoint_size(plan.shape.parameters) * (plan.layout.data if copies is None else copies)
-    found = flows_of(prices, answer, np.full(n, size / max(1, n)), f"checkpoint:{other}")
+    found = works_of(prices, answer, size / max(1, n), f"checkpoint:{other}")
     spread = BYTES_PER_PARAMETER
     return replace(
         found,

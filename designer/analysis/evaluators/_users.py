@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from designer.analysis.clock.interruptions import Cause, Interruption, interruptions
 from designer.analysis.clock.player import Job, job_of, play
 from designer.analysis.costs import Prices
 from designer.analysis.evaluators import Question
@@ -15,7 +16,8 @@ from designer.analysis.results import Column, Table
 from designer.analysis.selection import resolve
 from designer.analysis.serving.answers import SOURCES
 from designer.analysis.serving.felt import Felt, felt
-from designer.analysis.vms.guests import Work, guest_of
+from designer.analysis.vms.guest import Work
+from designer.analysis.vms.guests import guest_of
 from designer.analysis.vms.migration_plan import MigrationPlan
 from designer.findings import Finding, Severity
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
@@ -43,6 +45,7 @@ class Users:
 
     felt: tuple[Felt, ...]
     findings: tuple[Finding, ...]
+    stood: tuple[Interruption, ...] = ()
 
     def metrics(self, plan: MigrationPlan) -> Mapping[str, Estimate]:
         """Of the model whose users wait longest."""
@@ -80,6 +83,12 @@ class Users:
         ]
         return Table("What users feel", columns, tuple(rows))
 
+    def stands_still(self) -> Table:
+        """A row for each time a served model stands still, from when the first machine sets out."""
+        columns = (Column("served"), Column("machine"), Column("from", "s"), Column("for", "s"))
+        rows = [(one.program, one.what, one.begin - BEFORE.value, one.end - one.begin) for one in self.stood]
+        return Table("Served models that stand still", columns, tuple(rows))
+
 
 def users_of(
     network: Network, operation: Vmotion | Evacuation | KvmMigration, plan: MigrationPlan, question: Question
@@ -111,7 +120,9 @@ def users_of(
         for job in jobs
         if (one := felt(run.requests[job.name], without.requests[job.name], job.name, question.id, begin, end))
     ]
-    return Users(tuple(found), (*findings, *_findings(found)))
+    names = {job.name for job in jobs}
+    stood = tuple(one for one in interruptions(run) if one.program in names and one.cause is Cause.STUN)
+    return Users(tuple(found), (*findings, *_findings(found)), stood)
 
 
 def _job(name: str, task: Serve | Migrate, start: float) -> Job:

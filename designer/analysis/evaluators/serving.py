@@ -9,7 +9,7 @@ from typing import Final
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Column, Table, WorkloadResult
-from designer.analysis.serving.advice import alone, more, remedy
+from designer.analysis.serving.advice import alone, drafting, more, remedy
 from designer.analysis.serving.answers import SOURCES, Served, metrics, serve
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.curves import curves
@@ -20,6 +20,7 @@ from designer.analysis.serving.sharing import shared
 from designer.analysis.serving.split import serve_split
 from designer.analysis.serving.starting import start_engines, update_engines
 from designer.analysis.serving.traffic import traffic
+from designer.analysis.serving.unused import unused
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
@@ -66,13 +67,21 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
             found["rolling_update_time"], found["requests_while_updating"] = time, left
         after, told = (*after, *start.bottlenecks), (*told, *start.findings)
     loads, flows, count = traffic(served, found["requests_per_second"].value)
+    running = found["requests_running"].value if "requests_running" in found else 1.0
+    of_settings = (*unused(operation), *drafting(served, running), *_kept(served, found))
     result = question.result(
         found,
         binding,
         after,
         flows,
         count,
-        (*placement.findings, *served.findings, *told, *_kept(served, found), *more(served, binding)),
+        (
+            *placement.findings,
+            *served.findings,
+            *told,
+            *of_settings,
+            *more(served, binding),
+        ),
         curves(served, front, question.cancelled) if question.curves else {},
         _tables(served),
     )

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from designer.analysis.capacities import NETWORK
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.flows import solve
+from designer.analysis.legs import Legs
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
-from designer.analysis.routes import Legs, route
+from designer.analysis.routes import route
 from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import number
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer

@@ -41,7 +41,7 @@ def evaluate(network: Network, operation: Training, question: Question) -> tuple
 
 
 def _roles(routed_step: RoutedStep) -> list[Finding]:
-    """Networks meant for something else that the collectives of the step run over, each told once."""
+    """Networks meant for something else that the collectives of the step run over, each listed once."""
     found = [f for _, _, one in routed_step.routed.used.values() for f in role_findings(one)]
     return list({f.text: f for f in found}.values())
 

@@ -11,7 +11,8 @@ from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import TIE_TOLERANCE, Network
 from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
 from designer.analysis.transfers import NO_SHARES, TransferAnswer, evaluate_transfer
-from designer.analysis.vms.guests import Guest, guest_at
+from designer.analysis.vms.guest import Guest
+from designer.analysis.vms.guests import guest_at
 from designer.catalog.parttype import Capability
 from designer.sources import Estimate
 from designer.units import format_quantity

@@ -1,4 +1,4 @@
-"""Ways through a network of switches: all shortest ones, split over equal next hops or hashed to one.
+"""Paths through a network of switches: all shortest ones, split over equal next hops or hashed to one.
 
 Distances come from a breadth-first search for all targets at once, 64 targets to a machine word. Works on any
 fabric: rails, leaf/spine, fat trees, rings, and after failures. Equal-cost multipath is hop by hop and counts cables,
@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.hashing import draw, mix
+from designer.analysis.hashing import draw
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -66,13 +66,14 @@ class Near:
 
     Parameters
     ----------
-    bits : (n_words, n_switches)
-    start, switch : switches near target t are ``switch[start[t]:start[t+1]]``
+    bits : (n_words, n_switches) targets in the bits of words
+    table : (64 · n_words, n_switches) the same, a row for each target
+    count : (64 · n_words,) how many switches are near each target
     """
 
     bits: Bits
-    start: Int
-    switch: Int
+    table: npt.NDArray[np.bool_]
+    count: Int
 
     def has(self, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
         """True if each switch is near its target."""
@@ -80,7 +81,15 @@ class Near:
 
     def size(self, target: Int) -> Int:
         """How many switches are near each target."""
-        return self.start[target + 1] - self.start[target]
+        return self.count[target]
+
+    def switches(self, target: Int) -> tuple[Int, Int]:
+        """The switches near each of some targets, and which of these each is near, in their order."""
+        distinct, which = np.unique(target, return_inverse=True)
+        row, switch = np.nonzero(self.table[distinct])
+        start = np.searchsorted(row, np.arange(len(distinct)))
+        entry, owner = _ranges(start[which], start[which] + self.count[target])
+        return switch[entry], owner
 
 
 def _has(bits: Bits, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
@@ -106,24 +115,23 @@ class Distances:
         if k not in self._near:
             bits = self.levels[k]
             bytewise = bits.view(np.uint8) if sys.byteorder == "little" else bits.byteswap().view(np.uint8)
-            one_by_one = np.unpackbits(bytewise.reshape(*bits.shape, 8), axis=2, bitorder="little")
-            table = np.ascontiguousarray(one_by_one.transpose(0, 2, 1))
-            target, switch = np.divmod(np.flatnonzero(table.view(np.bool_)), bits.shape[1])
-            start = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=64 * bits.shape[0]))])
-            self._near[k] = Near(bits, start, switch.astype(np.int64))
+            # turned while eight targets are one byte
+            turned = np.ascontiguousarray(bytewise.reshape(*bits.shape, 8).transpose(0, 2, 1))
+            table = np.unpackbits(turned, axis=1, bitorder="little").view(np.bool_).reshape(-1, bits.shape[1])
+            self._near[k] = Near(bits, table, np.count_nonzero(table, axis=1))
         return self._near[k]
 
     def kinds(self, k: int) -> Int:
         """A number for each target: the same for those that have the same switches at `k` steps. : (n_targets,)"""
         if k not in self._kinds:
-            near = self.near(k)
-            total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mix(near.switch), dtype=np.uint64)])
-            signs = total[near.start[1:]] - total[near.start[:-1]]
-            self._kinds[k] = np.unique(signs, return_inverse=True)[1].astype(np.int64)
+            rows = np.packbits(self.near(k).table, axis=1)
+            # a row as one value of so many bytes: sorted as a whole, equal only where all of it is
+            whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1])))
+            self._kinds[k] = np.unique(whole, return_inverse=True)[1].ravel().astype(np.int64)
         return self._kinds[k]
 
     def of(self, switch: Int, target: Int) -> Int:
-        """Distance of pairs [steps], −1 where there is no way."""
+        """Distance of pairs [steps], −1 where there is no path."""
         found = np.full(len(switch), -1, dtype=np.int64)
         for k in range(len(self.levels)):
             found[_has(self.levels[k], switch, target)] = k
@@ -180,7 +188,7 @@ class FabricPaths:
 def split_paths(
     graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float
 ) -> FabricPaths:
-    """Ways with traffic split over all shortest next hops, in proportion to cables.
+    """Paths with traffic split over all shortest next hops, in proportion to cables.
 
     Parameters
     ----------
@@ -192,7 +200,7 @@ def split_paths(
 def hashed_paths(
     graph: SwitchGraph, distances: Distances, labels: Int, switch: Int, target: Int, seed: int
 ) -> FabricPaths:
-    """Ways on which each request takes one next hop at every switch, chosen by a hash of its label and the switch.
+    """Paths on which each request takes one next hop at every switch, chosen by a hash of its label and the switch.
 
     Parameters
     ----------
@@ -300,8 +308,8 @@ def _forward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[
 
 def _backward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[Int, Int]:
     """Of all switches near each target, the steps that lead there."""
-    entry, owner = _ranges(near.start[target], near.start[target + 1])
-    wanted = switch[owner] * graph.n_switches + near.switch[entry]
+    beside, owner = near.switches(target)
+    wanted = switch[owner] * graph.n_switches + beside
     low = np.searchsorted(graph.key, wanted)
     if graph.single:
         found = np.flatnonzero(graph.key[np.minimum(low, len(graph.key) - 1)] == wanted)

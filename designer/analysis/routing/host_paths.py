@@ -32,7 +32,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A way between two parts of an island: local channels and the share of the traffic each carries."""
+    """A path between two parts of an island: local channels and the share of the traffic each carries."""
 
     channels: tuple[int, ...]
     shares: tuple[float, ...]
@@ -53,7 +53,7 @@ class _Tree:
 
 @memo(most=GRAPHS_LIMIT, each=_SEGMENTS_LIMIT)
 def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segment | None:
-    """The cheapest way from `source` to `target`, split over equal ones; None if there is none."""
+    """The cheapest path from `source` to `target`, split over equal ones; None if there is none."""
     if source == target:
         return Segment((), (), 0)
     tree = _tree(graph.shape, source, rules)
@@ -75,7 +75,7 @@ def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> S
 
 
 def find_cost(shape: LocalShape, source: int, target: int, rules: Rules) -> int | None:
-    """Cost of the cheapest way, None if there is none; cheaper to ask for than the way itself."""
+    """Cost of the cheapest path, None if there is none; cheaper to ask for than the path itself."""
     if source == target:
         return 0
     return _tree(shape, source, rules).least.get(target)

@@ -9,6 +9,7 @@ import numpy as np
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import Served, asked_rate
 from designer.analysis.serving.bottlenecks import phases
+from designer.analysis.serving.drafting import Drafted, gain, pays_until
 from designer.analysis.serving.placement import Placement
 from designer.findings import Finding, Severity
 from designer.formulas.serving.attention_prefill import prefill_area
@@ -75,3 +76,27 @@ def more(served: Served, binding: Sequence[Bottleneck]) -> list[Finding]:
             pieces.append(f"twice as much of {best.label} makes {phase.name} {best.gain_if_doubled:.2f} times as fast")
     advice = "replicas take more requests; wider replicas and quicker accelerators shorten answers"
     return [Finding("SERVE-MORE", Severity.INFO, "; ".join(pieces), (), advice)]
+
+
+def drafting(served: Served, running: float) -> list[Finding]:
+    """Up to how many requests at once drafts pay, and whether they do where so many decode at once."""
+    placement = served.placement
+    drafted = placement.timed
+    if not isinstance(drafted, Drafted):
+        return []
+    requests = served.sent.requests
+    context = float(np.mean(requests.prompt)) + float(np.mean(requests.output)) / 2
+    fits = max(1, min(placement.scheduling.slots, int(placement.capacity / context)))
+    most = pays_until(placement.steps, drafted, context, fits)
+    now = gain(placement.steps, drafted, max(1, round(running)), context)
+    if most >= fits:
+        until = f"as many requests as fit, {fits:,} a replica"
+    else:
+        until = f"{most:,} requests at once in a replica" if most else "no number of requests"
+    text = (
+        f"drafting {drafted.drafts} tokens pays up to {until}; with the {max(1, round(running)):,} that decode at once "
+        f"a token comes {now:.2f} times as fast as without"
+    )
+    if now < 1:
+        return [Finding("SERVE-DRAFTS", Severity.WARNING, text, (), "draft fewer tokens or none at this load")]
+    return [Finding("SERVE-DRAFTS", Severity.INFO, text, (), "draft where fewer requests decode at once than that")]

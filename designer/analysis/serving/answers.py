@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -14,16 +15,18 @@ from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import SHARES, quantiles, read, throughput, window, within
 from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.scheduler import Requests, Steps, run_requests
+from designer.analysis.serving.spreads import JITTER, first_extra, held_back, step_spread
 from designer.analysis.serving.tiers import Tier, stored
 from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving.power import serving_power
+from designer.formulas.serving.speculation import accepted
+from designer.memo import Alike
 from designer.sources import Constant, Estimate, Status
-from designer.units import Ratio, format_quantity
+from designer.units import Ratio, Seconds, format_quantity
 from designer.workload.metrics import METRICS
-from designer.workload.models import model
-from designer.workload.serving import Serving
+from designer.workload.serving import Load, Serving
 
 #: a band is of 80 %: so many standard deviations either way
 EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "counted-serving", Status.PRIMARY, "1", "of a normal distribution")
@@ -37,22 +40,6 @@ _PROBE_LEAST_LIMIT: Final = 300
 _SETTLING_ROUNDS: Final = 5
 _MILLION_LIMIT: Final = 10**6
 SOURCES: Final = ("fit-serving", "aic-kernels", "blis")
-#: releases of engines were fitted on GPUs: on processors their overheads and kernels are others
-_PROCESSORS: Final = Constant(0.4, 0.25, 0.7, "assumed-serving", Status.ASSUMED, "1", "logarithm either way")
-#: what other widths than those fitted add to a band: stages, several servers, groups of attention
-_WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1", "logarithm of the factor either way")
-
-
-#: what a release adds to a band on a model or in a format that it was not fitted on: models left out of the fit are met
-#: within 9 % and 25 % in the median where those in it are within 4.5 % and 12 %
-_OTHER_MODEL: Final = Constant(0.13, 0.1, 0.18, "fit-serving", Status.DERIVED, "1", "logarithm either way")
-_OTHER_MODEL_FIRST: Final = Constant(0.3, 0.2, 0.45, "fit-serving", Status.DERIVED, "1", "of the first token")
-#: what products at the peak of 4 bit add: their share of it is that of 8 bit
-_FOUR_BIT: Final = Constant(
-    0.15, 0.1, 0.25, "assumed-serving", Status.ASSUMED, "1", "no run at a 4-bit peak was fitted"
-)
-#: and on accelerators of another generation: A100 and L40S from H100, four of six groups within .18, all within .25
-_OTHER_GENERATION: Final = Constant(0.12, 0.1, 0.2, "blis-runs", Status.DERIVED, "1", "logarithm either way")
 
 
 class Scaled:
@@ -62,15 +49,15 @@ class Scaled:
         self._steps, self._factor = steps, factor
 
     def decode(self, requests: int) -> float:
-        """See `StepTime.decode` [s]."""
+        """Time of a decoding step of so many requests, without their contexts [s]."""
         return self._factor * self._steps.decode(requests)
 
     def context(self) -> float:
-        """See `StepTime.context` [s]."""
+        """Time a decoding step takes for each token of context it reads [s]."""
         return self._factor * self._steps.context()
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
-        """See `StepTime.step` [s]."""
+        """Time of a step with so many tokens of prompts beside requests that decode [s]."""
         return self._factor * self._steps.step(tokens, area, finishing, requests, context)
 
 
@@ -116,57 +103,13 @@ class Served:
     stands: int = 1
     tier: Tier | None = None
     short: str = ""
+    #: the same where equal answers end a few tokens apart, if clients that are in step ask for equal ones
+    apart: ServingRun | None = None
 
     @property
     def saturated(self) -> bool:
         """True if more is asked than can be answered."""
         return not self.runs
-
-
-def step_spread(placement: Placement) -> float:
-    """80 % band of step times: logarithm of the factor either way [1]."""
-    spread = placement.release.step_spread
-    split, group = placement.split, placement.group
-    unlike = split.pipeline > 1 or split.data > 1 or (group is not None and group.situation.servers > 1)
-    unlike = unlike or (group is not None and not group.situation.intra_path.is_nvlink)
-    unmeasured = any(f.code == "SERVE-DEVICE" for f in placement.findings)
-    processors = _PROCESSORS.value if placement.device.kernels.processor else 0.0
-    machine = math.log(placement.guest.longer[1]) if placement.guest is not None else 0.0
-    differs = sum((unlike, unmeasured, placement.each > 1))
-    four = placement.device.runs_as(placement.steps.weights) == "fp4"
-    beyond = (
-        _OTHER_MODEL.value * other_model(placement),
-        _OTHER_GENERATION.value * other_generation(placement),
-        _FOUR_BIT.value * four,
-    )
-    return math.hypot(spread, math.sqrt(differs) * _WIDER.value, machine, processors, *beyond)
-
-
-def other_model(placement: Placement) -> bool:
-    """True if the release was fitted on other models, or on this one in another format."""
-    fitted = placement.release.models
-    mine = replace(placement.shape, name="", context=0), _width(placement.deployment.weights)
-    return bool(fitted) and all(
-        (replace(model(name), name="", context=0), _width(told)) != mine for name, told in fitted
-    )
-
-
-def _width(weights: str) -> str:
-    """Formats of weights that are multiplied alike."""
-    return "bf16" if weights == "fp16" else weights
-
-
-def other_generation(placement: Placement) -> bool:
-    """True if the release was fitted on accelerators of another generation."""
-    fitted, device = placement.release.architecture, placement.device
-    return bool(fitted) and not device.kernels.processor and device.architecture.partition(" ")[0] != fitted
-
-
-def first_extra(placement: Placement) -> float:
-    """What release, model and device leave open for the first token beside its steps: logarithm either way [1]."""
-    release = placement.release
-    beside = math.sqrt(max(0.0, release.first_spread**2 - release.step_spread**2))
-    return math.hypot(beside, _OTHER_MODEL_FIRST.value * other_model(placement))
 
 
 def fastest(placement: Placement) -> float:
@@ -237,7 +180,20 @@ def serve(
     if open_loop and banded and len(runs) < len(factors):
         text = f"at the slow end of the band the replicas answer {most[2] * replicas:.3g} requests a second only"
         findings.append(Finding("SERVE-NEAR", Severity.WARNING, text, (), "leave more room than the band is wide"))
-    return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas, tier=tier)
+    apart = settled(placement, jittered(requests), 1.0, cancelled) if banded and in_step(asked.load) else None
+    return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas, tier=tier, apart=apart)
+
+
+def in_step(load: Load) -> bool:
+    """True if all clients ask for equal answers, so that they stay in step with each other if these end alike."""
+    return load.kind == "clients" and load.clients > 1 and not load.lengths and load.spread == 0
+
+
+def jittered(requests: Requests) -> Requests:
+    """Requests whose answers end a few tokens apart."""
+    draw = random.Random(len(requests.output))
+    output = [max(1, n - int(abs(draw.gauss(0.0, JITTER.value)))) for n in requests.output]
+    return replace(requests, output=output)
 
 
 def settled(
@@ -259,8 +215,13 @@ def settled(
 
 def _run(placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None) -> ServingRun:
     steps = placement.timed if factor == 1 else Scaled(placement.timed, factor)
-    path = placement.release.overheads.path + placement.fetch
+    path = path_of(placement)
     return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)
+
+
+def path_of(placement: Placement) -> float:
+    """A request's way to the queue, keys and values from beyond the GPU fetched [s]."""
+    return placement.release.overheads.path + placement.fetch
 
 
 def most_of(
@@ -275,16 +236,40 @@ def most_of(
     each = sum(p + o / 2 for p, o, _ in fitting) / len(fitting)
     together = max(1, min(placement.scheduling.slots, int(placement.capacity / each)))
     count = max(_PROBE_LEAST_LIMIT, min(_PROBE_LIMIT, _GENERATIONS_LIMIT * together))
+    slowed = placement.slowed(1.0)
+    asked = placement.deployment
+    engine = placement.scheduling, placement.capacity, path_of(placement), slowed, asked.drafts, placement.curve
+    rate = _PROBED(
+        (placement.steps, engine, tuple(fitting[:count]), count),
+        lambda: _probed(placement, fitting, count, slowed, cancelled),
+    )
+    fast, slow = factors_of(placement, spread)
+    return rate, rate / fast, rate / slow
+
+
+#: what engines can take, of those asked last: the same at every rate
+_PROBED_LIMIT: Final = 32
+_PROBED: Final = Alike[float](_PROBED_LIMIT)
+
+
+def _probed(
+    placement: Placement,
+    fitting: Sequence[tuple[int, int, int]],
+    count: int,
+    slowed: float,
+    cancelled: Callable[[], bool] | None,
+) -> float:
+    """Requests a second of an engine at which so many wait at once [1/s]."""
     taken = [fitting[k % len(fitting)] for k in range(count)]
     probe = Requests([p for p, _, _ in taken], [o for _, o, _ in taken], [0.0] * count, cached=[c for _, _, c in taken])
-    run = _run(placement, probe, placement.slowed(1.0), cancelled)
+    # how tokens are sent changes nothing of what is answered
+    plain = replace(placement, scheduling=replace(placement.scheduling, stream_interval=1))
+    run = _run(plain, probe, slowed, cancelled)
     # from when the first fifth is done to when the last is admitted
     done = np.sort(run.done[run.served])
     begin, end = float(done[len(done) // _GENERATIONS_LIMIT]), float(np.nanmax(run.first))
     inside = int(((done > begin) & (done <= end)).sum())
-    rate = inside / (end - begin) if inside > count // _GENERATIONS_LIMIT else len(done) / run.end
-    fast, slow = factors_of(placement, spread)
-    return rate, rate / fast, rate / slow
+    return inside / (end - begin) if inside > count // _GENERATIONS_LIMIT else len(done) / run.end
 
 
 def asked_rate(served: Served) -> float:
@@ -383,6 +368,14 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
     base = readings[0]
     extra = first_extra(served.placement)
     least = _least_first(served)
+    every = served.runs[0].stream_interval
+    sources = (*SOURCES, "stream-intervals") if every > 1 else SOURCES
+    note = f"{note}; messages of {every} tokens" if every > 1 else note
+    placement = served.placement
+    gained = accepted(placement.curve, placement.deployment.drafts) if placement.deployment.drafts else 1.0
+    step = Seconds(base.values.get("tpot", 0.0) * gained)
+    # nobody knows whether clients with equal requests stay in step: the band is that of either
+    apart = read(served.apart, served.sent.first).values if served.apart is not None else base.values
     found: dict[str, Estimate] = {}
     for name, value in base.values.items():
         if name not in METRICS:
@@ -391,11 +384,14 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
         error = EIGHTY.value * base.errors[name] / value if value > 0 else 0.0
         beside = extra if name.startswith("ttft") else 0.0
         low = math.hypot(math.log(value / min(others)), beside, error) if value > 0 else 0.0
-        high = math.hypot(math.log(max(others) / value), beside, error) if value > 0 else 0.0
+        later = held_back(placement.release, Seconds(value), step, placement.deployment.stream_interval)
+        late = later if name.startswith("ttft") else 0.0
+        high = math.hypot(math.log(max(others) / value), beside, error, late) if value > 0 else 0.0
         slow_missing = len(readings) < 3 and served.runs[0].counts.turns > 0 and len(readings) > 1
-        top = value * math.exp(max(high, 2 * served.spread if slow_missing else high))
-        bottom = min(value, max(value * math.exp(-low), least.get(name, 0.0)))
-        found[name] = Estimate(value, bottom, top, "s", SOURCES, note, {"sampling_error": base.errors[name]})
+        ends = sorted((value, apart.get(name, value)))
+        top = ends[1] * math.exp(max(high, 2 * served.spread if slow_missing else high))
+        bottom = min(value, max(ends[0] * math.exp(-low), least.get(name, 0.0)))
+        found[name] = Estimate(value, bottom, top, "s", sources, note, {"sampling_error": base.errors[name]})
     return found
 
 

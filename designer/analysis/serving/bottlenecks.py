@@ -10,6 +10,7 @@ import numpy as np
 
 from designer.analysis.bottlenecks import NOTICE_TOLERANCE, arithmetic, first_of, memory_bandwidth, ranked, tried
 from designer.analysis.collectives import collective_bottlenecks
+from designer.analysis.communicator import Communicator
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import Served
 from designer.analysis.serving.placement import Placement
@@ -135,7 +136,12 @@ def candidates(placement: Placement, phase: Phase) -> list[Bottleneck]:
     if placement.group is not None:
         gain = whole / phase.time(placement.again(links=2.0))
         if gain >= NOTICE_TOLERANCE:
-            found += _links(placement, gain, what)
+            group = placement.group
+            if placement.peers is not None:
+                # those that share heads, or the ways between their groups: the ones that bring more
+                heads = phase.time(placement.again(links=2.0, apart=1.0))
+                group = placement.peers if heads <= phase.time(placement.again(links=1.0, apart=2.0)) else group
+            found += _links(group, gain, what)
     return found
 
 
@@ -149,9 +155,7 @@ def _engine(placement: Placement, phase: Phase, whole: float, what: str) -> list
     return [tried(one, whole, whole - spent / 2)]
 
 
-def _links(placement: Placement, gain: float, what: str) -> list[Bottleneck]:
-    group = placement.group
-    assert group is not None
+def _links(group: Communicator, gain: float, what: str) -> list[Bottleneck]:
     activity = group.between if group.between is not None else group.inside
     bottlenecks = collective_bottlenecks(group, activity, gain, first=True)
     if not bottlenecks:

@@ -23,8 +23,9 @@ from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import Readings, percentiles
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import TURN, Book, Held, Requests, Steps, engine
+from designer.analysis.serving.streaming import streamed
 from designer.analysis.serving.tiers import Tier, sent_from
-from designer.formulas.serving.step_time import Joins, StepTime
+from designer.formulas.serving.step_time import Joins, Split, StepTime
 from designer.sources import Constant, Status
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Mark, Task
@@ -54,6 +55,9 @@ SEEDS_APART_LIMIT: Final = 1_000_003
 ARRIVES: Final = Mark("next request")
 ENGINE_START: Final = "engine start"
 _FETCHES: Final = "fetches"
+COMPUTES: Final = "computes"
+_JOINS: Final = "joins"
+_EXCHANGES: Final = "exchanges"
 STANDS: Final = "stands still"
 _WIDTH: Final = len(TURN)
 
@@ -70,51 +74,73 @@ class Metered:
     def __init__(self, placement: Placement) -> None:
         self._steps: Steps = placement.timed
         self._bare: Steps | None = None
+        #: steps in which only those that share heads are joined; None where nothing else is
+        self._heads: Steps | None = None
         if placement.group is not None:
-            steps = placement.steps
-            bare = StepTime(
-                steps.shape,
-                steps.device,
-                steps.split,
-                steps.weights,
-                placement.cache_format,
-                steps.overheads,
-                Joins(),
-                steps.adapters,
-            )
-            asked = placement.deployment
-            self._bare = Drafted(bare, asked.drafts, placement.curve) if asked.drafts else bare
-        self._prompts: deque[tuple[float, float]] = deque()
+            self._bare = _joining(placement, Joins())
+            if exchanges(placement.split):
+                self._heads = _joining(placement, Joins(placement.steps.joins.reduce))
+        self._prompts: deque[tuple[float, float, float]] = deque()
         self.pace = 1.0
 
     def decode(self, requests: int) -> float:
-        """See `StepTime.decode` [s]."""
+        """Time of a decoding step of so many requests, without their contexts [s]."""
         return self.pace * self._steps.decode(requests)
 
     def context(self) -> float:
-        """See `StepTime.context` [s]."""
+        """Time a decoding step takes for each token of context it reads [s]."""
         return self.pace * self._steps.context()
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
-        """See `StepTime.step` [s]."""
+        """Time of a step with so many tokens of prompts beside requests that decode [s]."""
         time = self._steps.step(tokens, area, finishing, requests, context)
         taken = self.pace * time
         if self._bare is not None:
-            self._prompts.append((taken, time - self._bare.step(tokens, area, finishing, requests, context)))
+            bare = self._bare.step(tokens, area, finishing, requests, context)
+            heads = self._heads.step(tokens, area, finishing, requests, context) if self._heads is not None else time
+            self._prompts.append((taken, heads - bare, time - heads))
         return taken
 
-    def joined(self, told: Sequence[float]) -> float:
-        """Of some turns, as they were told, what is joining devices, alone [s]."""
+    def joined(self, told: Sequence[float]) -> tuple[float, float]:
+        """Of some turns, as they were told: joining those that share heads, and what stages and groups send, alone [s].
+
+        A step passes both by turns, so each has its links to itself while it lasts.
+        """
         if self._bare is None:
-            return 0.0
-        total, prompts = 0.0, self._prompts
+            return 0.0, 0.0
+        near, apart, prompts = 0.0, 0.0, self._prompts
         for k in range(0, len(told), _WIDTH):
             if prompts and told[k + 1] == prompts[0][0]:
-                total += prompts.popleft()[1]
+                _, first, then = prompts.popleft()
             else:
                 running = int(told[k + 4])
-                total += told[k + 3] * (self._steps.decode(running) - self._bare.decode(running))
-        return max(0.0, total)
+                whole, bare = self._steps.decode(running), self._bare.decode(running)
+                heads = self._heads.decode(running) if self._heads is not None else whole
+                first, then = told[k + 3] * (heads - bare), told[k + 3] * (whole - heads)
+            near += first
+            apart += then
+        return max(0.0, near), max(0.0, apart)
+
+
+def exchanges(split: Split) -> bool:
+    """True if a replica sends more than those that share heads: between its stages, or between groups of attention."""
+    return split.data > 1 or split.pipeline > 1
+
+
+def _joining(placement: Placement, joins: Joins) -> Steps:
+    """Steps of a placement with some of what joins its devices."""
+    steps, asked = placement.steps, placement.deployment
+    found = StepTime(
+        steps.shape,
+        steps.device,
+        steps.split,
+        steps.weights,
+        placement.cache_format,
+        steps.overheads,
+        joins,
+        steps.adapters,
+    )
+    return Drafted(found, asked.drafts, placement.curve) if asked.drafts else found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,11 +151,19 @@ class Tasks:
     ----------
     speeds
         Resources that are the speed of the machines it runs in.
+    exchange
+        A second of sending between its stages, or between its groups of attention.
     """
 
     compute: Task
     join: Task | None
     speeds: tuple[int, ...] = ()
+    exchange: Task | None = None
+
+    @property
+    def all(self) -> tuple[Task, ...]:
+        """All of them."""
+        return tuple(task for task in (self.compute, self.join, self.exchange) if task is not None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,8 +239,8 @@ class Replica:
         self.begin = self.reached = 0.0
         self.rows = 0
         self.number = 0
-        #: what the window that runs joins devices [s]
-        self.joins = 0.0
+        #: of the window that runs: joining those that share heads, and sending between stages and groups [s]
+        self.joins = self.exchanges = 0.0
         self.idle = True
         #: True if it is in machines, which may stand still
         self.stands = False
@@ -217,8 +251,8 @@ class Replica:
         #: when there is something to do again [s]
         self.wake = math.inf
 
-    def ahead(self, now: float) -> tuple[float, float, float]:
-        """The next window: computing, joining [s], and where there is nothing to do, when there will be [s]."""
+    def ahead(self, now: float) -> tuple[float, float]:
+        """The next window: computing [s], and where there is nothing to do, when there will be [s]."""
         book = self.book
         book.touched.clear()
         self.begin, self.rows = now, len(book.told) // _WIDTH
@@ -229,13 +263,26 @@ class Replica:
         self.reached, wake = self._engine.send((now, self._held(now, length)))
         if self.reached <= now:
             self.idle, self.wake = True, wake
-            return 0.0, 0.0, wake
+            return 0.0, wake
         self.idle = False
         self.number += 1
         # as the scheduler sees it; the clock is told what it takes alone
         whole = (self.reached - now) / self.steps.pace
-        joins = min(whole, self.steps.joined(book.told[self.rows * _WIDTH :]))
-        return whole - joins, joins, math.inf
+        joins, exchanged = self.steps.joined(book.told[self.rows * _WIDTH :])
+        self.joins = min(whole, joins)
+        self.exchanges = min(whole - self.joins, exchanged)
+        return whole - self.joins - self.exchanges, math.inf
+
+    def follows(self, tasks: Tasks, name: str, done: str) -> Item | None:
+        """What comes after a stretch of the window, by the last word of its step; None where that was the last."""
+        kinds = ((_JOINS, tasks.join, self.joins), (_EXCHANGES, tasks.exchange, self.exchanges))
+        words = (COMPUTES, *(word for word, _, _ in kinds))
+        if done not in words:
+            return None
+        for word, task, time in kinds[words.index(done) :]:
+            if task is not None and time > 0:
+                return Item(task, f"{name} {word}", self.number, time)
+        return None
 
     def _held(self, now: float, length: float) -> float:
         """When to look up again: at the end of the window, or when a request is due [s]."""
@@ -354,6 +401,8 @@ class RequestLog:
             np.concatenate([run.turns for run in runs]),
             total,
             joined("taken")[order],
+            messages=np.concatenate([run.messages for run in runs]),
+            stream_interval=runs[0].stream_interval,
         )
 
     @property
@@ -371,8 +420,9 @@ class RequestLog:
         run = self.run
         sent = (run.sent >= begin) & (run.sent < end)
         turns = (run.turns[:, 0] >= begin) & (run.turns[:, 0] < end)
+        messages = (run.messages[:, 0] >= begin) & (run.messages[:, 0] < end)
         if outside:
-            sent, turns = ~sent, ~turns
+            sent, turns, messages = ~sent, ~turns, ~messages
         sent &= np.arange(len(run.sent)) >= self.first
         return replace(
             run,
@@ -383,11 +433,12 @@ class RequestLog:
             output=run.output[sent],
             turns=run.turns[turns],
             taken=run.taken[sent],
+            messages=run.messages[messages],
         )
 
 
 def never_any(speeds: Sequence[int]) -> float:
-    """When machines stand still where nobody says [s]."""
+    """When machines stand still where nothing is said of it [s]."""
     return math.inf
 
 
@@ -440,7 +491,7 @@ class Engines:
         found: list[Task] = [Delay(1.0), ARRIVES]
         found += [task for _, task in self._loading.moves] if self._loading is not None else []
         for each in self._tasks:
-            found += [each.compute, *([each.join] if each.join is not None else [])]
+            found += each.all
         return [*found, *(each.move for each in self._fetches)]
 
     def start(self, now: float) -> Iterable[Item]:
@@ -480,7 +531,7 @@ class Engines:
         found = RequestLog(self._extra, self._saturated)
         for replica in self.replicas:
             book = replica.book
-            run = book.run(self.placement.capacity)
+            run = streamed(book.run(self.placement.capacity), self.placement.scheduling)
             asked = book.upcoming if book.clients else int(np.searchsorted(run.sent, end, side="right"))
             # a run shorter than the load's own has less of it to fill its engines with
             first = self.first if book.clients else min(self.first, asked // FILLING_LIMIT)
@@ -501,8 +552,9 @@ class Engines:
         replica, tasks = self.replicas[which], self._tasks[which]
         if item.step.endswith(STANDS):
             return self._window(which, now)
-        if item.step.endswith("computes") and tasks.join is not None and replica.joins > 0:
-            return [Item(tasks.join, f"replica {which + 1} joins", replica.number, replica.joins)]
+        following = replica.follows(tasks, f"replica {which + 1}", item.step.split()[-1])
+        if following is not None:
+            return [following]
         if replica.idle:
             return self._window(which, max(replica.wake, now) if now > replica.wake + ONE_STEP.value else replica.wake)
         stood = stood_still(self.set, tasks.speeds) if tasks.speeds and self.set else ()
@@ -516,12 +568,12 @@ class Engines:
             return [Item(self._tasks[which].compute, f"replica {which + 1} {STANDS}", replica.number, ONE_STEP.value)]
         self._stock(replica, now)
         begun = [item for k in range(len(self._fetches)) for item in self._fetched(k, now)]
-        computes, replica.joins, wake = replica.ahead(now)
+        computes, wake = replica.ahead(now)
         if replica.idle:
             if math.isinf(wake):
                 return begun
             return [*begun, Item(ARRIVES, f"replica {which + 1} waits", replica.number, wait=max(0.0, wake - now))]
-        return [*begun, Item(self._tasks[which].compute, f"replica {which + 1} computes", replica.number, computes)]
+        return [*begun, Item(self._tasks[which].compute, f"replica {which + 1} {COMPUTES}", replica.number, computes)]
 
     def _fetched(self, which: int, now: float) -> list[Item]:
         """Fetching for requests that are known by now and were not before, each from when it is looked up on."""
@@ -576,5 +628,6 @@ def until_end(run: ServingRun, asked: int, end: float) -> ServingRun:
         output=run.output[:asked],
         taken=cut(run.taken),
         turns=run.turns[run.turns[:, 0] < end],
+        messages=run.messages[run.messages[:, 0] < end],
         end=end,
     )

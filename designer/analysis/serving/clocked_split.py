@@ -14,6 +14,7 @@ import numpy as np
 
 from designer.analysis.serving.clocked import (
     ARRIVES,
+    COMPUTES,
     ENGINE_START,
     LONGEST_STEP,
     ONE_STEP,
@@ -35,6 +36,7 @@ from designer.analysis.serving.load import FILLING_LIMIT, sent_to_one
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import Requests
+from designer.analysis.serving.streaming import streamed
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Task
 from designer.workload.serving import Load
@@ -87,7 +89,7 @@ class SplitEngines:
         found: list[Task] = [Delay(1.0), ARRIVES, *(each.move for each in self._handing.values())]
         found += [task for _, task in self._loading.moves] if self._loading is not None else []
         for each in (*self._tasks[_READS], *self._tasks[_ANSWERS]):
-            found += [each.compute, *([each.join] if each.join is not None else [])]
+            found += each.all
         return found
 
     def start(self, now: float) -> Iterable[Item]:
@@ -102,6 +104,7 @@ class SplitEngines:
             self.replicas[side] = [Replica(placement, none, window, way, now) for _ in range(count)]
             self._ids[side] = [[] for _ in range(count)]
             for replica, tasks in zip(self.replicas[side], self._tasks[side], strict=True):
+                replica.stands = bool(tasks.speeds)
                 replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
         sent = sent_to_one(self.load, 1, self.answers.place, self.answers.capacity)
         self._first = sent.first
@@ -118,6 +121,8 @@ class SplitEngines:
         """The next window of a replica; a request whose keys and values are there goes to its engine."""
         what = item.step.split()
         if what[0] == "pull":
+            if item.step.endswith(STANDS):
+                return [self._pull(int(what[1]) - 1, item.number)]
             return self._handed(item.number, now)
         if what[0] not in self.replicas:
             return self._loaded(item, now)
@@ -125,8 +130,9 @@ class SplitEngines:
         replica, tasks = self.replicas[side][which], self._tasks[side][which]
         if item.step.endswith(STANDS):
             return self._window(side, which, now)
-        if what[2] == "compute" and tasks.join is not None and replica.joins > 0:
-            return [Item(tasks.join, f"{side} {which + 1} join", replica.number, replica.joins)]
+        following = replica.follows(tasks, f"{side} {which + 1}", what[2])
+        if following is not None:
+            return [following]
         if replica.idle:
             return self._window(side, which, max(replica.wake, now))
         stood = stood_still(self.set, tasks.speeds) if tasks.speeds and self.set else ()
@@ -153,8 +159,9 @@ class SplitEngines:
         for replica, ids in zip(self.replicas[_READS], self._ids[_READS], strict=True):
             taken[ids] = replica.book.taken[: len(ids)]
         for replica, ids in zip(self.replicas[_ANSWERS], self._ids[_ANSWERS], strict=True):
-            first[ids], done[ids] = replica.book.first, replica.book.done
-            runs.append(replica.book.run(self.answers.capacity))
+            answered = streamed(replica.book.run(self.answers.capacity), self.answers.scheduling)
+            first[ids], done[ids] = answered.first, replica.book.done
+            runs.append(answered)
         sent = np.array(self._asked[2])
         counts = runs[0].counts
         run = ServingRun(
@@ -176,6 +183,8 @@ class SplitEngines:
                 counts.kv_capacity,
             ),
             taken,
+            messages=np.concatenate([one.messages for one in runs]),
+            stream_interval=runs[0].stream_interval,
         )
         asked = int(np.searchsorted(sent, end, side="right"))
         return RequestLog(
@@ -215,9 +224,9 @@ class SplitEngines:
             # nobody looks what has come: that is done once the machine runs again
             replica.idle = False
             return [Item(tasks.compute, f"{side} {which + 1} {STANDS}", replica.number, ONE_STEP.value)]
-        computes, replica.joins, wake = replica.ahead(now)
+        computes, wake = replica.ahead(now)
         if not replica.idle:
-            return [Item(tasks.compute, f"{side} {which + 1} compute", replica.number, computes)]
+            return [Item(tasks.compute, f"{side} {which + 1} {COMPUTES}", replica.number, computes)]
         if math.isinf(wake):
             return []
         return [Item(ARRIVES, f"{side} {which + 1} wait", replica.number, wait=max(0.0, wake - now))]
@@ -230,11 +239,18 @@ class SplitEngines:
             if math.isnan(book.done[i]):
                 continue
             number = ids[i]
-            to = number % len(self.replicas[_ANSWERS])
-            handing, tokens = self._handing[which, to], self._asked[0][number]
-            step = f"pull {which + 1} to {to + 1}"
-            found.append(Item(handing.move, step, number, handing.size(tokens), wait=handing.beside(tokens)))
+            found.append(self._pull(which, number))
         return found
+
+    def _pull(self, which: int, number: int) -> Item:
+        """A hand-over; while a machine at either end stands still it does not begin."""
+        to = number % len(self.replicas[_ANSWERS])
+        step = f"pull {which + 1} to {to + 1}"
+        for tasks in (self._tasks[_READS][which], self._tasks[_ANSWERS][to]):
+            if stands_still(self.set, tasks.speeds):
+                return Item(tasks.compute, f"{step} {STANDS}", number, ONE_STEP.value)
+        handing, tokens = self._handing[which, to], self._asked[0][number]
+        return Item(handing.move, step, number, handing.size(tokens), wait=handing.beside(tokens))
 
     def _handed(self, number: int, now: float) -> list[Item]:
         to = number % len(self.replicas[_ANSWERS])

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.analysis.training.accelerators import data_sheet, number, text_of
-from designer.analysis.vms.guests import Guest
+from designer.analysis.vms.guest import Guest
 from designer.catalog.parttype import Capability
 from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
-from designer.formulas.serving._kernels import kernels_of, processor_kernels
+from designer.formulas.serving._kernels import in_memory, kernels_of, processor_kernels
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Watts
 
@@ -27,7 +27,7 @@ USUAL_UNITS: Final = Constant(108, 40, 132, "assumed-serving", Status.ASSUMED, "
 
 
 def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[Finding, ...]]:
-    """The device all of a group are taken for: the slowest of them, told where they differ.
+    """The device all of a group are taken for: the slowest of them, reported where they differ.
 
     Raises
     ------
@@ -74,6 +74,8 @@ def _device(network: Network, index: int, place: str) -> Device:
     sheet = data_sheet(network, index, _FORMATS, place, "serve", remedy)
     units = number(network, index, "cores" if sheet.processor else "streaming_multiprocessors") or USUAL_UNITS.value
     kernels = processor_kernels() if sheet.processor else kernels_of(text_of(network, index, "architecture"))[0]
+    if not sheet.processor:
+        kernels = in_memory(kernels, text_of(network, index, "memory_type"))
     power = number(network, index, "power_per_part") or 0.0
     return Device(
         sheet.name,

@@ -10,11 +10,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.serving.answers import Served, settled
+from designer.analysis.serving.answers import Served, path_of, settled
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.readings import quantiles
 from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.split import run_split
+from designer.memo import Alike
 from designer.workload.serving import Load
 
 Float = npt.NDArray[np.float64]
@@ -73,6 +74,23 @@ def frontier(served: Served, cancelled: Callable[[], bool] | None = None) -> Fro
     if asked.load.kind == "offline" or not math.isfinite(most) or most <= 0:
         return None
     base = replace(asked.load, kind="rate" if asked.load.kind == "clients" else asked.load.kind)
+    placement, cut = served.placement, served.placement.cut
+    if base.kind != "rate" or served.prompts is not None or placement.others or (cut is not None and cut.turns > 1):
+        return _frontier(served, base, most, cancelled)
+    deployment = placement.deployment
+    engine = placement.scheduling, placement.capacity, path_of(placement), deployment.drafts, placement.curve
+    load = replace(base, rate=1.0, clients=0)
+    key = placement.steps, engine, load, asked.limits.share, most, served.stands, len(placement.replicas)
+    return _KNOWN(key, lambda: _frontier(served, base, most, cancelled))
+
+
+#: frontiers asked for last: the same at every rate
+_KNOWN_LIMIT: Final = 16
+_KNOWN: Final = Alike[Frontier](_KNOWN_LIMIT)
+
+
+def _frontier(served: Served, base: Load, most: float, cancelled: Callable[[], bool] | None) -> Frontier:
+    """The frontier, load by load."""
     points: list[tuple[float, ...]] = []
     for hundredths in _LOADS_LIMIT:
         rate = most * hundredths / _HUNDREDTHS_LIMIT

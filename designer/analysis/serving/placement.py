@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,16 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.collectives import role_findings
-from designer.analysis.communicator import Communicator, make_concurrent, widened
+from designer.analysis.communicator import Communicator, make_concurrent, time_over, widened
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
 from designer.analysis.serving.devices import device_of, in_machine
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.training.preparation import shape_of
-from designer.analysis.vms.guests import Guest, Work, guest_of, network_for
+from designer.analysis.vms.guest import Guest, Work
+from designer.analysis.vms.guest_network import network_for
+from designer.analysis.vms.guests import guest_of
 from designer.errors import AnalysisError, CatalogError, raised_as
 from designer.findings import Finding, Severity
+from designer.formulas.collectives import CollectiveSituation
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._number_format import NumberFormat, number_format
 from designer.formulas.serving._release import Release, Scheduling
@@ -30,9 +33,10 @@ from designer.formulas.serving.small_all_reduce import small_all_reduce
 from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.formulas.serving.weights_size import weights_size
+from designer.memo import Alike
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, format_quantity
 from designer.workload.drafts import draft
-from designer.workload.engines import Chosen, release
+from designer.workload.engines import Chosen, release, scheduling_on
 from designer.workload.serving import Deployment
 from designer.workload.shape import TransformerShape
 
@@ -55,6 +59,8 @@ class Placement:
         Bytes on the fullest device [B].
     group
         What joins the devices of a replica, all replicas at once; None for one device.
+    peers
+        What joins those that share attention heads, where a replica has several such groups; None where it is `group`.
     cut
         What of a device each replica has.
     fetch
@@ -84,6 +90,7 @@ class Placement:
     fetch: float = 0.0
     others: tuple[float, ...] = ()
     turn: float = 1.0
+    peers: Communicator | None = None
 
     @property
     def accelerators(self) -> int:
@@ -125,9 +132,14 @@ class Placement:
         """The engine's release."""
         return self.chosen.release
 
-    def again(self, device: Device | None = None, links: float = 1.0) -> StepTime:
-        """Step times with another device, or with links that many times as wide."""
-        joins = _joins(self.network, self.group, self.split, self.deployment.graph, links)
+    def again(self, device: Device | None = None, links: float = 1.0, apart: float | None = None) -> StepTime:
+        """Step times with another device, or with links that many times as wide; `apart`: beyond those of heads."""
+
+        def wide(group: Communicator | None, factor: float) -> Communicator | None:
+            return widened(group, factor, factor) if group is not None and factor != 1 else group
+
+        whole = wide(self.group, links if apart is None or self.peers is None else apart)
+        joins = _joins(_joined(whole, wide(self.peers, links), self.split), self.split, self.deployment.graph)
         steps = self.steps
         return StepTime(
             self.shape,
@@ -175,18 +187,19 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         network = network_for(network, guest)
     with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
         chosen = release(asked.engine, asked.release)
-    how = _scheduling(chosen.release, asked, place)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
     cut = slice_of(network, int(parts[0]), device, asked.part, f"{place}.part")
     device = cut.device
+    how = _scheduling(chosen.release, asked, device, place)
     if asked.part:
         asked, parts = _divided(asked, cut, parts, place)
     split = _split(network, shape, asked, parts, device, how, weights, cache, place)
     replicas = _replicas(asked, parts, network.island[parts], split, place)
     group = _group(network, replicas, f"{place}.group")
-    joins = _joins(network, group, split, asked.graph, 1.0)
-    steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
+    several = 1 < split.tensor < split.devices
+    peers = _group(network, replicas.reshape(-1, split.tensor), f"{place}.group") if several else None
+    steps = _steps(shape, device, split, weights, cache, chosen.release, _joined(group, peers, split), asked)
     held = weights_size(shape, weights, split.tensor, split.data, split.pipeline, split.copies(shape.experts))
     capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
     told = [*findings, *told_of_it, *_findings_of(asked, chosen, replicas, len(parts))]
@@ -214,6 +227,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         _curve(asked, place),
         guest,
         cut,
+        peers=peers,
     )
 
 
@@ -235,14 +249,16 @@ def _curve(asked: Deployment, place: str) -> tuple[float, ...]:
         return draft(asked.draft)
 
 
-def _scheduling(chosen: Release, asked: Deployment, place: str) -> Scheduling:
-    how = chosen.scheduling
+def _scheduling(chosen: Release, asked: Deployment, device: Device, place: str) -> Scheduling:
+    how = scheduling_on(chosen, device.memory, device.architecture)
     if asked.budget:
         how = replace(how, budget=asked.budget)
     if asked.slots:
         how = replace(how, slots=asked.slots)
     if asked.block:
         how = replace(how, block=asked.block)
+    if asked.stream_interval:
+        how = replace(how, stream_interval=asked.stream_interval)
     if asked.memory_share:
         if asked.memory_share > 1:
             raise AnalysisError(
@@ -332,9 +348,10 @@ def _split(
             remedy="use smaller widths or a larger group",
         )
     held = weights_size(shape, weights, split.tensor, data, pipeline, split.copies(shape.experts))
+    on = f"each of {split.devices} devices" if split.devices > 1 else "one device"
     raise AnalysisError(
-        f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on each of "
-        f"{split.devices} devices leave no room for keys and values in {format_quantity(device.memory, 'size')} at a "
+        f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on {on} "
+        f"leave no room for keys and values in {format_quantity(device.memory, 'size')} at a "
         f"memory share of {how.memory_share:g}",
         place=place,
         remedy="use more devices for a replica, narrower weights, or parts with more memory",
@@ -390,38 +407,68 @@ def _group(network: Network, replicas: Int, place: str) -> Communicator | None:
     return max(shapes, key=lambda one: one.time("all-reduce", size).time)
 
 
-def _joins(network: Network, group: Communicator | None, split: Split, graph: bool, links: float) -> Joins:
-    """Times of joining over the drawn links."""
-    del network
+#: step times of what was asked last: another load on the same devices, formats and links finds them worked out
+_STEPS_LIMIT: Final = 24
+_STEPS: Final = Alike[StepTime](_STEPS_LIMIT)
+
+
+def _steps(
+    shape: TransformerShape,
+    device: Device,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    of: Release,
+    joined: Sequence[CollectiveSituation],
+    asked: Deployment,
+) -> StepTime:
+    """Step times, the same object for all drawings in which they are the same."""
+    key = (shape, device, split, weights, cache, of.overheads, asked.adapters, asked.graph, tuple(joined))
+
+    def make() -> StepTime:
+        joins = _joins(joined, split, asked.graph)
+        return StepTime(shape, device, split, weights, cache, of.overheads, joins, asked.adapters)
+
+    return _STEPS(key, make)
+
+
+def _joined(group: Communicator | None, peers: Communicator | None, split: Split) -> tuple[CollectiveSituation, ...]:
+    """How those that share heads are joined, how all are, and how they are where all send to all, if they do."""
     if group is None:
+        return ()
+    found = ((peers or group).situation, group.situation)
+    return (*found, group.exchanging().situation) if split.data > 1 and split.expert > 1 else found
+
+
+def _joins(joined: Sequence[CollectiveSituation], split: Split, graph: bool) -> Joins:
+    """Times of joining over the drawn links."""
+    if not joined:
         return Joins()
-    one = widened(group, links, links) if links != 1 else group
-    situation = one.situation
+    situation, whole = joined[:2]
     link = BytesPerSecond(situation.intra_bandwidth)
-    near = situation.servers == 1 and situation.intra_path.is_nvlink and split.devices <= _TENSOR_LIMIT
+    near = situation.servers == 1 and situation.intra_path.is_nvlink and split.tensor <= _TENSOR_LIMIT
 
     def reduce(size: Bytes) -> Seconds:
-        library = Seconds(one.time("all-reduce", size).time)
+        library = Seconds(time_over(situation, "all-reduce", size).time)
         if not near:
             return library
         return min(library, small_all_reduce(split.tensor, size, link, graph=graph))
 
     def exchange(size: Bytes) -> Seconds:
         # tokens to where their experts are, and back
-        return Seconds(one.time("all-gather", size).time + one.time("reduce-scatter", size).time)
+        return Seconds(time_over(whole, "all-gather", size).time + time_over(whole, "reduce-scatter", size).time)
 
     def hop(size: Bytes) -> Seconds:
-        return Seconds(one.time("send-recv", size).time)
+        return Seconds(time_over(whole, "send-recv", size).time)
 
     def dispatch(size: Bytes) -> Seconds:
         # every device to every other, there and back
-        return Seconds(2 * all_to_all.time("all-to-all", size).time)
+        return Seconds(2 * time_over(joined[-1], "all-to-all", size).time)
 
     wide = split.data > 1 and split.expert > 1
-    all_to_all = one.exchanging() if wide else one
-    joined = _gridded(reduce) if split.tensor > 1 else no_joining
+    reduced = _gridded(reduce) if split.tensor > 1 else no_joining
     return Joins(
-        joined,
+        reduced,
         _gridded(exchange) if split.data > 1 else no_joining,
         _gridded(hop) if split.pipeline > 1 else no_joining,
         _gridded(dispatch) if wide else no_joining,
@@ -455,7 +502,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
     """
     try:
         chosen = release(asked.engine, asked.release)
-        how = _scheduling(chosen.release, asked, placement.place)
+        how = _scheduling(chosen.release, asked, placement.device, placement.place)
         weights, cache = number_format(asked.weights), number_format(asked.cache)
         placement.device.runs_as(weights)
     except (AnalysisError, CatalogError):

@@ -40,6 +40,10 @@ class ServingRun:
     taken : (n,) when each prompt was first worked on [s]
     ready, there : (n,) when it was read and when its keys and values had been pulled [s]; empty where nothing is pulled
     turns : (n_turns, 7) begin [s], first step [s], growth of a step [s], steps, running, cached tokens, waiting
+    messages : (n_messages, 2) when each but the first of a request was sent, and how long after the one before [s];
+        empty where every token is sent by itself
+    stream_interval
+        Tokens of a message.
     """
 
     sent: Float
@@ -53,6 +57,8 @@ class ServingRun:
     taken: Float = field(default_factory=lambda: np.zeros(0))
     ready: Float = field(default_factory=lambda: np.zeros(0))
     there: Float = field(default_factory=lambda: np.zeros(0))
+    messages: Float = field(default_factory=lambda: np.zeros((0, 2)))
+    stream_interval: int = 1
 
     @cached_property
     def served(self) -> npt.NDArray[np.bool_]:
@@ -76,7 +82,9 @@ class ServingRun:
         return (self.done - self.first)[more] / (self.output[more] - 1)
 
     def gaps(self) -> tuple[Float, Float]:
-        """Times between two tokens of a request [s], and how many there were of each."""
+        """Times between two tokens of a request, or two messages of several [s], and how many there were of each."""
+        if self.stream_interval > 1:
+            return self.messages[:, 1], np.ones(len(self.messages))
         kept = self.turns[self.turns[:, 4] > 0]
         if not len(kept):
             return np.zeros(0), np.zeros(0)

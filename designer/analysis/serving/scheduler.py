@@ -19,6 +19,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from designer.analysis.serving.records import Counts, ServingRun
+from designer.analysis.serving.streaming import streamed
 from designer.errors import AnalysisError, Cancelled
 from designer.formulas.serving._release import Scheduling
 
@@ -26,6 +27,8 @@ from designer.formulas.serving._release import Scheduling
 LOOK_LIMIT: Final = 4096
 #: an arrival this close to the end of a step comes before it, relative to the step
 _EDGE_TOLERANCE: Final = 1e-12
+#: more than requests are ever admitted in one run
+_SPAN_LIMIT: Final = 2**32
 #: dead entries of the list of running requests are cleared beyond this many for each that lives
 _DEAD_LIMIT: Final = 4
 _SPARE_LIMIT: Final = 64
@@ -103,7 +106,7 @@ def run_requests(
     # never held, it goes through to its end
     with suppress(StopIteration):
         next(engine(steps, book, how, capacity, jump=jump, cancelled=cancelled))
-    return book.run(capacity)
+    return streamed(book.run(capacity), how)
 
 
 class Book:
@@ -293,40 +296,52 @@ def engine(
     first, done, taken = book.first, book.done, book.taken
     coming, touched, send = book.coming, book.touched, book.send
     version_of, began = book.version_of, book.began
-    live = hold < math.inf
+    live, clients = hold < math.inf, book.clients
     n = len(prompt)
 
     waiting: deque[int] = deque()
-    ends: list[tuple[int, int, int]] = []  # (step at which it ends, version, request)
+    #: step at which a request ends, times a span, plus its version: one number is compared quicker than three
+    ends: list[int] = []
+    whose = [-1]  # request of every version
     order: list[tuple[int, int]] = []  # (request, version) by admission, for preemption
     version = 0
     split, split_done = -1, 0  # the one prompt that is being split, and how much of it is done
     now, count = 0.0, 0  # time, and steps in which requests decoded
     running = cached = context = promised = 0
     finished = refused = turns = stepped = preempted = tokens_in = tokens_out = peak = 0
-    told = book.told
+    #: what is told of turns, until it is written down: a list grows quicker than an array
+    lines: list[float] = []
     reserve, budget, slots = how.reserve, how.budget, how.slots
     mixed, chunked = how.mixed, how.chunked
     growth = steps.context()
     #: lengths of steps by how many decode, but for what grows with their context
     lengths: dict[int, float] = {}
     step, decode, length_of = steps.step, steps.decode, lengths.get
-    tell, arrive, take_next, admitted = told.extend, coming.popleft, waiting.popleft, order.append
+    tell, arrive, take_next, admitted = lines.extend, coming.popleft, waiting.popleft, order.append
     push, pop = heapq.heappush, heapq.heappop
+    span, look = _SPAN_LIMIT, LOOK_LIMIT
+    #: nothing was read in a turn that only decodes
+    none: list[int] = []
+    room = free = beside = 0
 
     while live or finished + refused < n:
         turns += 1
         if now >= hold:
+            _written(book, lines)
             book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
             now, hold = yield now, now
             growth = steps.context()
             lengths.clear()
-        if cancelled is not None and not turns % LOOK_LIMIT and cancelled():
-            raise Cancelled("stopped")
+        if turns >= look:
+            look = turns + LOOK_LIMIT
+            _written(book, lines)
+            if cancelled is not None and cancelled():
+                raise Cancelled("stopped")
         while coming and coming[0][0] <= now:
             waiting.append(arrive()[1])
         if not running and not waiting and split < 0:
             if live:
+                _written(book, lines)
                 book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
                 now, hold = yield now, coming[0][0] if coming else math.inf
                 growth = steps.context()
@@ -357,9 +372,11 @@ def engine(
             preempted += 1
             robbed = True
         fill, area = 0, 0.0
-        ready: list[int] = []
-        beside = running if mixed else 0
-        room, free = budget - beside, capacity - cached - beside
+        ready = none
+        if waiting or split >= 0:
+            ready = []
+            beside = running if mixed else 0
+            room, free = budget - beside, capacity - cached - beside
         if split >= 0:
             take = min(prompt[split] - split_done, room, max(free, 0))
             if take > 0:
@@ -371,7 +388,7 @@ def engine(
                 if split_done == prompt[split]:
                     ready.append(split)
                     split = -1
-        if split < 0 and not robbed:
+        if waiting and split < 0 and not robbed:
             while waiting and running + len(ready) < slots and room > 0:
                 i = waiting[0]
                 whole = prompt[i]
@@ -382,9 +399,11 @@ def engine(
                     continue
                 if reserve and cached + reserve * (promised + left[i]) + whole > capacity:
                     break
-                hit = min(hits[i], whole - 1)
+                hit = hits[i]
+                if hit >= whole:
+                    hit = whole - 1
                 new = whole - hit
-                take = min(new, room) if chunked else new
+                take = room if chunked and new > room else new
                 if (take > room and fill) or hit + take > free:
                     break
                 take_next()
@@ -425,9 +444,14 @@ def engine(
             now = max(now, coming[0][0])
             continue
         else:
-            while version_of[ends[0][2]] != ends[0][1]:
-                pop(ends)
-            k = ends[0][0] - count
+            end = ends[0]
+            if preempted:
+                mark = end % span
+                while version_of[whose[mark]] != mark:
+                    pop(ends)
+                    end = ends[0]
+                    mark = end % span
+            k = end // span - count
             if reserve < 1:
                 fits = (capacity - cached) // running
                 if fits < k:
@@ -447,7 +471,8 @@ def engine(
                     last = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
                 else:
                     last = math.ceil(wait / one)
-                k = min(k, max(1, last))
+                if last < k:
+                    k = last if last > 1 else 1
             if not jump:
                 k = 1
             now += k * one + more * k * (k - 1) / 2
@@ -461,8 +486,10 @@ def engine(
             stepped += k
         if cached > peak:
             peak = cached
-        while ends and (ends[0][0] <= count or version_of[ends[0][2]] != ends[0][1]):
-            at, mark, i = pop(ends)
+        over = (count + 1) * span
+        while ends and (ends[0] < over or (preempted and version_of[whose[ends[0] % span]] != ends[0] % span)):
+            at, mark = divmod(pop(ends), span)
+            i = whose[mark]
             if version_of[i] != mark:
                 continue
             version_of[i] = 0
@@ -475,7 +502,8 @@ def engine(
             if live:
                 touched.append(i)
             finished += 1
-            send(now)
+            if clients:
+                send(now)
         for i in ready:
             tokens_out += 1
             if live:
@@ -493,9 +521,17 @@ def engine(
                 version_of[i], began[i] = version, count
                 running += 1
                 context += prompt[i]
-                push(ends, (count + left[i] - 1, version, i))
+                whose.append(i)
+                push(ends, (count + left[i] - 1) * span + version)
                 admitted((i, version))
         if len(order) > _DEAD_LIMIT * (running + _SPARE_LIMIT):
             order[:] = [pair for pair in order if version_of[pair[0]] == pair[1]]
+    _written(book, lines)
     book.now = now
     book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
+
+
+def _written(book: Book, lines: list[float]) -> None:
+    """Write down what was told of turns since the last time."""
+    book.told.fromlist(lines)
+    lines.clear()

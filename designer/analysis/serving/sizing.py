@@ -9,13 +9,14 @@ from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, Cell, Column, Table
-from designer.analysis.serving.answers import most_of, serve, settled, step_spread
+from designer.analysis.serving.answers import most_of, serve, settled
 from designer.analysis.serving.apart import sized_apart
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.readings import read, within
 from designer.analysis.serving.searching import reason_lost, screened
+from designer.analysis.serving.spreads import step_spread
 from designer.errors import AnalysisError, Cancelled
 from designer.units import format_quantity
 from designer.workload.serving import Deployment, Limits, Serving
@@ -199,6 +200,8 @@ def size_serving(
     if best.holds:
         found[1:] = [_beaten(c, best) for c in found[1:]]
     binding = () if "for prompts" in best.choice else _binding(_network_of(best, placed, network), asked, best, place)
+    if progress is not None:
+        progress(1.0, "done")
     return Sized(tuple(found), drawn, place, binding, looked)
 
 
@@ -312,16 +315,20 @@ def _fewest(placement: Placement, asked: Serving, cancelled: Callable[[], bool] 
     one = sent_to_one(asked.load, 1, placement.place, placement.capacity)
     requests = one.requests
     rate = offered(asked.load, requests)
-    most = most_of(placement, requests, step_spread(placement), cancelled)[0]
+    most, fast, slow = most_of(placement, requests, step_spread(placement), cancelled)
     width = placement.split.devices
     beside = placement.each
     replicas = max(1, math.ceil(rate / (most * _FULL_TOLERANCE)))
     last: _Tried | None = None
+    if replicas > _REPLICAS_LIMIT:
+        each = format_quantity(most, "frequency")
+        why = f"a replica takes {each} at most: it needs {replicas:,}, above {_REPLICAS_LIMIT:,} none are looked for"
+        return Candidate(placement.split.tensor, 0, 0, math.nan, math.nan, math.nan, 0.0, why)
     while replicas <= _REPLICAS_LIMIT:
         tried = _try(placement, asked, replicas, cancelled)
         if tried.holds:
-            each, able = (format_quantity(x, "frequency") for x in (rate / replicas, most))
-            why = f"{each} each of {able} it can take"
+            each, able, least, best = (format_quantity(x, "frequency") for x in (rate / replicas, most, slow, fast))
+            why = f"{each} each of {able} it can take ({least} to {best} within the band)"
             return Candidate(
                 placement.split.tensor,
                 replicas,

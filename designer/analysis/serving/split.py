@@ -19,13 +19,13 @@ from designer.analysis.serving.answers import (
     most_of,
     sampled,
     saturated,
-    step_spread,
     too_long,
 )
 from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.spreads import step_spread
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
 from designer.findings import Finding
@@ -255,6 +255,8 @@ def _run(
         taken,
         ready,
         there,
+        kept_run.messages,
+        kept_run.stream_interval,
     )
 
 

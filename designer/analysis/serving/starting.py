@@ -150,7 +150,7 @@ class Ways:
 def loading_ways(
     placements: Sequence[Placement], storage: str, readers: int, place: str, *, peers: bool = False
 ) -> Ways:
-    """See `start_engines`.
+    """Which way weights come to the devices of some placements, and how much of them.
 
     Raises
     ------

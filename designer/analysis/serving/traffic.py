@@ -43,7 +43,8 @@ def traffic(served: Served, rate: float) -> tuple[ChannelLoads, Rows[Flow], int]
         for placement, phase in _steps(served):
             if placement.group is not None:
                 size = max(1.0, _tokens(phase) * placement.shape.hidden * _HALF_SIZE)
-                found += flows_of(placement.group, placement.group.time("all-reduce", size))
+                group = placement.peers or placement.group
+                found += flows_of(group, group.time("all-reduce", size))
         return tuple(found)
 
     return loads, Rows(flows), count
@@ -101,8 +102,9 @@ def _joined(served: Served, placement: Placement, phase: Phase, rate: float) -> 
         kinds.append(("send-recv", size, split.pipeline))
     found: list[tuple[ChannelLoads, float]] = []
     for name, much, count in kinds:
-        time = group.time(name, max(1.0, much))
-        found.append((loads_of(group, time), steps * count * time.time))
+        one = (placement.peers or group) if name == "all-reduce" else group
+        time = one.time(name, max(1.0, much))
+        found.append((loads_of(one, time), steps * count * time.time))
     return found
 
 

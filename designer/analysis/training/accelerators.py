@@ -25,7 +25,7 @@ HOST_SHARE: Final = Constant(0.8, 0.6, 0.9, "assumed-training", Status.ASSUMED, 
 
 
 def accelerator_of(network: Network, parts: Int, place: str) -> tuple[Accelerator, tuple[Finding, ...]]:
-    """The accelerator all ranks are taken for: the slowest of them, told where they differ.
+    """The accelerator all ranks are taken for: the slowest of them, reported where they differ.
 
     Raises
     ------

@@ -162,7 +162,7 @@ def _collectives(routed_step: RoutedStep) -> list[Bottleneck]:
 
 
 def _alike(bottlenecks: list[Bottleneck]) -> list[Bottleneck]:
-    """Links that bind in the same way told once."""
+    """Links that bind in the same way listed once."""
     found: dict[str, list[Bottleneck]] = {}
     for bottleneck in bottlenecks:
         found.setdefault(bottleneck.why, []).append(bottleneck)

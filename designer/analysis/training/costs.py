@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.communicator import Communicator, make_concurrent, widened
-from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.network import Network
 from designer.formulas.communication import Kind, RankGroup
 from designer.formulas.layout import Layout
 from designer.memo import memo
@@ -77,7 +77,11 @@ def ranks_of(network: Network, parts: Int, place: str) -> Ranks:
     return _ranks(network, np.asarray(parts, dtype=np.int64).tobytes(), place)
 
 
-@memo(most=NETWORKS_LIMIT)
+#: networks whose ranks are kept: each keeps what was routed at every scale of a curve
+_RANKS_LIMIT: Final = 3
+
+
+@memo(most=_RANKS_LIMIT)
 def _ranks(network: Network, parts: bytes, place: str) -> Ranks:
     return Ranks(network, np.frombuffer(parts, dtype=np.int64), place)
 

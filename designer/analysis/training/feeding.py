@@ -16,9 +16,9 @@ import numpy.typing as npt
 from designer.analysis.bottlenecks import Limit
 from designer.analysis.capacities import NETWORK
 from designer.analysis.frame import size_of
+from designer.analysis.legs import Legs
 from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.protocols import cores_of_islands, ends_in_host, host_cost
-from designer.analysis.routes import Legs
 from designer.analysis.selection import Traffic, pair_parts, pair_up, resolve
 from designer.analysis.staging import near_memory, refusing, staged
 from designer.analysis.training.accelerators import number
@@ -236,19 +236,23 @@ def _limits(
         limit = Limit("workers", f"{path.workers} workers for each accelerator, {does}", path.workers * together / cost)
         for rows in np.split(np.arange(len(readers)), len(readers) // together):
             found.append(Extra(limit, rows, np.ones(len(rows))))
-    receive = _receiving_cost(network, readers, traffic)
+    usage = cost + _receiving_cost(network, readers, traffic)
     island = network.island[arrive]
-    available = cores_of_islands(network)
     order = np.argsort(island, kind="stable")
     starts = np.flatnonzero(np.diff(island[order], prepend=-1))
-    for rows in np.split(order, starts[1:]):
-        cores = float(available[island[rows[0]]])
-        usage = cost + receive[rows]
-        if not cores or not usage.any():
-            continue
-        base = float(usage.max())
-        label = "processor cores decoding and receiving" if cost else "processor cores receiving"
-        found.append(Extra(Limit("cores", label, cores / base), rows, usage / base))
+    if not len(starts):
+        return found
+    # of a server: its cores, and the most that any reader of it takes
+    cores = cores_of_islands(network)[island[order[starts]]].astype(np.float64)
+    base = np.maximum.reduceat(usage[order], starts)
+    label = "processor cores decoding and receiving" if cost else "processor cores receiving"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = usage[order] / np.repeat(base, np.diff(starts, append=len(order)))
+        capacity = (cores / base).tolist()
+    ends = [*starts.tolist(), len(order)]
+    for k in np.flatnonzero((cores > 0) & (base > 0)).tolist():
+        mine = slice(ends[k], ends[k + 1])
+        found.append(Extra(Limit("cores", label, capacity[k]), order[mine], relative[mine]))
     return found
 
 

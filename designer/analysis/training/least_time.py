@@ -22,7 +22,7 @@ _FROZEN_PASSES: Final = 2
 
 
 def least_work(training: Training, place: str) -> float:
-    """Arithmetic that a whole training cannot do without [FLOP]; 0 where how long it runs is not told.
+    """Arithmetic that a whole training cannot do without [FLOP]; 0 where how long it runs is not given.
 
     Raises
     ------

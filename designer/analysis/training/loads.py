@@ -31,7 +31,7 @@ def loads(network: Network, routed_step: RoutedStep) -> ChannelLoads:
 
 def _loads(network: Network, routed_step: RoutedStep) -> LoadsOfClasses:
     phases = [loads_of(one, time).in_classes() for one, time in _running(routed_step)]
-    beside = [(loads.in_classes(), share) for loads, share in _beside(network, routed_step)]
+    beside = [(loads.in_classes(), share) for loads, share in input_loads(network, routed_step)]
     rates = np.repeat(network.arrays.rate_class, 2)
     classes = classes_by(rates, len(network.class_rate))
     for each in (*phases, *(one for one, _ in beside)):
@@ -49,7 +49,7 @@ def _loads(network: Network, routed_step: RoutedStep) -> LoadsOfClasses:
     return LoadsOfClasses(classes, load, busy)
 
 
-def _beside(network: Network, routed_step: RoutedStep) -> list[tuple[ChannelLoads, float]]:
+def input_loads(network: Network, routed_step: RoutedStep) -> list[tuple[ChannelLoads, float]]:
     """Loads of the input as far as the step uses it up, and of workloads that run at the same time."""
     if routed_step.feed is None or routed_step.samples is None:
         return [(routed_step.beside.loads, 1.0)] if routed_step.beside is not None else []

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.routes import Legs
+from designer.analysis.legs import Legs
 from designer.analysis.selection import Traffic, resolve
 from designer.analysis.staging import staged
 from designer.analysis.training.costs import Kept, Ranks, RoutedCosts

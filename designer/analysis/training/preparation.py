@@ -17,7 +17,9 @@ from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
-from designer.analysis.vms.guests import Guest, Work, guest_of, network_for
+from designer.analysis.vms.guest import Guest, Work
+from designer.analysis.vms.guest_network import network_for
+from designer.analysis.vms.guests import guest_of
 from designer.errors import AnalysisError, DesignerError, raised_as
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator

@@ -133,7 +133,7 @@ def route_step(
 
 
 def busy_step(plan: TrainingPlan, training: Training) -> StepEstimate:
-    """The step of a plan on the drawn network when samples are always there; told also where it does not fit.
+    """The step of a plan on the drawn network when samples are always there; given also where it does not fit.
 
     Raises
     ------

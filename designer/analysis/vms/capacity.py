@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.vms.demands import memory_of, release_of, shown_name, vsphere
-from designer.analysis.vms.free_capacity import HostFreeCapacity, Placed, Refusal, place_on, shape_of
+from designer.analysis.vms.free_capacity import HostFreeCapacity, Placed, Refusal, shape_of
+from designer.analysis.vms.place_on_host import place_on
 from designer.analysis.vms.placement import Placement
 from designer.analysis.vms.targets import unbound
 from designer.design.document import VirtualMachine, VmDevice, with_changes

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import ACCELERATOR
-from designer.analysis.components import connected
 from designer.analysis.gateways import find_fabric
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORKS_LIMIT, Network
@@ -18,6 +17,7 @@ from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability, value_of
 from designer.catalog.vgpu import load_boards, load_vgpu_types
 from designer.catalog.vgpu_types import NvlinkBoard, VgpuType
+from designer.design.components import connected
 from designer.errors import AnalysisError
 from designer.formulas.placement import AssignmentPolicy, Mode
 from designer.memo import memo

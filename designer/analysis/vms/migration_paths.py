@@ -14,9 +14,11 @@ from designer.analysis.bottlenecks import Limit
 from designer.analysis.capacities import NETWORK
 from designer.analysis.efficiency import COPY, Efficiencies
 from designer.analysis.flows import Allocation, Incidence, solve
+from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.routes import Legs, Routes, route
+from designer.analysis.routes import route
 from designer.analysis.vms.hosts import Host
+from designer.analysis.vms.pulses import Pulses, Turn, turns
 from designer.formulas.migration.vmotion_streams import StreamPlan, carried
 from designer.memo import memo
 from designer.sources import Constant
@@ -24,6 +26,10 @@ from designer.sources import Constant
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
+#: workloads whose groups come and go for themselves; of more, each further one is there with its mean load
+PULSES_LIMIT: Final = 3
+#: a group that gets less of its rate than this is taken to get as much
+_KEPT_LIMIT: Final = 1e-6
 #: a limit that is this little below another does not count as the narrower one
 WIDTH_TOLERANCE: Final = 1e-6
 
@@ -55,12 +61,32 @@ class Shares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
-    """Another workload running beside: its activities on the resources of the network, then on its own limits."""
+    """Another workload running beside: its activities on the resources of the network, then on its own limits.
+
+    Parameters
+    ----------
+    pulses
+        The last activities are groups of a step and come in turn, as it says; None where all are there all the time.
+    """
 
     id: str
     title: str
     incidence: Incidence
     limits: tuple[Limit, ...] = ()
+    pulses: Pulses | None = None
+
+    def there(self, share: float) -> Background:
+        """The same with groups that communicate for another share of the time."""
+        return self if self.pulses is None else replace(self, pulses=replace(self.pulses, forced=share))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """What is on the links for a share of the time: the flow problem, and its rates."""
+
+    share: float
+    asked: Incidence
+    allocation: Allocation
 
 
 class MigrationPaths:
@@ -109,12 +135,16 @@ class MigrationPaths:
             resource.append(np.concatenate([own_resource, np.array(limits, dtype=np.int64)]))
             usage.append(np.concatenate([own_usage, np.ones(len(limits))]))
         self._first: list[tuple[int, int]] = []
+        self._groups: dict[int, tuple[int, int]] = {}
         weight, demand = [1.0] * len(transfers), [transfer.cap for transfer in transfers]
         base = network.n_resources
         for each in background:
             incidence = each.incidence
             shift = len(self._limits)
             self._first.append((len(resource), incidence.n_activities))
+            if each.pulses is not None:
+                n = len(each.pulses.hidden)
+                self._groups[len(self._first) - 1] = (len(resource) + incidence.n_activities - n, n)
             for a in range(incidence.n_activities):
                 cut = slice(int(incidence.ptr[a]), int(incidence.ptr[a + 1]))
                 own = incidence.resource[cut].astype(np.int64)
@@ -135,7 +165,8 @@ class MigrationPaths:
             np.array(weight),
             np.array(demand),
         )
-        self._known: dict[tuple[int, ...], Allocation] = {}
+        self._known: dict[tuple[int, ...], tuple[Moment, ...]] = {}
+        self._solved: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Incidence, Allocation]] = {}
 
     def reaches(self, transfer: int) -> bool:
         """True if a path exists for a transfer."""
@@ -147,42 +178,100 @@ class MigrationPaths:
         capacity = self.incidence.capacity.copy()
         capacity[list(resources)] *= 2
         twin.incidence = self.incidence.with_capacity(capacity)
-        twin._known = {}
+        twin._known, twin._solved = {}, {}
         return twin
 
-    def asked(self, moving: Sequence[int]) -> Incidence:
-        """The flow problem when just these transfers move."""
-        demand = self.incidence.demand.copy()
-        still = np.ones(len(self.transfers), dtype=bool)
-        still[list(moving)] = False
-        demand[: len(self.transfers)][still] = 0.0
-        return self._weighed(len(moving)).with_demand(demand)
-
-    def _weighed(self, moving: int) -> Incidence:
-        """The flows with the shares of their class, which those of a class divide among themselves."""
-        shares, own, base = self.shares, len(self.transfers), self.incidence
-        if not (shares.migrations and shares.beside and moving and base.n_activities > own):
-            return base
-        weight = base.weight.copy()
-        weight[:own] = shares.migrations / moving
-        weight[own:] *= shares.beside / weight[own:].sum()
-        return Incidence(base.ptr, base.resource, base.usage, base.capacity, weight, base.demand)
-
-    def allocation(self, moving: Sequence[int]) -> Allocation:
-        """Rates of all activities when just these transfers move; kept."""
+    def moments(self, moving: Sequence[int]) -> tuple[Moment, ...]:
+        """All that may be on the links at one time when just these transfers move; kept."""
         key = tuple(sorted(moving))
         if key not in self._known:
-            self._known[key] = solve(self.asked(key))
+            self._known[key] = self._moments(key)
         return self._known[key]
+
+    def usual(self, moving: Sequence[int]) -> Moment:
+        """What is there for most of the time."""
+        return max(self.moments(moving), key=lambda moment: moment.share)
+
+    def mean(self, moving: Sequence[int]) -> Float:
+        """Rates of all activities over time [B/s]."""
+        found = self.moments(moving)
+        return np.sum([moment.share * moment.allocation.rate for moment in found], axis=0)
 
     def rates(self, moving: Sequence[int]) -> Float:
         """Rates of transfers that move at the same time [B/s], in their order."""
-        return self.allocation(moving).rate[list(moving)]
+        return self.mean(moving)[list(moving)]
 
     def of_background(self, moving: Sequence[int], number: int) -> Float:
         """Rates of the activities of one background workload [B/s]."""
         first, count = self._first[number]
-        return self.allocation(moving).rate[first : first + count]
+        return self.mean(moving)[first : first + count]
+
+    def longer(self, moving: Sequence[int], number: int) -> float | None:
+        """How many times as long a step of one background workload takes [1]; None where it has none."""
+        pulses = self.background[number].pulses
+        return None if pulses is None else pulses.times(self._kept(moving)[number])
+
+    def _moments(self, moving: tuple[int, ...]) -> tuple[Moment, ...]:
+        pulsing = {n: self.background[n].pulses for n in list(self._groups)[:PULSES_LIMIT]}
+        kept = self._kept(moving)
+        now = turns({n: p.shares(kept[n]) for n, p in pulsing.items() if p is not None})
+        return tuple(Moment(turn.share, *self._at(moving, turn)) for turn in now)
+
+    def _kept(self, moving: Sequence[int]) -> dict[int, Float]:
+        """The share of its rate that each group of each background workload keeps while it communicates."""
+        pulsing = list(self._groups)[:PULSES_LIMIT]
+        alone = {n: np.ones(self._groups[n][1]) for n in self._groups}
+        shares = {n: p.shares(alone[n]) for n in pulsing if (p := self.background[n].pulses) is not None}
+        kept = dict(alone)
+        for n in pulsing:
+            # whoever else is there meanwhile is there as often as without migrations
+            others = {m: s for m, s in shares.items() if m != n}
+            first, count = self._groups[n]
+            for k in range(count):
+                rate = 0.0
+                for turn in turns(others):
+                    groups = list(turn.groups)
+                    groups.insert(pulsing.index(n), k)
+                    _, allocation = self._at(tuple(sorted(moving)), Turn(turn.share, tuple(groups)))
+                    rate += turn.share * float(allocation.rate[first + k])
+                kept[n][k] = min(1.0, max(_KEPT_LIMIT, rate / float(self.incidence.demand[first + k])))
+        return kept
+
+    def _at(self, moving: tuple[int, ...], turn: Turn) -> tuple[Incidence, Allocation]:
+        key = (moving, turn.groups)
+        if key not in self._solved:
+            asked = self._asked(moving, turn.groups)
+            self._solved[key] = (asked, solve(asked))
+        return self._solved[key]
+
+    def _asked(self, moving: tuple[int, ...], groups: tuple[int, ...]) -> Incidence:
+        """The flow problem when just these transfers move beside these groups."""
+        demand = self.incidence.demand.copy()
+        own = len(self.transfers)
+        here = np.ones(len(demand), dtype=bool)
+        here[:own] = False
+        here[list(moving)] = True
+        for at, (number, (first, count)) in enumerate(self._groups.items()):
+            if at < len(groups):
+                here[first : first + count] = False
+                if groups[at] >= 0:
+                    here[first + groups[at]] = True
+                continue
+            pulses = self.background[number].pulses
+            assert pulses is not None
+            demand[first : first + count] *= pulses.shares(np.ones(count))
+        demand[~here] = 0.0
+        return self._weighed(len(moving), here).with_demand(demand)
+
+    def _weighed(self, moving: int, here: npt.NDArray[np.bool_]) -> Incidence:
+        """The flows with the shares of their class, which those of a class divide among themselves."""
+        shares, own, base = self.shares, len(self.transfers), self.incidence
+        if not (shares.migrations and shares.beside and moving and here[own:].any()):
+            return base
+        weight = base.weight.copy()
+        weight[:own] = shares.migrations / moving
+        weight[own:] *= shares.beside / weight[own:][here[own:]].sum()
+        return Incidence(base.ptr, base.resource, base.usage, base.capacity, weight, base.demand)
 
     def channels(self, transfer: int) -> tuple[list[int], list[float]]:
         """Channels a transfer takes, and the share of it on each."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from designer.analysis.results import Bottleneck
 from designer.analysis.vms.demands import KVM, gpu_devices, release_of
@@ -15,6 +16,9 @@ from designer.formulas.migration.vmotion_admission import Admission
 from designer.formulas.migration.vmotion_long_distance import LongDistance
 from designer.formulas.migration.vmotion_streams import JUMBO_FROM, StreamPlan
 from designer.sources import Estimate
+
+#: migrations that are listed one by one, as flows, curves and places of findings
+CURVES_LIMIT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,15 +30,9 @@ from designer.analysis.vms.demands import (
     release_of_hardware,
     vsphere,
 )
-from designer.analysis.vms.free_capacity import (
-    HostFreeCapacity,
-    Placed,
-    PlacedDevice,
-    Refusal,
-    empty_capacity,
-    place_on,
-)
+from designer.analysis.vms.free_capacity import HostFreeCapacity, Placed, PlacedDevice, Refusal, empty_capacity
 from designer.analysis.vms.hosts import Host, Hosts, find_hosts
+from designer.analysis.vms.place_on_host import place_on
 from designer.design.document import VirtualMachine
 from designer.fields import amount
 from designer.findings import Finding, Severity

@@ -13,6 +13,7 @@ KIND = PartKind(
     capabilities=frozenset({Capability.CONTAIN}),
     fields=(
         Field("power_capacity", "Power it can feed", "power"),
+        Field("feeds", "Power feeds", "count"),
         Field("height", "Height units", "count"),
         Field("weight", "Weight, empty", "mass"),
         Field("weight_capacity", "Weight it can carry", "mass"),

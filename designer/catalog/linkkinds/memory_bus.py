@@ -10,6 +10,7 @@ LINK_KIND = LinkKind(
     duplex=Duplex.SHARED,
     default_rate="204.8 GB/s",
     latency=Constant(1e-07, 8e-08, 1.5e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
-    order=60,
+    # before PCIe: memory and processor are joined by their bus unless somebody asks for CXL
+    order=5,
     help="Socket to its DRAM; reads and writes share it",
 )

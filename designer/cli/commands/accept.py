@@ -21,6 +21,8 @@ _MORE = (
 )
 #: results that fail or pass are told up to so many
 _MOST = 40
+#: larger files hold no results [B]
+_LARGEST = 64_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,17 +70,20 @@ def run(options: argparse.Namespace) -> int:
 
 def _readings(files: list[str], machine: Any) -> list[Any]:
     import sys
-    from pathlib import Path
 
+    from designer import atomic
     from designer.decisions.acceptance_results import read
     from designer.errors import FormatError
 
     found: list[Any] = []
     for file in files:
         try:
-            text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8", errors="replace")
-        except OSError as error:
-            raise FormatError(str(error.strerror or error), file=file, remedy="name a file that can be read") from None
+            text = sys.stdin.read() if file == "-" else atomic.read(file, _LARGEST + 1).decode("utf-8", "replace")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise FormatError(f"cannot be read: {reason}", file=file, remedy="name a file that can be read") from None
+        if len(text) > _LARGEST:
+            raise FormatError("the file is too large", file=file, remedy="give the output of one run")
         found += read(text, machine, file)
     return found
 

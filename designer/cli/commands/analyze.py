@@ -10,6 +10,10 @@ from designer.cli.design import add_design
 
 if TYPE_CHECKING:
     from designer.analysis.results import Analysis, Bottleneck, Table, WorkloadResult
+    from designer.report.names import Naming
+
+#: so many channels are told, the busiest
+_CHANNELS_SHOWN = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,17 +42,20 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(analysis_document(found, findings, options.channels))
     else:
+        from designer.report.names import Naming
+
+        named = Naming(loaded.design)
         print(f"{loaded.design.title or loaded.design.name}\n")
         if not found.workloads:
             print("no workloads: add one in the window, or to the design file")
         for result in found.workloads:
-            _print_workload(result)
-        _print_channels(found)
-        print_findings(findings)
+            _print_workload(result, named)
+        _print_channels(found, named)
+        print_findings(findings, named=named)
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
 
 
-def _print_workload(result: WorkloadResult) -> None:
+def _print_workload(result: WorkloadResult, named: Naming) -> None:
     from designer.cli.output import paragraph, table
     from designer.units import format_si
 
@@ -61,18 +68,18 @@ def _print_workload(result: WorkloadResult) -> None:
     rows: list[tuple[str, ...]] = []
     for name, m in result.metrics.items():
         band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
-        rows.append((name, format_si(m.value, m.unit), band, marks[m.sources], m.note))
+        rows.append((name, format_si(m.value, m.unit), band, marks[m.sources], named(m.note)))
     print(table(("metric", "value", "80 % band", "from", "how"), rows, margin="  "))
     for sources, mark in marks.items():
-        print(paragraph(f"  from {mark}: ", ", ".join(sources)))
+        print(paragraph(f"  from {mark}: ", ", ".join(sources) or "the design alone"))
     for title, bottlenecks in (("binding", result.binding), ("next", result.next)):
-        _print_bottlenecks(title, bottlenecks)
+        _print_bottlenecks(title, bottlenecks, named)
     for told in result.tables.values():
-        _print_table(told)
+        _print_table(told, named)
     print()
 
 
-def _print_table(told: Table) -> None:
+def _print_table(told: Table, named: Naming) -> None:
     """Rows with their units; columns in which nothing stands are left out."""
     from designer.cli.output import table
     from designer.units import format_si
@@ -84,7 +91,7 @@ def _print_table(told: Table) -> None:
         tuple(
             ""
             if (cell := row[i]) is None
-            else cell
+            else named(cell)
             if isinstance(cell, str)
             else format_si(cell, told.columns[i].unit or "1")
             for i in kept
@@ -96,7 +103,7 @@ def _print_table(told: Table) -> None:
     print(table([told.columns[i].name for i in kept], rows, numbers, margin="  "))
 
 
-def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...]) -> None:
+def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: Naming) -> None:
     """Bottlenecks, those that read alike on one line."""
     from designer.cli.output import paragraph
 
@@ -112,23 +119,26 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...]) -> None:
     for (why, alone), alike in list(lines.items())[:8]:
         more = sum(b.alike for b in alike) - 1
         gain = f" (this one twice as wide: {alone:.2f}×)" if alone is not None else ""
-        text = f"{alike[0].label}{f' and {more:,} alike' if more else ''}: {why}{gain}"
+        text = f"{named.way(alike[0].label)}{f' and {more:,} alike' if more else ''}: {named(why)}{gain}"
         print(paragraph("    ", text, "      "))
     if len(lines) > 8:
         print(f"    … and {len(lines) - 8} more")
 
 
-def _print_channels(found: Analysis) -> None:
+def _print_channels(found: Analysis, named: Naming) -> None:
+    from designer.analysis.channel_rows import fullest
     from designer.cli.output import table
     from designer.units import format_quantity
 
-    loaded = sorted((c for c in found.channels if c.load > 0), key=lambda c: -c.utilization)[:12]
+    loaded = fullest(found.channels, _CHANNELS_SHOWN)
     if not loaded:
         return
     rows: list[tuple[str, ...]] = []
     for c in loaded:
         capacity, load = format_quantity(c.capacity, "rate"), format_quantity(c.load, "rate")
-        rows.append((f"{c.source} → {c.target}", c.kind, capacity, load, f"{c.utilization:.0%}", c.status))
+        rows.append(
+            (f"{named.way(c.source)} → {named.way(c.target)}", c.kind, capacity, load, f"{c.utilization:.0%}", c.status)
+        )
     print("busiest channels")
     print(table(("channel", "kind", "raw", "load", "busy", "how sure"), rows, (2, 3, 4), margin="  "))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.design import add_design
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    add_design(parser)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write: .xlsx for all, or .csv")
     parser.add_argument("--table", metavar="NAME", help="which table a .csv holds: bill, power, racks, cables or cost")
     parser.add_argument("--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date …")
@@ -20,9 +21,9 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from designer import atomic
+    from designer.cli.design import opened
     from designer.cli.output import print_written
     from designer.errors import ReportError
-    from designer.interchange.templates import open_any
     from designer.report.settings import load_settings
     from designer.report.tables import tables_of
     from designer.report.tables.table_sheet import to_csv, to_xlsx
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     suffix = Path(options.output).suffix.lower()
     if suffix not in (".csv", ".xlsx"):
         raise ReportError(f"{options.output!r} does not tell a format", place="-o", remedy="end it with .csv or .xlsx")
-    design = open_any(options.design).design
+    design = opened(options).design
     prices = load_settings(prices=Path(options.prices) if options.prices else None).prices
     tables = tables_of(design, prices)
     if suffix == ".xlsx":

@@ -88,7 +88,9 @@ def run(options: argparse.Namespace) -> int:
             print_line(f"{len(report.waived)} accepted: {accepted}")
         import sys
 
-        print_findings(findings, sys.stdout)
+        from designer.report.names import Naming
+
+        print_findings(findings, sys.stdout, Naming(loaded.design))
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
 
 

@@ -9,7 +9,9 @@ from designer.cli.command import Command
 from designer.cli.design import add_overrides
 
 if TYPE_CHECKING:
-    from designer.testing.comparing import Comparison
+    from collections.abc import Iterator, Sequence
+
+    from designer.testing.comparing import Comparison, Moved
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,8 +73,8 @@ def run(options: argparse.Namespace) -> int:
 def _print(found: Comparison) -> None:
     import sys
 
-    from designer.cli.output import print_findings, print_line, table
-    from designer.testing.comparing import explained
+    from designer.cli.output import paragraph, print_findings, table
+    from designer.testing.comparing import change_text
     from designer.units import format_si
 
     for title, counts in (("parts", found.parts), ("links", found.links)):
@@ -82,9 +84,12 @@ def _print(found: Comparison) -> None:
     moved = [m for m in found.metrics if m.why or m.shares]
     if moved:
         rows = [
-            (m.workload, m.name, format_si(m.before, m.unit), format_si(m.after, m.unit), explained(m)) for m in moved
+            (m.workload, m.name, format_si(m.before, m.unit), format_si(m.after, m.unit), change_text(m)) for m in moved
         ]
-        print(table(("workload", "metric", "A", "B", "why"), rows, (2, 3)), end="\n\n")
+        print(table(("workload", "metric", "A", "B", "change"), rows, (2, 3, 4)), end="\n\n")
+        for line in _reasons(moved):
+            print(line)
+        print()
     print(f"{len(found.metrics) - len(moved)} of {len(found.metrics)} metrics are the same")
     for words, only in (("A", found.only_before), ("B", found.only_after)):
         if only:
@@ -93,10 +98,28 @@ def _print(found: Comparison) -> None:
         if findings:
             print(f"\nfindings that are {words}:")
             print_findings(findings, sys.stdout)
-    if found.changes:
+    if found.folded:
         print("\nchanges:")
-        for line in found.changes:
-            print_line(f"  {line}", "    ")
+        for line in found.folded:
+            print(paragraph("  ", line, "    "))
+
+
+def _reasons(moved: Sequence[Moved]) -> Iterator[str]:
+    """Why metrics moved: what bound them, said once for all of a workload, and what each group of changes did."""
+    from designer.cli.output import paragraph
+    from designer.testing.comparing import shares_text
+
+    alike: dict[tuple[str, str], list[Moved]] = {}
+    for one in moved:
+        alike.setdefault((one.workload, one.why), []).append(one)
+    for (workload, why), metrics in alike.items():
+        groups = {tuple(m.shares) for m in metrics}
+        alone = next(iter(groups)) if len(groups) == 1 else ()
+        told = "; ".join(t for t in (why, f"all of it by {alone[0]}" if len(alone) == 1 else "") if t)
+        if told:
+            yield paragraph(f"{workload}: ", told, "  ")
+        if len(alone) != 1:
+            yield from (paragraph("  ", f"{m.name}: {text}", "    ") for m in metrics if (text := shares_text(m)))
 
 
 COMMAND = Command(

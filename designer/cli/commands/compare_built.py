@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.design import add_design
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("design", metavar="DESIGN", help="design file or template id: as designed")
+    add_design(parser)
     parser.add_argument("dump", metavar="DUMP", help="ibnetdiscover, iblinkinfo, cable plan …: as built")
     parser.add_argument("--format", metavar="F", help="format of the dump; found out by itself if left out")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -17,13 +18,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Tell what is miswired, missing or degraded, and what it costs. Exit code 1 where something is."""
+    from designer.cli.design import opened
     from designer.cli.output import finding_dict, print_findings, print_json
     from designer.findings import Severity
     from designer.interchange.as_built import compare_built
     from designer.interchange.importing import read_any
-    from designer.interchange.templates import open_any
 
-    found = compare_built(open_any(options.design).design, read_any(options.dump, options.format).design)
+    found = compare_built(opened(options).design, read_any(options.dump, options.format).design)
     if options.json:
         print_json(
             {

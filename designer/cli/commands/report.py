@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.design import add_overrides
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date, valid_until"
     )
+    add_overrides(parser)
     parser.add_argument("--date", metavar="DAY", help="day printed on the report, as 2026-11-22; today by default")
 
 
@@ -24,13 +26,13 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from designer import atomic
-    from designer.cli.documents import REPORTS, rendered
+    from designer.cli.design import opened_as
     from designer.cli.output import print_findings, print_written, progress_bar, shown_file
     from designer.errors import DesignerError, ReportError
     from designer.interchange.native.envelope import written_by
-    from designer.interchange.templates import open_any
     from designer.report.assembly import Given, compose_report
     from designer.report.settings import load_settings
+    from designer.report.writing import REPORTS, rendered
 
     suffix = Path(options.output).suffix.lower()
     if suffix not in REPORTS:
@@ -47,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     settings = load_settings(
         Path(options.settings) if options.settings else None, Path(options.prices) if options.prices else None
     )
-    loaded = [(name, open_any(name)) for name in options.designs]
+    loaded = [(name, opened_as(name, options)) for name in options.designs]
     given = [Given(one.design, shown_file(name) or "", tuple(one.findings)) for name, one in loaded]
     progress = progress_bar()
     try:

@@ -18,7 +18,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.catalog.parttype import link_kinds, part_kinds
     from designer.cli.main import commands
     from designer.cli.output import print_json
-    from designer.design.elaborate import patterns
+    from designer.design.joining import patterns
     from designer.interchange.exporting import exporters
     from designer.interchange.generating import generators
     from designer.interchange.importing import importers

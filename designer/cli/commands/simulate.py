@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: less of a slow-down is not told
 _SEEN = 0.005
+#: so many of what held programs up are listed
+_SHOWN = 20
 _MORE = (
     "A trace ends in .json (Chrome and Perfetto read it) or .csv (one task a line).\n"
     "What fails is a link or part, as analyze --json names it: its path, :ab or :ba after it for one direction.\n\n"
@@ -31,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fail", metavar="PATH=T", action="append", default=[], help="it fails at this time")
     parser.add_argument("--mend", metavar="PATH=T", action="append", default=[], help="it works again from then on")
     parser.add_argument("--shifts", action="store_true", help="look for starts that keep jobs out of each other's way")
+    parser.add_argument("--no-bands", action="store_true", help="values alone: many runs fewer, so longer times")
     parser.add_argument("--jobs", metavar="FILE", help="replay a job list of Philly, Helios or Acme, first come first")
     parser.add_argument("--trace", metavar="OUT", help="write what happened: OUT.json or OUT.csv")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -49,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     starts = dict(_pair(text, "--start") for text in options.start)
     failures = [Failure(*_pair(text, "--fail")) for text in options.fail]
     failures += [Failure(*_pair(text, "--mend"), share=1.0) for text in options.mend]
-    trace = Path(options.trace) if options.trace else None
+    trace = Path(options.trace) if options.trace is not None else None
     if trace is not None:
         _check(trace)
     loaded = opened(options)
@@ -61,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
             starts=starts,
             failures=failures,
             shifts=options.shifts,
+            bands=not options.no_bands,
             file=shown_file(options.design),
             progress=progress_bar(),
         )
@@ -68,10 +72,10 @@ def run(options: argparse.Namespace) -> int:
         _write(found, trace)
     findings = [*loaded.findings, *found.findings]
     if options.json:
-        print_json(as_document(found, findings))
+        print_json(as_document(found, findings, not options.no_bands))
     else:
         print(f"{loaded.design.title or loaded.design.name}\n")
-        _print(found)
+        _print(found, not options.no_bands)
         print_findings(findings)
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
 
@@ -84,9 +88,13 @@ def _replay(options: argparse.Namespace, until: float | None) -> int:
     from designer.findings import Severity
     from designer.workload.job_lists import read_jobs
 
-    given = [name for name in ("workload", "start", "fail", "mend", "shifts", "trace") if getattr(options, name)]
+    given = [
+        name for name in ("workload", "start", "fail", "mend", "shifts", "no_bands", "trace") if getattr(options, name)
+    ]
     if given:
-        raise DesignerError(f"--jobs beside --{given[0]}", place="--jobs", remedy="replay a job list by itself")
+        raise DesignerError(
+            f"--jobs beside --{given[0].replace('_', '-')}", place="--jobs", remedy="replay a job list by itself"
+        )
     listed = read_jobs(Path(options.jobs))
     loaded = opened(options)
     with raised_in(file=options.design):
@@ -167,6 +175,8 @@ def _check(trace: Path) -> None:
 
     if trace.suffix not in (".json", ".csv"):
         raise ExchangeError(f"a trace called {trace.name}", place="--trace", remedy="let it end in .json or .csv")
+    if not trace.parent.is_dir():
+        raise ExchangeError(f"there is no folder {trace.parent}", place="--trace", remedy="make it, or name another")
     if trace.exists() and not trace.is_file():
         raise ExchangeError(f"{trace} is no file", place="--trace", remedy="name a file")
 
@@ -178,8 +188,9 @@ def _write(found: Simulation, trace: Path) -> None:
     trace.write_text(make(found.run), encoding="utf-8")
 
 
-def as_document(found: Simulation, findings: list[Any]) -> dict[str, Any]:
-    """The JSON that scripts rely on."""
+def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> dict[str, Any]:
+    """The JSON that scripts rely on; ends of bands that were not worked out are null."""
+    from designer.analysis.clock.interruptions import interruptions
     from designer.cli.output import finding_dict
 
     run = found.run
@@ -193,7 +204,13 @@ def as_document(found: Simulation, findings: list[Any]) -> dict[str, Any]:
                 "id": name,
                 "title": found.titles.get(name, name),
                 "metrics": {
-                    key: {"value": m.value, "unit": m.unit, "low": m.low, "high": m.high, "sources": list(m.sources)}
+                    key: {
+                        "value": m.value,
+                        "unit": m.unit,
+                        "low": m.low if bands else None,
+                        "high": m.high if bands else None,
+                        "sources": list(m.sources),
+                    }
                     for key, m in metrics.items()
                 },
                 "alone": dict(found.alone.get(name, {})),
@@ -203,6 +220,17 @@ def as_document(found: Simulation, findings: list[Any]) -> dict[str, Any]:
         ],
         "busiest": [
             {"id": bound.id, "label": bound.label, "what": bound.what, "busy": share} for bound, share in busiest(found)
+        ],
+        "interruptions": [
+            {
+                "workload": one.program,
+                "cause": str(one.cause),
+                "what": one.what,
+                "begin": one.begin,
+                "seconds": one.end - one.begin,
+                "ended": one.ended,
+            }
+            for one in interruptions(run)
         ],
         "marks": {name: list(times) for name, times in run.marks.items()},
         "meetings": [
@@ -241,7 +269,8 @@ def busiest(found: Simulation, count: int = 8) -> list[tuple[Any, float]]:
     return found.run.busiest(count)
 
 
-def _print(found: Simulation) -> None:
+def _print(found: Simulation, bands: bool) -> None:
+    from designer.analysis.clock.interruptions import interruptions
     from designer.cli.output import table
     from designer.units import format_quantity, format_si
 
@@ -252,7 +281,7 @@ def _print(found: Simulation) -> None:
         for key, m in metrics.items():
             alone = found.alone.get(name, {}).get(key)
             slower = f"{m.value / alone:.2f}×" if alone and name in found.slow_down else ""
-            band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
+            band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}" if bands else "–"
             rows.append((name, key, format_si(m.value, m.unit), band, slower))
     print(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,)))
     met = [
@@ -276,6 +305,13 @@ def _print(found: Simulation) -> None:
         if one.outside and rows:
             print(f"\n{one.workload} while {one.by} runs, {one.requests:,} requests:")
             print(table(("percentile", "meanwhile", "otherwise"), rows, (1, 2)))
+    hit = [
+        (one.program, str(one.cause), one.what, format_si(one.begin, "s"), format_si(one.end - one.begin, "s"))
+        for one in interruptions(run)
+    ]
+    if hit:
+        more = [("", f"and {len(hit) - _SHOWN:,} more", "", "", "")] if len(hit) > _SHOWN else []
+        print("\n" + table(("held up", "by", "what", "from", "for"), [*hit[:_SHOWN], *more], (3, 4)))
     counts = [(name, str(len(times)), format_si(times[-1], "s")) for name, times in run.marks.items()]
     if counts:
         print("\n" + table(("step", "ended", "last at"), counts, (1, 2)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from designer.analysis.serving.placement import Placement
     from designer.analysis.serving.sizing import Sized
     from designer.design.document import WorkloadSpec
-    from designer.workload.serving import Serving
+    from designer.workload.serving import Limits, Serving
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:
-        _print(found)
+        _print(found, operation.limits)
     return 0 if found.best is not None else 1
 
 
@@ -131,6 +132,7 @@ def _largest(network: Network, operation: Serving, place: str, as_json: bool) ->
 
 def _asked(options: argparse.Namespace, serving: Mapping[str, WorkloadSpec]) -> tuple[dict[str, object], str]:
     """Settings of the load, and where they stand."""
+    from designer.cli.output import print_line
     from designer.errors import AnalysisError
 
     given: dict[str, object] = {}
@@ -139,6 +141,8 @@ def _asked(options: argparse.Namespace, serving: Mapping[str, WorkloadSpec]) -> 
         if not sign or not name.strip():
             raise AnalysisError(f"{text!r} is no SETTING=VALUE", place="--with", remedy="such as --with 'rate=20 1/s'")
         given[name.strip()] = _typed(name.strip(), value.strip())
+    for name in _LOOKED_FOR & given.keys():
+        print_line(f"note: {name} is what is looked for: the one given is not kept to", stream=sys.stderr)
     asked: str | None = options.load
     if asked is None and not serving and given:
         return given, "--with"
@@ -149,6 +153,10 @@ def _asked(options: argparse.Namespace, serving: Mapping[str, WorkloadSpec]) -> 
         known = ", ".join(serving) or "none: give the load by --with, for example --with model=llama-3-70b"
         raise AnalysisError(named, place="--for", remedy=f"its serving workloads: {known}")
     return {**serving[asked].settings, **given}, f"workloads.{asked}"
+
+
+#: settings that the search chooses
+_LOOKED_FOR: Final = frozenset({"tensor", "replicas"})
 
 
 def _typed(name: str, value: str) -> object:
@@ -189,8 +197,10 @@ def as_document(found: Sized) -> dict[str, Any]:
     }
 
 
-def _print(found: Sized) -> None:
+def _print(found: Sized, limits: Limits) -> None:
     from designer.analysis.serving.sizing import ways
+    from designer.cli.output import print_line
+    from designer.units import format_quantity
 
     best = found.best
     if best is None:
@@ -198,12 +208,22 @@ def _print(found: Sized) -> None:
     else:
         drawn = f", {found.drawn} are drawn" if best.accelerators > found.drawn else ""
         chosen = f" with {best.choice}" if best.choice else ""
-        print(f"{best.needed}: {best.replicated} of {best.tensor}{chosen}{drawn}; {best.why}")
+        print_line(f"{best.needed}: {best.replicated} of {best.tensor}{chosen}{drawn}; {best.why}", "  ")
+        times = [(best.ttft, limits.ttft, "first token"), (best.latency, limits.latency, "answer")]
+        told = [
+            f"{what} {format_quantity(value, 'duration')}"
+            + (f" (limit {format_quantity(most, 'duration')})" if most else "")
+            for value, most, what in times
+        ]
+        each = format_quantity(best.tpot, "duration")
+        print_line(
+            f"  within which {limits.share:.0%} of requests have their {', their '.join(told)}; {each} a token", "    "
+        )
         for bottleneck in found.binding:
-            print(f"  bottleneck: {bottleneck.label}: {bottleneck.why}")
+            print_line(f"  bottleneck: {bottleneck.label}: {bottleneck.why}", "    ")
         print()
     for line in ways(found.candidates):
-        print(f"  {line}")
+        print_line(f"  {line}", "    ")
 
 
 COMMAND = Command(

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         for step in found.steps:
             design = step.edit.apply(design)
         save(design, options.output)
-        print_written(options.output)
+        print_written(options.output, quiet=options.json)
     return 0
 
 

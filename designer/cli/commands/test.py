@@ -38,19 +38,18 @@ def run(options: argparse.Namespace) -> int:
     from designer.errors import DesignerError, FormatError
     from designer.testing.files import find, open_suite
     from designer.testing.formats import as_document, github, junit
-    from designer.testing.suites import counts, run_suite
+    from designer.testing.suites import counts, run_suite, unread
 
     tests: list[Tested] = []
-    failed = False
     files = find(options.paths)
     for path in files:
         try:
             tests += run_suite(open_suite(path, options.overrides, options.workload_files), options.update)
         except DesignerError as error:
-            failed = True
+            tests.append(unread(path, error))
             print_problem(str(error))
     total = counts(tests)
-    if not tests and not failed:
+    if not tests:
         remedy = "add a *.checks.toml beside a design, or assertions to it"
         raise FormatError("there is no test", file=", ".join(options.paths), remedy=remedy)
     if options.junit:
@@ -62,10 +61,21 @@ def run(options: argparse.Namespace) -> int:
         if options.github:
             print(github(tests), end="")
         words = f"{total[State.HELD]} held, {total[State.BROKEN]} broken, {total[State.ERROR]} not worked out"
-        print(f"{len(tests)} tests: {words}")
-    if failed or total[State.ERROR]:
+        print(f"{len(tests)} test{'s' if len(tests) != 1 else ''}: {words}")
+    if total[State.ERROR]:
         return 2
     return 1 if total[State.BROKEN] else 0
+
+
+def _place(test: Tested) -> str:
+    """Line and column of a promise that cannot be worked out."""
+    from designer.checks.runner import State
+
+    if test.outcome.state is not State.ERROR:
+        return ""
+    column = test.outcome.column
+    told = [f"line {test.line}"] if test.line > 1 else []
+    return ", ".join([*told, f"column {column} of the promise"] if column else told)
 
 
 def _print(tests: list[Tested]) -> None:
@@ -75,6 +85,8 @@ def _print(tests: list[Tested]) -> None:
     marks = {State.HELD: "held  ", State.BROKEN: "BROKEN", State.ERROR: "ERROR "}
     at = None
     for test in tests:
+        if not test.design:
+            continue  # the message on stderr says it
         if test.file != at:
             at = test.file
             print(f"{test.file} ({test.design})")
@@ -89,7 +101,7 @@ def _print(tests: list[Tested]) -> None:
                 ("band", outcome.band),
                 ("binds", outcome.binds),
                 ("to mend", outcome.mend),
-                ("place", f"column {outcome.column}" if outcome.column else ""),
+                ("place", _place(test)),
             )
         )
         for name, text in rows:

@@ -54,7 +54,18 @@ def narrow(machine: Machine, kind: str, divisor: int) -> Iterator[Fault]:
             edit = ChangeLinks((link.id,), {"lanes": less, "bandwidth_per_direction": None}, within=within)
             title = f"{device} runs at x{less} instead of x{lanes}"
             remedy = "reseat the card or riser; compare LnkSta with LnkCap in lspci -vv"
-            yield Fault(kind, title, path, remedy, edit, frozenset({path}))
+            yield Fault(kind, title, path, remedy, edit, frozenset({path}), marks=ends_of(path, link))
+
+
+def ends_of(path: str, link: Link) -> tuple[str, str]:
+    """Paths of the parts at a link."""
+    return beside(path, link.a), beside(path, link.b)
+
+
+def beside(path: str, name: str) -> str:
+    """Path of what stands under a name in the block of what is at a path."""
+    head, slash, _ = path.rpartition("/")
+    return f"{head}{slash}{name}"
 
 
 def far(machine: Machine, name: str, part_kind: str) -> Iterator[Fault]:
@@ -73,7 +84,8 @@ def far(machine: Machine, name: str, part_kind: str) -> Iterator[Fault]:
                 edit = Reconnect(link.id, side, other.id, within=within)
                 title = f"{device} is at {other.id} instead of {up}"
                 remedy = "put the card into a slot of its own socket; see nvidia-smi topo -m"
-                yield Fault(name, title, device, remedy, edit, frozenset({path}))
+                marks = (device, beside(device, up), beside(device, other.id))
+                yield Fault(name, title, device, remedy, edit, frozenset({path}), marks=marks)
                 break
 
 

@@ -13,7 +13,7 @@ def _find(machine: Machine) -> Iterator[Fault]:
     if not machine.design.policy.pcie_acs:
         remedy = "switch off access control (ACS) on the PCIe switches"
         title = "access control sends peer traffic to the root"
-        yield Fault("ACS on", title, "", remedy, SetPolicy({"pcie_acs": True}))
+        yield Fault("ACS on", title, "", remedy, SetPolicy({"pcie_acs": True}), marks=())
 
 
 FAULT = FaultKind("ACS on", _find)

@@ -12,7 +12,8 @@ from designer.design.edits.properties import SetPolicy
 def _find(machine: Machine) -> Iterator[Fault]:
     if machine.design.policy.gpudirect:
         remedy = "load nvidia-peermem, and see whether NCCL says GDRDMA"
-        yield Fault("GPUDirect off", "GPUDirect RDMA is off", "", remedy, SetPolicy({"gpudirect": False}))
+        edit = SetPolicy({"gpudirect": False})
+        yield Fault("GPUDirect off", "GPUDirect RDMA is off", "", remedy, edit, marks=())
 
 
 FAULT = FaultKind("GPUDirect off", _find)

@@ -15,7 +15,8 @@ def _find(machine: Machine) -> Iterator[Fault]:
         links = frozenset(path for path, _, _ in accelerator_links(machine, gpu))
         effects = (Effect(("gemm",), MIG_COMPUTE, gpu), Effect(("hbm",), MIG_MEMORY, gpu))
         remedy = "nvidia-smi -i GPU -mig 0, then reset it"
-        yield Fault("MIG on", f"MIG is on at {gpu}", gpu, remedy, peer_links(machine, (gpu,)), links, effects)
+        title, gone = f"MIG is on at {gpu}", peer_links(machine, (gpu,))
+        yield Fault("MIG on", title, gpu, remedy, gone, links, effects, marks=(gpu,))
 
 
 FAULT = FaultKind("MIG on", _find)

@@ -13,7 +13,7 @@ def _find(machine: Machine) -> Iterator[Fault]:
     if machine.design.policy.numa_local:
         remedy = "bind processes to the socket of their GPU"
         title = "buffers lie in the memory of the other socket"
-        yield Fault("no NUMA binding", title, "", remedy, SetPolicy({"numa_local": False}))
+        yield Fault("no NUMA binding", title, "", remedy, SetPolicy({"numa_local": False}), marks=())
 
 
 FAULT = FaultKind("no NUMA binding", _find)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from designer.decisions.acceptance import Machine
 from designer.decisions.fault import Fault, FaultKind
-from designer.decisions.faults._places import accelerator_links
+from designer.decisions.faults._places import accelerator_links, ends_of
 from designer.design.edits.links import ChangeLinks, RemoveLinks
 
 
@@ -17,7 +17,15 @@ def _find(machine: Machine) -> Iterator[Fault]:
             if link.count > 1:
                 less = ChangeLinks((link.id,), {"count": link.count - 1}, within=within)
             remedy = "nvidia-smi nvlink -s, then reset the GPU"
-            yield Fault("NVLink down", f"a link of {path} is down", path, remedy, less, frozenset({path}))
+            yield Fault(
+                "NVLink down",
+                f"a link of {path} is down",
+                path,
+                remedy,
+                less,
+                frozenset({path}),
+                marks=ends_of(path, link),
+            )
 
 
 FAULT = FaultKind("NVLink down", _find)

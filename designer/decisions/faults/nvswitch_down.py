@@ -17,7 +17,7 @@ def _find(machine: Machine) -> Iterator[Fault]:
         links = frozenset(p for p, _, _ in accelerator_links(machine, path))
         if gone is not None:
             remedy = "see nvidia-smi -q for its fabric state, and the log of the fabric manager"
-            yield Fault("NVSwitch down", f"{path} is down", path, remedy, gone, links)
+            yield Fault("NVSwitch down", f"{path} is down", path, remedy, gone, links, marks=(path,))
 
 
 FAULT = FaultKind("NVSwitch down", _find)

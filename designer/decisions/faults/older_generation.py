@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from designer.decisions.acceptance import Machine
 from designer.decisions.fault import Fault, FaultKind
-from designer.decisions.faults._places import devices
+from designer.decisions.faults._places import devices, ends_of
 from designer.design.edits.links import ChangeLinks
 
 
@@ -17,7 +17,9 @@ def _find(machine: Machine) -> Iterator[Fault]:
             edit = ChangeLinks((link.id,), {"generation": older, "bandwidth_per_direction": None}, within=within)
             title = f"{device} runs at PCIe {older}.0 instead of {link.generation}.0"
             remedy = "set the speed of the slot to automatic in the firmware setup"
-            yield Fault("an older PCIe generation", title, path, remedy, edit, frozenset({path}))
+            yield Fault(
+                "an older PCIe generation", title, path, remedy, edit, frozenset({path}), marks=ends_of(path, link)
+            )
 
 
 FAULT = FaultKind("an older PCIe generation", _find)

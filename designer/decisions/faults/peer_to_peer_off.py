@@ -13,7 +13,7 @@ def _find(machine: Machine) -> Iterator[Fault]:
     peers = peer_links(machine, machine.gpus)
     if peers is not None:
         remedy = "see NCCL_P2P_DISABLE, the IOMMU, and nvidia-smi topo -p2p"
-        yield Fault("P2P off", "GPUs do not reach each other directly", "", remedy, peers)
+        yield Fault("P2P off", "GPUs do not reach each other directly", "", remedy, peers, marks=())
 
 
 FAULT = FaultKind("P2P off", _find)

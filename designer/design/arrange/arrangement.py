@@ -12,7 +12,7 @@ import numpy.typing as npt
 from designer.catalog.parttype import Domain
 from designer.design.address import Ref
 from designer.design.arrange.contents import Content, arrange_contents
-from designer.design.arrange.joints import Memory, joint_of, joints
+from designer.design.arrange.joints import Memory, joint_of, network_joints
 from designer.design.arrange.roles import link_domain
 from designer.design.arrange.sizes import CONTAINER, GROUP, PADDING, Corner, bow_swing, card_size, fitted
 from designer.design.document import Block, Group, Link, Part, Wiring
@@ -182,8 +182,8 @@ class _Planner:
     def _bows(self, container: Ref | None, boxes: Mapping[Ref, Box]) -> list[Box]:
         """Room below rows for links between things of one row that may have to bow around others."""
         found: list[Box] = []
-        for joint in joints(self.block).get(container.id if container else None, ()):
-            if link_domain(joint.kind) is Domain.HOST or joint.a not in boxes or joint.b not in boxes:
+        for joint in network_joints(self.block).get(container.id if container else None, ()):
+            if joint.a not in boxes or joint.b not in boxes:
                 continue
             a, b = boxes[joint.a], boxes[joint.b]
             if _in_a_row(a, b):

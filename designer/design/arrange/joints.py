@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from designer.catalog.parttype import Domain
 from designer.design.address import Ref
+from designer.design.arrange.roles import link_domain
 from designer.design.document import Block, Link, Wiring
 from designer.design.selectors import parse_selector
 from designer.errors import DocumentError
@@ -30,27 +32,42 @@ class Memory:
 
 
 Joints = Mapping[str | None, tuple[Joint, ...]]
-_known: dict[int, tuple[weakref.ref[Block], Joints]] = {}
+_Kept = dict[int, tuple[weakref.ref[Block], Joints]]
+_known: _Kept = {}
+_known_of_networks: _Kept = {}
 
 
 def joints(block: Block) -> Joints:
     """The joints of a block by container; None is the top. Each pair is named once for each kind of link."""
-    known = _known.get(id(block))
+    return _kept(block, _known, lambda _: True)
+
+
+def network_joints(block: Block) -> Joints:
+    """Those of links that leave a host, of which there are few: of a placed block no others are asked about."""
+    return _kept(block, _known_of_networks, lambda kind: link_domain(kind) is not Domain.HOST)
+
+
+def _kept(block: Block, memory: _Kept, chosen: Callable[[str], bool]) -> Joints:
+    known = memory.get(id(block))
     if known is not None and known[0]() is block:
         return known[1]
+    made = _found(block, [x for x in (*block.links.values(), *block.wirings.values()) if chosen(x.kind)])
+    key = id(block)
+    memory[key] = (weakref.ref(block, lambda _: memory.pop(key, None)), made)
+    return made
+
+
+def _found(block: Block, links: Sequence[Link | Wiring]) -> Joints:
     found: dict[str | None, dict[Joint, None]] = {}
     memory = Memory()
-    for link in (*block.links.values(), *block.wirings.values()):
+    for link in links:
         joined = joint_of(block, link, memory)
         if joined is not None:
             container, joint = joined
             known_here = found.setdefault(container, {})
             if (joint.b, joint.a, joint.kind) not in known_here:
                 known_here[joint] = None
-    made = {container: tuple(pairs) for container, pairs in found.items()}
-    key = id(block)
-    _known[key] = (weakref.ref(block, lambda _: _known.pop(key, None)), made)
-    return made
+    return {container: tuple(pairs) for container, pairs in found.items()}
 
 
 def joint_of(block: Block, link: Link | Wiring, memory: Memory) -> tuple[str | None, Joint] | None:

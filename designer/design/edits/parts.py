@@ -85,7 +85,12 @@ class ChangeParts(ChangeFields):
 
 @dataclass(frozen=True)
 class SetType(BlockEdit):
-    """Give parts a type of the catalog; a type the design does not carry yet comes along."""
+    """Give parts a type of the catalog; a type the design does not carry yet comes along.
+
+    Where it takes the place of another type, values given by hand that either of them states give way: they told of
+    the product that goes. Values that no type states, such as how a part is set up, stay, and so do those of a part
+    that had no type.
+    """
 
     ids: tuple[str, ...]
     type: str
@@ -107,7 +112,23 @@ class SetType(BlockEdit):
             )
         block = block_at(design, self.within)
         changes = {"type": self.type} if part_type is None else {"type": self.type, "kind": part_type.kind}
-        return with_block(design, self.within, change(block, "parts", self.ids, changes, self.within))
+        block = change(block, "parts", self.ids, changes, self.within)
+        if part_type is None:
+            return with_block(design, self.within, block)
+        before = block_at(design, self.within).parts
+        freed = [self._freed(design, before[i], block.parts[i], part_type) for i in self.ids]
+        return with_block(design, self.within, put(block, "parts", freed))
+
+    def _freed(self, design: Design, before: Part, part: Part, new: PartType) -> Part:
+        old = design.part_types.get(before.type)
+        if old is None or old.id == new.id:
+            return part
+        left = {n: q for n, q in part.overrides.items() if n not in old.values and n not in new.values}
+        return (
+            part
+            if len(left) == len(part.overrides)
+            else changed(part, {"overrides": left}, self.place("parts", part.id))
+        )
 
 
 @dataclass(frozen=True)

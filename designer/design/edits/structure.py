@@ -60,7 +60,7 @@ class Delete(BlockEdit):
         design = with_block(design, self.within, block)
         if chosen.ids:
             design = prune(design, self.within, chosen.ids)
-        for what in ("vms", "workloads", "assertions", "waivers", "annotations"):
+        for what in ("vms", "workloads", "assertions", "waivers", "racks", "annotations"):
             design = remove(design, what, [r.id for r in self.refs if r.what == what])
         return _without_orphans(design)
 

@@ -12,8 +12,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import breadth_first_order
 
 from designer.design.routing.by_hand import is_free, on_side
 from designer.design.routing.grid import Grid
@@ -230,11 +228,16 @@ class _Runs:
         i, j = np.nonzero(free)
         count = many + more
         one, other = self._level[i, j], self._upright[i, j] + many
+        # few pictures come here: the others need not wait for the library
+        from scipy.sparse import csr_matrix
+
         self._edges = csr_matrix((np.ones(len(one), dtype=np.int8), (one, other)), shape=(count, count))
         self._edges = (self._edges + self._edges.T).tocsr()
 
     def straightest(self, starts: list[_Door], goals: list[_Door]) -> tuple[_Door, list[_Cell], _Door] | None:
         """The first place, the cells it turns in, and the last place, of a way with fewest bends."""
+        from scipy.sparse.csgraph import breadth_first_order
+
         best: tuple[float, _Door, list[_Cell], _Door] | None = None
         for start in {self._run(door): door for door in sorted(starts, key=lambda d: -d.cost)}.values():
             source = self._run(start)

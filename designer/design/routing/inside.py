@@ -43,6 +43,8 @@ _RASTER: Final = 8.0
 _FAR: Final = 1e9
 #: so many links of a container are searched for one by one
 _SEARCHED: Final = 400
+#: a way may be outside of its container by so much, scene units
+_STRAY: Final = 0.25
 #: so many in a frame of a drag
 _SEARCHED_COARSELY: Final = 6
 #: and so far
@@ -145,8 +147,25 @@ def sides_between(grid: Grid | None, ra: Float, rb: Float, above: Bool) -> tuple
     return side_a, side_b
 
 
-def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse: bool = False) -> tuple[Float, Int]:
-    """Points of each piece from p to q and how many those are. : (k, v, 2), (k,)
+class Led(NamedTuple):
+    """Pieces that were led through a container.
+
+    Parameters
+    ----------
+    ways : (k, v, 2) points of each piece from p to q, the last one repeated
+    corners : (k,) how many points each has
+    lost
+        Rows of those that run over a box or out of the container: they have no other way from where they come in to
+        where they go out.
+    """
+
+    ways: Float
+    corners: Int
+    lost: tuple[int, ...] = ()
+
+
+def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse: bool = False) -> Led:
+    """Lead each piece from p to q.
 
     Parameters
     ----------
@@ -182,7 +201,7 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse:
         if coarse:
             ways, _ = tidied(ways)
             held = rect[: container if container >= 0 else None]
-            return tidied(_put(ways, _led_around(grid, ways, pieces, (rp, rq), held, coarse)))
+            return Led(*tidied(_put(ways, _led_around(grid, ways, pieces, (rp, rq), held, coarse))))
         # once it is known where links turn, they leave their boxes in the order that crosses least
         again = _ports(grid, rp, rq, pieces, given, _by_turns(ways, pieces, aims, outwards))
         moved = (again[0] != at_p) | (again[1] != at_q)
@@ -204,7 +223,7 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse:
                 drawn[n] = around if len(around) else way
     ways, corners = tidied(_put(ways, drawn))
     if grid is None:
-        return _rastered(ways), corners
+        return Led(rastered(ways), corners)
     held = rect[: container if container >= 0 else None]
     astray = _led_around(grid, ways, pieces, (rp, rq), held)
     if astray:
@@ -215,15 +234,21 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse:
     if len(ways) <= MOST_UNCROSSED:
         still = outwards | bent | (trunk >= 0)
         ways, corners = _uncrossed(grid, plain, (ways, corners), still, pieces, (outwards, trunk, bent))
-    ways = _rastered(ways)
+    ways = rastered(ways)
     spoilt = over_boxes(grid, ways, held)
     if spoilt:
-        ways, corners = tidied(_put(ways, dict(zip(spoilt, _rastered(plain[spoilt]), strict=True))))
-    return ways, corners
+        ways, corners = tidied(_put(ways, dict(zip(spoilt, rastered(plain[spoilt]), strict=True))))
+    lost = over_boxes(grid, ways, held) if spoilt else []
+    if container >= 0:
+        # nobody knows here what stands outside
+        low, high = rect[container, :2], rect[container, :2] + rect[container, 2:]
+        beyond = ((ways < low - _STRAY) | (ways > high + _STRAY)).any(axis=(1, 2))
+        lost += [n for n in np.flatnonzero(beyond).tolist() if n not in lost]
+    return Led(ways, corners, tuple(lost))
 
 
-def _rastered(ways: Float) -> Float:
-    """Ways on a fine raster, so that what moves as a whole keeps its way exactly. : (k, v, 2)"""
+def rastered(ways: Float) -> Float:
+    """Paths on a fine raster, so that what moves as a whole keeps its path exactly. : (k, v, 2)"""
     return np.floor(ways * _RASTER + 0.5) / _RASTER
 
 

@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
+from designer.design.components import connected
 from designer.design.routing.grid import Grid
 
 Float = npt.NDArray[np.float64]
@@ -189,7 +188,7 @@ def _channels(pieces: _Pieces, trunk: Int) -> Int:
     near = np.abs(pieces.y[:, None] - pieces.y) < _APART
     same = (trunk[:, None] == trunk) & (trunk >= 0) & (down | near)
     i, j = np.nonzero((across & (down | near)) | same)
-    return connected_components(coo_matrix((np.ones(len(i)), (i, j)), shape=(n, n)), directed=False)[1].astype(np.int64)
+    return connected(n, i, j)[1]
 
 
 def _slots(pieces: _Pieces, members: Int, line: Int) -> tuple[Float, int]:

@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
+from designer.design.components import connected
+from designer.design.routing.astray import Astray, End
 from designer.design.routing.by_hand import bent_way, is_free
 from designer.design.routing.grid import Grid
-from designer.design.routing.inside import Pieces, among, container_grid, lead, sides_between, tidied
+from designer.design.routing.inside import Led, Pieces, among, container_grid, lead, rastered, sides_between, tidied
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP, flush, shut_stretches
 from designer.design.routing.trunks import all_joined
 
@@ -94,6 +94,8 @@ class _Router:
         self._bends = {rows[link]: points for link, points in scene.bends.items() if link in rows}
         self.grids: dict[int, Grid | None] = {}
         self._shut: dict[int, list[tuple[int, float, float]]] = {}
+        #: rows of the pieces led last that run over a box
+        self._lost: list[int] = []
         order = np.argsort(scene.parent, kind="stable")
         order = order[scene.solid[order]]
         self._children, self._parents = order, scene.parent[order]
@@ -125,7 +127,7 @@ class _Router:
         self._turn_shut((link, end, self.scene.parent[box]), (top_a, top_b), (side_a, side_b), drawn)
         centre = rect[:, :2] + rect[:, 2:] / 2
         tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
-        at = self._held(side_a, side_b)
+        at, astray = self._held(side_a, side_b), set[int]()
         depth = _depths(self.scene.parent)[box]
         # the innermost first: where they come out is where the next goes on
         for some in _split(depth)[::-1]:
@@ -142,11 +144,57 @@ class _Router:
                 row, which = int(rows[n]), int(end[some[n]])
                 tails[which][row].append(way)
                 at[which][row] = way[-1, 0 if side[n] % 2 == 1 else 1]
+            astray |= self._lost_of(rows)
         found: list[list[Float]] = [[] for _ in range(k)]
         pieces = Pieces(top_a, top_b, side_a, side_b, at[0], at[1], centre[self.b], centre[self.a], self.kind, bends)
         for n, way in self._led(meet[siblings], pieces.some(siblings)):
             found[int(siblings[n])].append(way)
+        astray |= self._lost_of(siblings)
+        if astray and self._touched is None:
+            for row, way in self._through(sorted(astray), meet, (side_a, side_b)):
+                found[row], tails[0][row], tails[1][row] = [way], [], []
         return _together(tails, found)
+
+    def _lost_of(self, rows: Int) -> set[int]:
+        """Links of which a piece among those led last runs over a box."""
+        lost = {int(rows[n]) for n in self._lost}
+        self._lost = []
+        return lost
+
+    def _through(self, rows: list[int], meet: Int, sides: tuple[Int, Int]) -> Iterator[tuple[int, Float]]:
+        """Ways of links that cannot be led container by container: where boxes stand right at each other, the only way
+        out of one may come in again elsewhere. They are searched for through all containers around both ends at once,
+        and where something stands right at the border of one of those, outside of it too.
+        """
+        scene, rect = self.scene, self.scene.rect
+        shut = _shut_in(scene)
+        known: dict[tuple[int, ...], tuple[Astray, Float] | None] = {}
+        for row in rows:
+            a, b = int(self.a[row]), int(self.b[row])
+            within = [a if a == meet[row] else int(scene.parent[a]), b if b == meet[row] else int(scene.parent[b])]
+            for whole in _upwards(scene.parent, int(meet[row])):
+                chain = (box for start in within for box in _upwards(scene.parent, start, whole))
+                around = sorted({*chain} - {whole})
+                key = (whole, *around)
+                if key not in known:
+                    held = np.concatenate([self._inside(container) for container in key])
+                    held = held[~np.isin(held, around)]
+                    grid = container_grid(rect, held, whole) if len(held) else None
+                    known[key] = None if grid is None else (Astray(grid), rect[held])
+                found = known[key]
+                if found is not None:
+                    one, other = (
+                        End(rect[box], int(side[row]), np.nan, box == whole, -1 if box == whole else box)
+                        for box, side in ((a, sides[0]), (b, sides[1]))
+                    )
+                    # where one end is around the other, the search begins at the inner one
+                    way = found[0].way(other, one)[::-1] if one.border else found[0].way(one, other)
+                    way = rastered(way)
+                    if len(way) and is_free(way, found[1]):
+                        yield row, way
+                        break
+                if not shut[list(key)].any():
+                    break
 
     def _held(self, side_a: Int, side_b: Int) -> tuple[Float, Float]:
         """Where along their sides links touch their boxes, NaN where that is free. : (k,), (k,)"""
@@ -173,8 +221,7 @@ class _Router:
         leaving = np.zeros((4, n), dtype=np.int64)
         for tops, sides in ((top_a, side_a), (top_b, side_b)):
             np.add.at(leaving, (sides[other], tops[other]), 1)
-        joined = coo_matrix((np.ones(len(bows)), (top_a[bows], top_b[bows])), shape=(n, n))
-        part = connected_components(joined, directed=False)[1]
+        part = connected(n, top_a[bows], top_b[bows])[1]
         used = np.zeros((4, n), dtype=np.int64)
         boxes = np.unique(np.concatenate((top_a[bows], top_b[bows])))
         for side in (TOP, BOTTOM):
@@ -291,7 +338,7 @@ class _Router:
         for some in _split(container):
             whole, rows = int(container[some[0]]), slice(int(some[0]), int(some[-1]) + 1)
             if whole < 0:
-                points, corners = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows), coarse)
+                points, corners, lost = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows), coarse)
             else:
                 held = np.concatenate((rect[self._inside(whole)], rect[[whole]]))
                 shut = self._shut.get(whole, []) if pieces.q[order[rows.start]] < 0 else []
@@ -301,10 +348,11 @@ class _Router:
                 inside = local.some(rows)
                 inside = inside._replace(bends=inside.bends[:, ~np.isnan(inside.bends[..., 0]).all(axis=0)])
                 parts = (np.ascontiguousarray(part).tobytes() for part in inside)
-                points, corners = _led(coarse, held.tobytes(), *parts)
+                points, corners, lost = _led(coarse, held.tobytes(), *parts)
                 if shut:
                     points = np.clip(points, 0.0, rect[whole, 2:])
                 points = points + rect[whole, :2]
+            self._lost += order[rows][list(lost)].tolist()
             for n, way, count in zip(order[rows].tolist(), points, corners.tolist(), strict=True):
                 yield n, way[:count]
 
@@ -333,7 +381,7 @@ def _with_sills(held: Float, shut: list[tuple[int, float, float]]) -> Float:
 
 
 @lru_cache(maxsize=4096)
-def _led(coarse: bool, rects: bytes, *parts: bytes) -> tuple[Float, Int]:
+def _led(coarse: bool, rects: bytes, *parts: bytes) -> Led:
     """Ways through a container that stands at the origin, told as bytes: its contents and itself, then the pieces.
 
     A design is full of alike ones, and an edit leaves most as they were.
@@ -394,6 +442,25 @@ def _climb(parent: Int, a: Int, b: Int) -> _Climb:
     return _Climb(steps, np.where(same, -1, top[0]), np.where(same, -1, top[1]), np.where(same, top[0], parent[top[0]]))
 
 
+def _upwards(parent: Int, box: int, last: int = -1) -> Iterator[int]:
+    """A box and the containers around it, up to one of them, −1 for the canvas."""
+    while box != last and box >= 0:
+        yield box
+        box = int(parent[box])
+    yield last
+
+
+def _shut_in(scene: Terrain) -> Bool:
+    """In which containers something stands right at the border, the last for the canvas. : (n + 1,)"""
+    found = np.zeros(len(scene.rect) + 1, dtype=bool)
+    inner = np.flatnonzero(scene.solid & (scene.parent >= 0))
+    above = scene.parent[inner]
+    low = scene.rect[inner, :2] - scene.rect[above, :2]
+    high = low + scene.rect[inner, 2:] - scene.rect[above, 2:]
+    found[above[(low < _SILL).any(axis=1) | (high > -_SILL).any(axis=1)]] = True
+    return found
+
+
 def _depths(parent: Int) -> Int:
     """How many containers are around each box; those stand in front of it. : (n,)"""
     depth = np.zeros(len(parent), dtype=np.int64)
@@ -415,6 +482,12 @@ def dependent(scene: Terrain, stirred: Bool) -> Int:
     links = [np.arange(len(scene.a)), *(rows for steps in climb.steps for rows, _ in steps)]
     places = [climb.meet, *(scene.parent[boxes] for steps in climb.steps for _, boxes in steps)]
     link, place = np.concatenate(links), np.concatenate(places)
+    # what stands right at a border may leave no way but outside of it
+    some = np.unique(link[_shut_in(scene)[place]])
+    up = climb.meet[some]
+    while len(some):
+        some, up = some[up >= 0], scene.parent[up[up >= 0]]
+        link, place = np.concatenate((link, some)), np.concatenate((place, up))
     stirred = stirred.copy()
     found = np.zeros(len(scene.a), dtype=bool)
     while True:

@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
+
+from designer.design.components import connected
 
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -40,7 +40,7 @@ def trunks(upper: Int, lower: Int, kind: Int, level: Bool) -> Int:
             at = at.ravel()
             a, b = at[: len(rows)], at[len(rows) :]
             n = int(at.max()) + 1
-            parts, part = connected_components(coo_matrix((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)
+            parts, part = connected(n, a, b)
             for p in range(parts):
                 inside = part[a] == p
                 links = rows[inside]
@@ -62,7 +62,7 @@ def all_joined(a: Int, b: Int, kind: Int) -> Int:
     nodes, at = np.unique(np.concatenate((kind * wide + a, kind * wide + b)), return_inverse=True)
     n = len(nodes)
     one, other = at.ravel()[: len(a)], at.ravel()[len(a) :]
-    parts, part = connected_components(coo_matrix((np.ones(len(a)), (one, other)), shape=(n, n)), directed=False)
+    parts, part = connected(n, one, other)
     boxes = np.bincount(part, minlength=parts)
     pairs = np.unique(np.minimum(one, other) * n + np.maximum(one, other)) // n
     whole = (np.bincount(part[pairs], minlength=parts) == boxes * (boxes - 1) // 2) & (boxes >= _MESH)

@@ -155,9 +155,13 @@ IN_SWITCH: Final = {
     90: Constant(0.693, 0.67, 0.715, _FIT, Status.DERIVED, "1", "18 points ≥ 64 MiB, 5–8 ranks; residual 1.5 %"),
     100: Constant(0.60, 0.56, 0.64, _BOOK, Status.SECONDARY, "1", "838 GB/s of bus bandwidth on 8 B200"),
 }
-#: NVLink domains larger than one baseboard: one published sweep, whose half a GiB reaches a quarter less than this
+#: what a rank has in flight before reading and storing overlap
+IN_SWITCH_SLICE: Final = Constant(
+    3.3e6, 2e6, 4.2e6, "nccl-tests-nvl72", Status.DERIVED, "B", "72 GB200, 512 MiB to 8 GiB: .6 ms more at any size"
+)
+#: NVLink domains larger than one baseboard: one published sweep
 IN_SWITCH_RACK: Final = Constant(
-    0.82, 0.68, 0.93, "nccl-tests-nvl72", Status.SECONDARY, "1", "72 GB200: 835 GB/s of bus bandwidth at 8 GiB"
+    0.84, 0.70, 0.93, "nccl-tests-nvl72", Status.SECONDARY, "1", "72 GB200: 839 and 835 GB/s at 4 and 8 GiB"
 )
 BASEBOARD_RANKS: Final = Constant(8.0, 8.0, 16.0, "assumed-collectives", Status.ASSUMED)
 #: NCCL plans in-switch reduction inside one server from this many ranks on

@@ -54,7 +54,7 @@ def erlang_c(servers: int, offered: Ratio) -> float:
 
 
 def queue(accelerators: int, arrival_rate: PerSecond, job_time: Seconds, variation: Ratio) -> Queue:
-    """Waiting in M/G/k by Allen and Cunneen [s].
+    """Waits in an M/G/k queue, by the approximation of Allen and Cunneen [s].
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ class Resident:
 
 
 class Named(Protocol):
-    """Anything with a name."""
+    """Profiles of any sort: what they share is a name."""
 
     @property
     def name(self) -> str: ...

@@ -163,6 +163,29 @@ def kernels_of(architecture: str) -> tuple[Kernels, bool]:
     return found, architecture in MEASURED
 
 
+#: low-power memory that a GPU shares with the processor: Llama 8B and 70B, Qwen3-VL-32B in FP8 and Llama 70B in 4 bit
+#: read .60, .70, .84 and .61 of it on one GB10 under SGLang and vLLM, Qwen2.5-7B in 8 bit .80 under llama.cpp
+_SHARED_MEMORY: Final = Constant(0.75, 0.6, 0.86, "gb10-decoding", Status.SECONDARY, "1", "one request at a time")
+#: what its maker calls such memory
+_LOW_POWER: Final = "LPDDR"
+
+
+def in_memory(kernels: Kernels, memory: str) -> Kernels:
+    """What programs reach beside memory of that type: no more of low-power memory than was seen of it."""
+    if not memory.upper().startswith(_LOW_POWER):
+        return kernels
+    most = Ratio(_SHARED_MEMORY.value)
+    return replace(
+        kernels,
+        memory=min(most, kernels.memory),
+        narrow_memory=min(most, kernels.narrow_memory),
+        expert_memory=min(most, kernels.expert_memory),
+        grouped_memory=min(most, kernels.grouped_memory),
+        decode=min(most, kernels.decode),
+        elementwise=min(most, kernels.elementwise),
+    )
+
+
 #: compute and memory overlap wholly
 _ABRUPT: Final = Constant(64.0, 64.0, 64.0, "counted-serving", Status.PRIMARY, "1")
 _ALL: Final = Constant(1.0, 1.0, 1.0, "counted-serving", Status.PRIMARY, "1")

@@ -27,6 +27,8 @@ class Overheads:
         More for every layer of routed experts and step [s].
     narrow
         Of the peak that its products in 8 bit reach over what the shared law has them reach [1].
+    unpacked
+        The same of its experts kept in 4 bit and multiplied in 16 [1].
     """
 
     layer: float
@@ -37,6 +39,7 @@ class Overheads:
     path: float
     expert_layer: float = 0.0
     narrow: float = 1.0
+    unpacked: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,10 @@ class Scheduling:
         Of a device's memory that the engine takes [1].
     block
         Tokens of a block of the cache.
+    stream_interval
+        Tokens sent to a client at once.
+    first_held
+        The first token waits until so many are there; else it is sent at once, and only the later ones together.
     """
 
     budget: int
@@ -68,6 +75,8 @@ class Scheduling:
     reserve: float
     memory_share: float
     block: int
+    stream_interval: int = 1
+    first_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,9 @@ class Release:
         True if measurements of this release stand behind it.
     step_spread, first_spread
         80 % bands of the time per token and to the first token: natural logarithm of the factor either way [1].
+    first_late
+        How much later than its bands say a first token was where the release was left out, and why is not known:
+        logarithm of the factor [1].
     fitted_on
         In words: which measurements, and how many.
     models
@@ -101,3 +113,4 @@ class Release:
     source: str
     models: tuple[tuple[str, str], ...] = ()
     architecture: str = ""
+    first_late: float = 0.0

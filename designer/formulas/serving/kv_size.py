@@ -12,7 +12,7 @@ from designer.units import Bytes
 
 @dataclass(frozen=True, slots=True)
 class KvSize:
-    """What a token keeps.
+    """The KV cache of one token: its bytes in a layer, and how many layers keep it.
 
     Parameters
     ----------

@@ -122,7 +122,8 @@ class StepTime:
         self._grouped = (kernels.grouped_compute, kernels.grouped_memory, kernels.grouped_floor)
         if weights.size.value < 1 and device.runs_as(weights) != "fp4":
             # 4 bit on a device without: experts are unpacked while they are multiplied
-            self._grouped = (kernels.expert_compute, kernels.expert_memory, kernels.expert_floor)
+            share = Ratio(min(kernels.compute, overheads.unpacked * kernels.expert_compute))
+            self._grouped = (share, kernels.expert_memory, kernels.expert_floor)
         self._base = number_format(weights.dense) if weights.dense else weights
         self._known: dict[int, float] = {}
         self._heads: dict[int, float] = {}
@@ -143,6 +144,7 @@ class StepTime:
         self._pairs_windowed = self._per_pair_windowed / self._spread
         self._fixed = self._attention_floor + shape.layers * overheads.layer + overheads.step
         self._fixed_prompts = self._fixed + overheads.prefill_step
+        self._prefill_factor, self._request = overheads.prefill_factor, overheads.request
         self._least = self._least_token()
 
     def _least_token(self) -> float:
@@ -322,15 +324,25 @@ class StepTime:
         requests, context
             That decode beside, and their cached tokens together.
         """
-        over = self.overheads
-        base, windows = self._beside_of(requests) if requests else (0.0, 0.0)
-        prompts = (self._tokens(tokens + requests, requests + finishing) - base) * over.prefill_factor
+        base, windows = (self._beside.get(requests) or self._beside_of(requests)) if requests else (0.0, 0.0)
+        together, sampled = tokens + requests, requests + finishing
+        head = self._heads.get(sampled)
+        low = together - together % _GRID_LIMIT
+        first, then = self._known.get(low), self._known.get(low + _GRID_LIMIT)
+        if head is None or first is None or then is None or together <= _EXACT_LIMIT:
+            products = self._tokens(together, sampled)
+        else:
+            # what `_tokens` says of a size between two that are known
+            products = first + (then - first) * (together - low) / _GRID_LIMIT + head
+        prompts = (products - base) * self._prefill_factor
         # a factor below 1 was fitted on short prompts: long ones come no nearer to the peak than the largest products
-        prompts = max(prompts, (tokens + requests) * self._least - base)
+        least = together * self._least - base
+        if least > prompts:
+            prompts = least
         prompts += self._pairs * area
         if self._pairs_windowed:
             prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))
-        time = base + prompts + self._fixed_prompts + over.request * (requests + finishing)
+        time = base + prompts + self._fixed_prompts + self._request * sampled
         if requests:
             time += self._context * context + self._attention_floor + windows
         return Seconds(time)

@@ -28,7 +28,7 @@ SHORT: Final = Constant(0.01, 0.001, 0.1, "assumed-training", Status.ASSUMED, "1
 
 @dataclass(frozen=True, slots=True)
 class Interruptions:
-    """What failures do to a run.
+    """How often a run fails, and what each failure costs it.
 
     Parameters
     ----------

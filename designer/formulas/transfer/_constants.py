@@ -30,7 +30,6 @@ PCIE_LANE: Final = {
 #: where a generation is not known
 USUAL_PCIE: Final = Constant(4.0, 3.0, 5.0, "assumed-transfers", Status.ASSUMED, "1", "generation")
 USUAL_NVLINK: Final = Constant(3.0, 3.0, 4.0, "assumed-transfers", Status.ASSUMED, "1", "generation")
-TLP_OVERHEAD: Final = Constant(24.0, 20.0, 28.0, "pcie-tlp", Status.PRIMARY, "B", "header, sequence, CRC, framing")
 
 # ------------------------------------------------------------------ copy engines
 PCIE_COPY: Final = {

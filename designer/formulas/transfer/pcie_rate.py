@@ -1,10 +1,9 @@
-"""Raw rate of a PCIe link after line encoding, and what packet headers leave of it."""
+"""Raw rate of a PCIe link after line encoding."""
 
 from __future__ import annotations
 
 from designer.formulas.formula import Formula
 from designer.formulas.transfer import _constants as c
-from designer.units import Bytes
 
 
 def pcie_rate(generation: int, lanes: int) -> float:
@@ -20,25 +19,10 @@ def pcie_rate(generation: int, lanes: int) -> float:
     return c.PCIE_LANE[generation].value * lanes
 
 
-def packet_efficiency(payload: Bytes) -> float:
-    """Share of packet bytes that is payload, for a maximum payload in bytes [1].
-
-    This is an upper bound for copies; ``achievable_fraction`` already contains it.
-
-    Raises
-    ------
-    AssertionError
-        If the payload is empty.
-    """
-    if payload <= 0:
-        raise AssertionError("a packet needs a payload")
-    return payload / (payload + c.TLP_OVERHEAD.value)
-
-
 FORMULA = Formula(
     name="pcie-rate",
     title="Raw rate of a PCIe link",
     function=pcie_rate,
-    sources=("pcie-rates", "pcie-tlp"),
+    sources=("pcie-rates",),
     valid_when="generations 1 to 7; the seventh not verified",
 )

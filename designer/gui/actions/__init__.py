@@ -1,1 +1,1 @@
-"""Everything one can do, one file per menu; feeds menus, shortcuts, toolbar and command palette."""
+"""The commands of the window, one file per menu; they feed menus, shortcuts, toolbar and command palette."""

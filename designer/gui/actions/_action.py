@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
 
     from designer.gui.canvas.canvas import Canvas
+    from designer.gui.documents import Document
     from designer.gui.settings import Settings
-    from designer.gui.workspace import Document
 
 
 class FileWork(Protocol):
@@ -150,6 +150,14 @@ class Window(Protocol):
         """Ask what the workload does while a value varies."""
         ...
 
+    def edit_racks(self) -> None:
+        """Show the racks of the document."""
+        ...
+
+    def export_report(self) -> None:
+        """Ask where the report of the document goes."""
+        ...
+
     def propose_designs(self) -> None:
         """Ask for designs that reach a goal."""
         ...
@@ -192,7 +200,7 @@ def has_selection(window: Window) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing one can do.
+    """A command of the window.
 
     Parameters
     ----------

@@ -25,6 +25,15 @@ ACTIONS = (
         tip="Paste or open what the machine prints: nvidia-smi topo -m, NCCL XML, lstopo XML and others",
     ),
     Action(
+        "file.export_report",
+        "Export report…",
+        lambda w: w.export_report(),
+        ("Ctrl+Shift+E",),
+        has_document,
+        section=2,
+        tip="The design report as HTML, PDF or Markdown",
+    ),
+    Action(
         "file.export_picture",
         "Export picture…",
         lambda w: w.files.export_picture(),

@@ -68,6 +68,15 @@ ACTIONS = (
         checked=lambda w: w.canvas is not None and w.canvas.machines_shown,
         tip="Show which virtual machines stand on which host",
     ),
+    Action(
+        "view.racks",
+        "Racks…",
+        lambda w: w.edit_racks(),
+        ("Ctrl+Alt+R",),
+        has_document,
+        section=3,
+        tip="Rack elevations: what stands where, power feeds and limits; drag a unit to another place",
+    ),
     Action("view.next_member", "Next member of the group", members.step(1), (".",), members.has_group, section=4),
     Action(
         "view.previous_member", "Previous member of the group", members.step(-1), (",",), members.has_group, section=4

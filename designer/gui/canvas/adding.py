@@ -6,6 +6,7 @@ No Qt.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from designer.catalog.parttype import PartType, link_kinds, part_kinds
 from designer.design.address import Address, block_at
 from designer.design.arrange.free_spot import free_spot
-from designer.design.arrange.sizes import ROW_GAP, card_size
+from designer.design.arrange.sizes import GAP, ROW_GAP, card_size
 from designer.design.document import Design, Link, Part
 from designer.design.edits.links import AddLinks
 from designer.design.edits.parts import AddParts
@@ -124,6 +125,37 @@ def add(geometry: Geometry, item: Item, container: int, x: float, y: float) -> L
         return Landing(Offer(AddWhole(item.clip, at=at, parent=parent, within=within)), rect, None, container)
     part = new_part(geometry.design, item.kind, item.type, within, parent, at)
     return Landing(Offer(AddParts((part,), _types(item), within=within)), rect, part, container)
+
+
+def holder(geometry: Geometry, chosen: Sequence[int], kind: str) -> int:
+    """The part that a part named in the palette goes into: the one chosen, or the one around it; −1 for the canvas.
+
+    What may stand in a rack by itself (servers, switches, storage) is put beside, as without a choice.
+    """
+    rack = part_kinds().get("rack")
+    if len(chosen) != 1 or (rack is not None and kind in rack.contains):
+        return -1
+    at = int(chosen[0])
+    while at >= 0 and geometry.refs[at].what == "parts":
+        own = geometry.kinds[int(geometry.kind[at])]
+        if own != kind and can_contain(geometry.design, own, kind).ok:
+            return at
+        at = int(geometry.parent[at])
+    return -1
+
+
+def place_in(geometry: Geometry, box: int, kind: str) -> tuple[float, float]:
+    """Where a part of a kind is put in a container: beside those of its kind, else in a row below all there is."""
+    within = np.flatnonzero(geometry.parent == box)
+    rects = geometry.rect[within]
+    if not len(within):
+        x, y, _, _ = geometry.rect[box].tolist()
+        return x + GAP, y + ROW_GAP
+    alike = [k for k, n in enumerate(within.tolist()) if geometry.kinds[int(geometry.kind[n])] == kind]
+    if alike:
+        x, y, wide, _ = rects[max(alike, key=lambda k: (float(rects[k, 1]), float(rects[k, 0])))].tolist()
+        return x + wide + GAP, y
+    return float(rects[:, 0].min()), float((rects[:, 1] + rects[:, 3]).max()) + ROW_GAP
 
 
 def attach(geometry: Geometry, item: Item, box: int) -> Landing | None:

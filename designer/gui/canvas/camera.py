@@ -69,7 +69,7 @@ class Camera(QObject):
             self.glide(self._past.pop(), remember=False)
 
     def stop(self) -> None:
-        """Stay here."""
+        """Stop moving, where the view is now."""
         self._timer.stop()
 
     def _step(self) -> None:

@@ -37,7 +37,7 @@ from designer.drawing.theme import LIGHT, CanvasTheme
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.errors import CatalogError
-from designer.gui.canvas.adding import add, free_point, item_of
+from designer.gui.canvas.adding import add, free_point, holder, item_of, place_in
 from designer.gui.canvas.compose_overlay import selection
 from designer.gui.canvas.editing import Linked, Picked
 from designer.gui.canvas.hit import NOTHING, Hit, pick
@@ -246,7 +246,10 @@ class Canvas(ResultsView):
         part_type = self.part_type(type_id) if type_id else None
         geometry = self.scene.geometry
         item = item_of(kind, part_type)
-        if wanted is None:
+        within = -1 if wanted is not None else holder(geometry, self.scene.selected.tolist(), kind)
+        if within >= 0:
+            wanted = QuickAdd(*place_in(geometry, within, kind), container=geometry.address(within))
+        elif wanted is None:
             x, y = self.free_point(*item.size)
             wanted = QuickAdd(x - item.size[0] / 2, y - item.size[1] / 2)
         container = self.scene.box_of(wanted.container) if wanted.container is not None else None

@@ -60,6 +60,8 @@ class SearchDialog(QDialog):
 
     def _refuse(self, error: Exception) -> None:
         text = f"{error.text} — {error.remedy}" if isinstance(error, DesignerError) and error.remedy else str(error)
+        if isinstance(error, DesignerError) and error.file and error.remedy:
+            text = f"{error.file}: {text}"
         self.problem.setText(text)
         self.problem.show()
 
@@ -75,11 +77,11 @@ class SearchDialog(QDialog):
         super().keyPressEvent(event)
 
     def done(self, result: int) -> None:
-        """Close: nothing goes on running."""
+        """Close, and stop the search."""
         self.close_jobs()
         super().done(result)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Close: nothing goes on running."""
+        """Close, and stop the search."""
         self.close_jobs()
         super().closeEvent(event)

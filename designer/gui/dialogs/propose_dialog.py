@@ -147,7 +147,7 @@ class ProposeDialog(SearchDialog):
         return line
 
     def _fill(self, *_: object) -> None:
-        """What is usual for the goal."""
+        """Fill the form with what is usual for the goal."""
         one = propose.GOALS[max(0, self.goal.currentIndex())]
         for line, text in ((self.settings, one.settings), (self.within, one.within), (self.choose, one.choose)):
             line.setText(text)

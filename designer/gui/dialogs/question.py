@@ -6,7 +6,7 @@ up stands alone on the left, what keeps it on the right, and Cancel between them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -127,9 +127,6 @@ def label_of(text: str, wide: int) -> str:
 
     metrics = QFontMetrics(QApplication.font())
     return metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, max(80, wide - 40))
-
-
-Ask = Callable[[Question], str]
 
 
 def ask(question: Question) -> str:

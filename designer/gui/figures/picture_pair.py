@@ -21,7 +21,7 @@ class Pane(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def sizeHint(self) -> QSize:
-        """What it wants: room."""
+        """The size it asks for."""
         return QSize(320, 200)
 
     def place(self) -> QRectF:

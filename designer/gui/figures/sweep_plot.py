@@ -88,6 +88,7 @@ class SweepPlots(QWidget):
         box.addLayout(middle, 1)
         box.addWidget(self.told)
         self.setMinimumSize(320, 240)
+        self._draw()
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""

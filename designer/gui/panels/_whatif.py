@@ -201,7 +201,7 @@ class WhatIf(QWidget):
         if self.answer is None or self.session is None:
             return
         mine = next((w for w in self.answer.workloads if w.id == self._workload), None)
-        found = trial.rows(self.session.result, mine)
+        found = trial.rows(self.session.result, mine, self.session.design)
         self._table.let_go()
         if not found:
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -25,6 +25,7 @@ from designer.gui.viewmodels.table import Column
 
 _DEFAULT, _NARROW, _LEAST, _NUMBER, _SHRINK = 110, 40, 70, 110, 0.4
 _HEAD_AIR = 14
+_WORD = 200
 
 
 def make_tree(name: str, theme: Theme) -> QTreeView:
@@ -50,12 +51,21 @@ class Table(QTableView):
         How far columns of words give way, as a share of the width they want.
     wrap
         True if long texts are broken into lines; for tables of few rows.
+    spare
+        True if columns with nothing in them give their room to the others, and lines of one text have all of it.
     """
 
     def __init__(
-        self, columns: Sequence[Column], theme: Theme, name: str, shrink: float = _SHRINK, wrap: bool = False
+        self,
+        columns: Sequence[Column],
+        theme: Theme,
+        name: str,
+        shrink: float = _SHRINK,
+        wrap: bool = False,
+        spare: bool = False,
     ) -> None:
         super().__init__()
+        self._heads: list[str] = []
         self.shrink, self.wrap = shrink, wrap
         self.lines = TableModel(columns, theme, self)
         self.bars = BarDelegate(theme, self)
@@ -84,11 +94,26 @@ class Table(QTableView):
         self._fitting = False
         header.sectionResized.connect(self._resized)
         self.lines.head_text = self._head_text
+        if spare:
+            self.lines.modelReset.connect(self._spare)
         self.fit_columns()
 
     def _head_text(self, section: int, title: str) -> str:
-        room = max(20, self.columnWidth(section) - _HEAD_AIR)
-        return self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
+        return broken(title, max(20, self.columnWidth(section) - _HEAD_AIR), self.fontMetrics())
+
+    def _spare(self) -> None:
+        """Hide columns with nothing in them, and let the only text of a line run over all columns."""
+        lines, many = self.lines.lines, len(self.lines.columns)
+        used = {n for line in lines for n, cell in enumerate(line.cells) if cell.text or cell.icon}
+        self._fitting = True  # a column that comes or goes is not dragged by hand
+        for n in range(many):
+            self.setColumnHidden(n, bool(lines) and n not in used)
+        self._fitting = False
+        self.clearSpans()
+        for row, line in enumerate(lines):
+            if many > 1 and line.cells[0].text and not any(cell.text for cell in line.cells[1:]):
+                self.setSpan(row, 0, 1, many)
+        self.fit_columns()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The columns share the width until one of them is dragged."""
@@ -99,13 +124,31 @@ class Table(QTableView):
         """Spread the columns over the width there is, so that none is out of sight."""
         if not self._own_widths:
             self._fitting = True
-            for i, width in enumerate(shared(self.lines.columns, self.viewport().width(), self.shrink)):
+            shown = [i for i in range(len(self.lines.columns)) if not self.isColumnHidden(i)]
+            columns = [self.lines.columns[i] for i in shown]
+            words = [max(map(self._word, column.title.split()), default=0) for column in columns]
+            for i, width in zip(shown, shared(columns, self.viewport().width(), self.shrink, words), strict=True):
                 self.setColumnWidth(i, width)
             self._fitting = False
+        self._fit_head()
+
+    def _word(self, word: str) -> int:
+        """How wide a head of one word is, of which those that are names can be cut."""
+        return min(self.fontMetrics().horizontalAdvance(word) + _HEAD_AIR + 2, _WORD)
+
+    def _fit_head(self) -> None:
+        """As many lines for the heads as they need at these widths; Qt asks only once how high they are."""
+        heads = [self._head_text(i, column.title) for i, column in enumerate(self.lines.columns)]
+        if heads != self._heads:
+            self._heads = heads
+            if heads:
+                self.horizontalHeader().headerDataChanged(Qt.Orientation.Horizontal, 0, len(heads) - 1)
+            self.updateGeometries()
 
     def _resized(self, at: int, _old: int, _new: int) -> None:
-        # the last column is stretched by Qt, not by hand
-        if not self._fitting and self.isVisible() and at < len(self.lines.columns) - 1:
+        # the last column that is shown is stretched by Qt, not by hand
+        last = max((n for n in range(len(self.lines.columns)) if not self.isColumnHidden(n)), default=0)
+        if not self._fitting and self.isVisible() and at < last:
             self._own_widths = True
 
     def set_theme(self, theme: Theme) -> None:
@@ -119,16 +162,35 @@ class Table(QTableView):
         return [self.lines.lines[r.row()].key for r in rows if r.row() < len(self.lines.lines)]
 
 
-def shared(columns: Sequence[Column], room: int, shrink: float = _SHRINK) -> list[int]:
+def broken(title: str, room: int, metrics: QFontMetrics) -> str:
+    """A title on one line where that has room for it, else on two, shortened where these have not [px]."""
+    if metrics.horizontalAdvance(title) <= room:
+        return title
+    words = title.split(" ")
+    fit = max((n for n in range(1, len(words)) if metrics.horizontalAdvance(" ".join(words[:n])) <= room), default=1)
+    lines = (" ".join(words[:fit]), " ".join(words[fit:]))
+    return "\n".join(metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines if line)
+
+
+def shared(
+    columns: Sequence[Column], room: int, shrink: float = _SHRINK, heads: Sequence[int] | None = None
+) -> list[int]:
     """Widths of columns that fill `room`: numbers and icons keep theirs, words give way down to
     `shrink` of theirs and take what is left. [px]
+
+    Parameters
+    ----------
+    heads
+        No column is narrower than the longest word of its head.
     """
-    wanted = [c.width or _DEFAULT for c in columns]
+    heads = heads or [0] * len(columns)
+    wanted = [max(c.width or _DEFAULT, head) for c, head in zip(columns, heads, strict=True)]
     firm = [w <= _NARROW or c.number for w, c in zip(wanted, columns, strict=True)]
     least = [
         min(w, _NUMBER) if fixed and w > _NARROW else w if fixed else min(w, max(_LEAST, round(w * shrink)))
         for w, fixed in zip(wanted, firm, strict=True)
     ]
+    least = [max(w, head) for w, head in zip(least, heads, strict=True)]
     spare = room - sum(wanted)
     if spare >= 0:
         words = sum(w for w, fixed in zip(wanted, firm, strict=True) if not fixed)

@@ -46,7 +46,7 @@ class DecisionsPanel(Panel):
         self.clear = Button("Show loads again", self._clear)
         self.words = Label(_HINT, wrap=True)
         self.table = Table(decisions.STEP_COLUMNS, theme, "What to change", wrap=True)
-        self.failures = Table(decisions.LOSS_COLUMNS, theme, "What failures cost", wrap=True)
+        self.failures = Table(decisions.LOSS_COLUMNS, theme, "What failures cost", wrap=True, spare=True)
         body = QWidget()
         self._stack = QStackedLayout(body)
         for table in (self.table, self.failures):
@@ -55,13 +55,15 @@ class DecisionsPanel(Panel):
             self.suggest,
             self.survive,
             self.stop,
-            (self.words, 1),
+            1,
             self.apply_,
             self.clear,
             margins=(10, 4, 8, 0),
             spacing=8,
         )
-        in_column(head, (body, 1), on=self, margins=FLUSH, spacing=2)
+        # what is told can be long: it has the whole width
+        self.words.setContentsMargins(10, 0, 8, 2)
+        in_column(head, self.words, (body, 1), on=self, margins=FLUSH, spacing=2)
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
         self._asked: tuple[object, str, str] | None = None

@@ -150,6 +150,7 @@ class FindingsPanel(Panel):
         self._rules = findings.Ruled()
         self.connect_signal(session.analysis_changed, self._count)
         self.connect_signal(session.design_changed, self._edited)
+        self.connect_signal(session.awaited_changed, self._settled)
         self._quiet.start()
         self._count()
 
@@ -162,10 +163,18 @@ class FindingsPanel(Panel):
         self._quiet.start()
         self.outdate()
 
+    def _settled(self, awaited: bool) -> None:
+        if not awaited and self.session is not None and self._ruled is not self.session.design:
+            self._quiet.start()
+
     def _ask(self) -> None:
-        """Ask the rules about the design as it is, beside the window's own work."""
+        """Ask the rules about the design as it is, beside the window's own work.
+
+        While its loads are worked out they wait: both need the same network and routes, and what comes second finds
+        them made.
+        """
         session = self.session
-        if session is None:
+        if session is None or session.awaited:
             return
         design = self._ruled = session.design
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
+    QPushButton,
     QWidget,
 )
 
@@ -35,7 +37,7 @@ _WORDS_LEAST = 340
 
 
 class FlowPanel(Panel):
-    """Words at the left, the stages or the sweep at the right.
+    """The answer in words at the left, the stages or the sweep at the right.
 
     Signals
     -------
@@ -122,7 +124,7 @@ class FlowPanel(Panel):
         session = self.session
         view = flow.FlowView("")
         if session is not None:
-            view = flow.flow_view(session.result, session.failure, self._known(session))
+            view = flow.flow_view(session.result, session.failure, self._known(session), session.design)
         if view != self._shown:
             self._write(view)
         self._shown = view
@@ -157,7 +159,7 @@ class FlowPanel(Panel):
     def entry(self) -> QWidget | None:
         """What binds: the first thing one wants to read."""
         self.flush()
-        return next((link for link in self._area.findChildren(ElidedLink) if not link.property("aside")), None)
+        return next(iter(self._area.findChildren(ElidedLink)), None)
 
     # ---- words
 
@@ -195,16 +197,10 @@ class FlowPanel(Panel):
         line = in_row(on=box, margins=FLUSH, spacing=14)
         if len(numbers) > _NUMBERS:
             text = "Fewer numbers" if self._all else f"All {len(numbers)} numbers"
-            more = ElidedLink(text)
-            more.setProperty("aside", True)
-            more.clicked.connect(self._toggle)
-            line.addWidget(more)
+            line.addWidget(_aside(text, self._toggle))
         if any(n.change for n in numbers):
-            again = ElidedLink("Compare with now")
-            again.setToolTip("Numbers are compared with those first seen; from here on with those of now")
-            again.setProperty("aside", True)
-            again.clicked.connect(self.pin)
-            line.addWidget(again)
+            tip = "Numbers are compared with those first seen; from here on with those of now"
+            line.addWidget(_aside("Compare with now", self.pin, tip))
         line.addStretch(1)
         return box
 
@@ -277,7 +273,7 @@ class FlowPanel(Panel):
 
         chosen = flow.find_flow(session.result, self._flow) if self._flow else None
         if chosen is not None:
-            one = stages(session.analysis, chosen)
+            one = stages(session.design, session.analysis, chosen)
             return [one] if one is not None else []
         kinds = sorted((k for k in figure_kinds().values() if k.dock == "flow"), key=lambda k: k.order)
         found = [k.build(session.design, session.analysis, session.result) for k in kinds]
@@ -303,6 +299,15 @@ class FlowPanel(Panel):
         for number, view in enumerate(self._views):
             view.set_figure(figures[number] if number < len(figures) else None)
             view.setVisible(number < len(figures))
+
+
+def _aside(text: str, done: Callable[[], object], tip: str = "") -> QPushButton:
+    """A link that is as wide as its words."""
+    link = QPushButton(text)
+    link.setProperty("link", True)
+    link.setToolTip(plain(tip))
+    link.clicked.connect(lambda: done())
+    return link
 
 
 def _columns(widths: list[int], room: int) -> int:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QWheelEvent
+from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import plain
@@ -15,11 +15,20 @@ from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.gantt import Row, channels_of, rows_of, task_text, visible
+from designer.gui.viewmodels.gantt import (
+    Row,
+    channels_of,
+    interruptions_at,
+    interruptions_of,
+    rows_of,
+    task_text,
+    visible,
+)
 from designer.gui.viewmodels.moments import clock_text
 
 if TYPE_CHECKING:
     from designer.analysis.clock.frames import Frames
+    from designer.analysis.clock.interruptions import Interruption
 
 _ROW, _BAR, _AXIS, _NAMES = 22, 13, 20, 0.24
 _LEAST_NAMES, _MOST_NAMES = 120.0, 260.0
@@ -40,6 +49,7 @@ class Chart(QWidget):
         self.theme = theme
         self.session: Session | None = None
         self.rows: tuple[Row, ...] = ()
+        self.interruptions: tuple[Interruption, ...] = ()
         self.begin, self.end = 0.0, 1.0
         self.chosen = -1
         self.moment = 0.0
@@ -51,7 +61,7 @@ class Chart(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def sizeHint(self) -> QSize:
-        """See ``QWidget``."""
+        """The size it asks for."""
         return QSize(400, _AXIS + _ROW * max(1, len(self.rows)) + 6)
 
     @property
@@ -65,6 +75,7 @@ class Chart(QWidget):
         self.session = session
         frames = self.frames
         self.rows = rows_of(frames.run) if frames is not None else ()
+        self.interruptions = interruptions_of(frames)
         self.chosen, self._picture = -1, None
         if frames is not None and (before is None or before.end != frames.end or self.end > frames.end):
             self.begin, self.end = 0.0, max(frames.end, 1e-12)
@@ -105,10 +116,20 @@ class Chart(QWidget):
         inside = (row.begin <= time + slack) & (row.end >= time - slack)
         return int(row.task[int(inside.argmax())]) if inside.any() else -1
 
+    def text_at(self, x: float, y: float) -> str:
+        """What is under a place, in words: the task, and what hit its program."""
+        number = int((y - _AXIS) // _ROW)
+        if self.frames is None or not 0 <= number < len(self.rows) or y < _AXIS or x < self.left:
+            return ""
+        task = self.task_at(x, y)
+        slack = 2 * (self.end - self.begin) / max(1.0, self.width() - self.left - 8)
+        hit = interruptions_at(self.interruptions, self.rows[number].program, self.time_at(x), slack)
+        return "\n".join([*(one.text for one in hit), *([task_text(self.frames.run, task)] if task >= 0 else [])])
+
     # ---- drawing
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """See ``QWidget``."""
+        """The size it asks for."""
         with QPainter(self) as painter:
             theme, frames = self.theme, self.frames
             if frames is None:
@@ -167,7 +188,29 @@ class Chart(QWidget):
                 if int(row.task[k]) == self.chosen:
                     painter.setPen(QPen(QColor(theme.text), 1.5))
                     painter.drawRect(box.adjusted(-0.5, -0.5, 0.5, 0.5))
+            for one in self.interruptions:
+                if one.program == row.program:
+                    first_row = number == 0 or self.rows[number - 1].program != row.program
+                    self._interrupted(painter, one, QRectF(self.left, top, width, _ROW), first_row)
             painter.restore()
+
+    def _interrupted(self, painter: QPainter, one: Interruption, row: QRectF, told: bool) -> None:
+        """What hit a program, over its bars: hatched while it lasts, a line where it began, named where it fits."""
+        left, right = self.x_of(one.begin), self.x_of(one.end)
+        if right < row.left() or left > row.right():
+            return
+        bad = QColor(self.theme.bad)
+        box = QRectF(left, row.top(), max(2.0, right - left), row.height())
+        painter.fillRect(box, QBrush(bad, Qt.BrushStyle.BDiagPattern))
+        painter.fillRect(QRectF(left - 1, row.top(), 2, row.height()), bad)
+        text = str(one.cause)
+        wide = painter.fontMetrics().horizontalAdvance(text) + 8.0
+        begin = max(left, row.left())
+        if told and min(right, row.right()) - begin > wide + 4:
+            label = QRectF(begin + 3, row.top() + 3, wide, row.height() - 6)
+            painter.fillRect(label, QColor(self.theme.surface))
+            painter.setPen(bad)
+            painter.drawText(label, Qt.AlignmentFlag.AlignCenter, text)
 
     def _name(self, painter: QPainter, row: Row, top: int, number: int) -> None:
         first = number == 0 or self.rows[number - 1].program != row.program
@@ -222,8 +265,7 @@ class Chart(QWidget):
         if event.buttons() & Qt.MouseButton.LeftButton and self.session is not None and x >= self.left:
             self.session.set_moment(self.time_at(x))
         elif self.frames is not None:
-            task = self.task_at(x, y)
-            self.setToolTip(plain(task_text(self.frames.run, task)) if task >= 0 else "")
+            self.setToolTip(plain(self.text_at(x, y)))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """With Ctrl zoom in time at the pointer; else what is around scrolls."""

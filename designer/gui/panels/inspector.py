@@ -3,260 +3,37 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
-    QGridLayout,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QProgressBar,
     QToolButton,
     QWidget,
 )
 
-from designer.gui.controls import Choice, Label, plain
+from designer.gui.controls import Label, plain
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
+from designer.gui.panels._entry_rows import EntryRow, ValueField, sort_of
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._whatif import WhatIf
 from designer.gui.panels._widgets import column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels import forms, inspector, sweep
+from designer.gui.viewmodels import inspector, sweep
 from designer.gui.viewmodels.forms import Entry, Form, Section
 from designer.gui.viewmodels.members import Shown
 
 if TYPE_CHECKING:
     from designer.design.edit import Edit
 
-#: from these shares on, a part or link is full or busy
-_FULL, _BUSY = 0.95, 0.8
 #: as many lines of a section are kept for later, once they are not shown; forms of all kinds together would fill memory
-_SPARE = 8
-
-
-def dress(widget: QWidget, name: str, value: str) -> None:
-    """Set what the style sheet of the window chooses by; a sheet of its own would cost ten times as much."""
-    if widget.property(name) != value:
-        widget.setProperty(name, value)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
-
-
-class ValueField(QLineEdit):
-    """A value with its unit: shows it for people, lets one edit it as it is spelled.
-
-    Signals
-    -------
-    entered : ``str``
-    """
-
-    entered = Signal(str)
-    focused = Signal()
-    sweep_wanted = Signal()
-
-    def __init__(self, entry: Entry, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.entry = entry
-        self._done = False
-        self.show_entry(entry)
-        self.textEdited.connect(self._check)
-        self.editingFinished.connect(self._finish)
-
-    def show_entry(self, entry: Entry) -> None:
-        """Show another value of the same line, unless it is being edited."""
-        self.entry = entry
-        if self.hasFocus() and self.isModified():
-            return
-        text = entry.spelled if self.hasFocus() else entry.text
-        if text != self.text():
-            self.setText(text)
-            self.setCursorPosition(0)
-        self.setModified(False)
-        self.setToolTip(plain(entry.tip))
-        if (entry.title, entry.tip) != (self.accessibleName(), self.accessibleDescription()):
-            self.setAccessibleName(entry.title)
-            self.setAccessibleDescription(entry.tip)
-        if not entry.text:
-            self.setPlaceholderText("–")
-
-    def reset(self) -> None:
-        """Forget what was typed: another value comes."""
-        self.setModified(False)
-        self._mark("")
-
-    def focusInEvent(self, event: object) -> None:
-        """Show what is edited."""
-        super().focusInEvent(event)  # type: ignore[arg-type]
-        if not self.isModified():
-            self.setText(self.entry.spelled)
-            self.selectAll()
-        self.focused.emit()
-
-    def focusOutEvent(self, event: object) -> None:
-        """Show what is for people."""
-        super().focusOutEvent(event)  # type: ignore[arg-type]
-        if not self.isModified() and not self.property("wrong"):
-            self.setText(self.entry.text)
-            self.setCursorPosition(0)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc gives the old value back."""
-        if event.key() == Qt.Key.Key_Escape and self.isModified():
-            self.setText(self.entry.spelled)
-            self.setModified(False)
-            self._mark("")
-            return
-        super().keyPressEvent(event)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What one does with text, and with the value."""
-        menu = self.createStandardContextMenu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addSeparator()
-        menu.addAction(f"Sweep {self.entry.title}…", self.sweep_wanted.emit)
-        menu.popup(event.globalPos())
-        event.accept()
-
-    def _check(self, text: str) -> None:
-        self._mark(forms.check(self.entry, text))
-
-    def _mark(self, wrong: str) -> None:
-        if bool(self.property("wrong")) != bool(wrong):
-            self.setProperty("wrong", bool(wrong))
-            self.style().unpolish(self)
-            self.style().polish(self)
-        self.setToolTip(plain(wrong or self.entry.tip))
-
-    def _finish(self) -> None:
-        if not self.isModified():
-            return
-        text = self.text().strip()
-        if forms.check(self.entry, text):
-            return
-        self.setModified(False)
-        if text != self.entry.spelled:
-            self.entered.emit(text)
-
-
-class EntryRow(QWidget):
-    """One line of the form: title, value, and how sure it is."""
-
-    entered = Signal(str)
-    doubled = Signal()
-    focused = Signal()
-    sweep_wanted = Signal()
-
-    def __init__(self, entry: Entry, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.entry = entry
-        self._shown: Entry | None = None
-        self.title = Label(role="muted", wrap=True)
-        self.value: QWidget = self._editor(entry)
-        self.mark = Label()
-        self.mark.setFixedWidth(12)
-        self.mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 1, 0, 1)
-        grid.setHorizontalSpacing(6)
-        grid.setVerticalSpacing(2)
-        # the same for every line, so that the fields stand below each other
-        grid.setColumnStretch(0, 9)
-        grid.setColumnStretch(1, 10)
-        self.bar: QProgressBar | None = None
-        if entry.editable:
-            grid.addWidget(self.title, 0, 0)
-            grid.addWidget(self.value, 0, 1)
-            grid.addWidget(self.mark, 0, 2)
-        else:
-            grid.addWidget(self.title, 0, 0, 1, 3)
-            grid.addWidget(self.value, 1, 0, 1, 3)
-        if entry.bar is not None:
-            self.bar = QProgressBar()
-            self.bar.setTextVisible(False)
-            grid.addWidget(self.bar, 2, 0, 1, 3)
-        self.show_entry(entry)
-
-    def _editor(self, entry: Entry) -> QWidget:
-        if not entry.editable:
-            label = Label(wrap=True)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            return label
-        if entry.dimension in ("choice", "flag"):
-            box = Choice()
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(8)
-            box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            box.activated.connect(lambda: self.entered.emit(str(box.currentData())))
-            return box
-        field = ValueField(entry)
-        field.entered.connect(self.entered)
-        field.focused.connect(self.focused)
-        field.sweep_wanted.connect(self.sweep_wanted)
-        return field
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What one does with the value."""
-        if not self.entry.editable:
-            super().contextMenuEvent(event)
-            return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(f"Sweep {self.entry.title}…", self.sweep_wanted.emit)
-        menu.popup(event.globalPos())
-
-    def reset(self) -> None:
-        """Forget what was typed: another value comes."""
-        if isinstance(self.value, ValueField):
-            self.value.reset()
-
-    def show_entry(self, entry: Entry) -> None:
-        """Show the line anew; what is on show already stays."""
-        old, self.entry = self._shown, entry
-        self._shown = replace(entry, make=None)
-        if isinstance(self.value, ValueField):
-            self.value.show_entry(entry)
-        elif isinstance(self.value, QComboBox):
-            fill(self.value, entry)
-        if old == self._shown:
-            return
-        self.title.setText(entry.title)
-        self.setToolTip(plain(entry.tip))
-        if isinstance(self.value, QLabel):
-            self.value.setText(entry.text)
-        if self.bar is not None and entry.bar is not None:
-            self.bar.setRange(0, 1000)
-            self.bar.setValue(round(entry.bar * 1000))
-            dress(self.bar, "level", "full" if entry.bar >= _FULL else "busy" if entry.bar >= _BUSY else "free")
-        self.mark.setText("●" if entry.overridden else "?" if entry.unsure else "")
-        dress(self.mark, "role", "accent" if entry.overridden else "assumed")
-        self.mark.setToolTip(plain(entry.tip))
-
-
-def fill(box: QComboBox, entry: Entry) -> None:
-    """Put the choices of a line into a box."""
-    choices = entry.choices or (("yes", "yes"), ("no", "no"))
-    if [box.itemData(i) for i in range(box.count())] != [c[0] for c in choices]:
-        box.clear()
-        for value, title in choices:
-            box.addItem(title, value)
-    index = box.findData(entry.spelled)
-    box.setCurrentIndex(index)
-    if index < 0:
-        box.setPlaceholderText(entry.text)
-    box.setAccessibleName(entry.title)
-    box.setToolTip(plain(entry.tip))
-
-
-def _sort(entry: Entry) -> tuple[bool, bool, bool]:
-    """Lines of one sort have the same widgets."""
-    return entry.editable, entry.dimension in ("choice", "flag"), entry.bar is not None
+_SPARE = 24
+#: a form of other lines is filled for so long in a turn of the event loop [s]
+_TURN: Final = 0.012
+_END: Final = object()
 
 
 class SectionBox(QWidget):
@@ -278,26 +55,30 @@ class SectionBox(QWidget):
         self.head.toggled.connect(self._open)
 
     def show_section(self, section: Section) -> None:
-        """Show another section. Lines stay in this box, used or idle: a widget that moves is dressed anew by Qt, which
-        takes longer than all else.
+        """Show another section."""
+        for _ in self.showing(section):
+            pass
+
+    def showing(self, section: Section) -> Iterator[None]:
+        """Show another section, a line a step. Lines stay in this box, used or idle: a widget that moves is dressed
+        anew by Qt, which takes longer than all else.
         """
         self.head.setText(section.title)
         self.head.setChecked(section.hint != "collapsed")
         self._open(self.head.isChecked())
-        shown: list[EntryRow] = []
-        left = list(self.rows)
         for at, entry in enumerate(section.entries):
-            row = next((r for r in left[:1] if _sort(r.entry) == _sort(entry)), None)
-            if row is not None:
-                left.pop(0)
-                row.reset()
-                row.show_entry(entry)
+            if at < len(self.rows) and sort_of(self.rows[at].entry) == sort_of(entry):
+                self.rows[at].reset()
+                self.rows[at].show_entry(entry)
             else:
                 row = self._spare(entry) or self._make(entry)
                 row.show_entry(entry)
                 self.lines.insertWidget(at, row)
                 row.show()
-            shown.append(row)
+                self.rows.insert(at, row)
+            yield
+        left = self.rows[len(section.entries) :]
+        del self.rows[len(section.entries) :]
         for row in left:
             self.lines.removeWidget(row)
             row.hide()
@@ -306,11 +87,10 @@ class SectionBox(QWidget):
         for row in self._idle[:-_SPARE]:
             row.deleteLater()
         del self._idle[:-_SPARE]
-        self.rows = shown
 
     def _spare(self, entry: Entry) -> EntryRow | None:
         """A line kept that can show this one."""
-        found = next((row for row in reversed(self._idle) if _sort(row.entry) == _sort(entry)), None)
+        found = next((row for row in reversed(self._idle) if sort_of(row.entry) == sort_of(entry)), None)
         if found is not None:
             self._idle.remove(found)
         return found
@@ -399,6 +179,8 @@ class InspectorPanel(Panel):
         self.shown_group: Callable[[], Shown | None] = lambda: None
         self.rows: dict[str, EntryRow] = {}
         self._form: Form | None = None
+        #: whether all lines of the form are there
+        self._whole = False
         self._boxes: list[SectionBox] = []
         self._body = QWidget()
         self._body.setObjectName("panel")
@@ -411,6 +193,10 @@ class InspectorPanel(Panel):
         head = in_column(self.title, self.subtitle, self.members, margins=(14, 12, 12, 4), spacing=2)
         in_column(head, (area, 1), self.what_if, on=self, margins=FLUSH, spacing=0)
         self._touched = ""
+        #: what is left to do until the form of the selection stands
+        self._filling: Iterator[None] | None = None
+        self._turns = QTimer(self, singleShot=True, interval=0)
+        self._turns.timeout.connect(self._go_on)
         self.what_if.applied.connect(self._apply)
         self.what_if.sweep_wanted.connect(self._sweep)
 
@@ -430,6 +216,7 @@ class InspectorPanel(Panel):
 
     def close_jobs(self) -> None:
         """Stop what runs."""
+        self._turns.stop()
         self.what_if.close_jobs()
 
     def set_theme(self, theme: Theme) -> None:
@@ -437,15 +224,47 @@ class InspectorPanel(Panel):
         self._form = None
         super().set_theme(theme)
 
+    @property
+    def pending(self) -> bool:
+        """True if it can be seen and will be redrawn."""
+        return super().pending or self._filling is not None
+
+    def _redraw(self) -> None:
+        """Redraw in as many turns of the event loop as it takes: what was shown stays in sight meanwhile."""
+        if self._dirty and self.seen:
+            self._dirty = False
+            self.redraws += 1
+            self._begin()
+            self._go_on()
+
     def refresh(self) -> None:
-        """Show the form of the selection."""
+        """Show the form of the selection, at once."""
+        self._begin()
+        self._go_on(at_once=True)
+
+    def _begin(self) -> None:
         session = self.session
         if session is None:
             self.members.show_group(None)
-            self._show(Form(None, "", ""))
-            return
-        self._show_member()
-        self._show(inspector.inspect(session.design, session.selection, session.analysis, session.result))
+            form = Form(None, "", "")
+        else:
+            self._show_member()
+            form = inspector.inspect(session.design, session.selection, session.analysis, session.result)
+        # bars repaint what they stand on with each value, long before all is laid out
+        self._body.setUpdatesEnabled(False)
+        self._filling = self._shown(form)
+
+    def _go_on(self, at_once: bool = False) -> None:
+        """Fill the form for a while, or to its end."""
+        begin = time.perf_counter()
+        while self._filling is not None:
+            if next(self._filling, _END) is _END:
+                self._filling = None
+                self._turns.stop()
+                self._body.setUpdatesEnabled(True)
+            elif not at_once and time.perf_counter() - begin > _TURN:
+                self._turns.start()
+                return
 
     def scale(self, by: int) -> None:
         """Try twice as much of the number in question, or half for −1."""
@@ -464,17 +283,17 @@ class InspectorPanel(Panel):
         if self.members.shown is not None:
             self.member_wanted.emit(self.members.shown, None if number < 0 else number)
 
-    def _show(self, form: Form) -> None:
-        old = self._form
-        self._form = form
-        self.title.setText(form.title)
-        self.subtitle.setText(form.subtitle)
-        self.subtitle.setVisible(bool(form.subtitle))
+    def _shown(self, form: Form) -> Iterator[None]:
+        """Show a form, a line a step."""
+        old, self._form = self._form if self._whole else None, form
+        self._whole = False
         if old is not None and _shape(old) == _shape(form):
+            self._head(form)
             for section in form.sections:
                 for entry in section.entries:
                     self.rows[entry.name].show_entry(entry)
             self.what_if.keep(self._entry(self._touched))
+            self._whole = True
             return
         self.rows = {}
         stops: list[QWidget] = []
@@ -485,9 +304,10 @@ class InspectorPanel(Panel):
         for number, box in enumerate(self._boxes):
             box.setVisible(number < len(form.sections))
         for box, section in zip(self._boxes, form.sections, strict=False):
-            box.show_section(section)
+            yield from box.showing(section)
             self.rows |= {row.entry.name: row for row in box.rows}
             stops += [box.head, *(self.rows[e.name].value for e in section.entries if e.editable)]
+        self._head(form)
         # lines that are used again stood elsewhere before
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
@@ -495,6 +315,12 @@ class InspectorPanel(Panel):
         usual = next((e.name for e in scalable if e.dimension != "count"), "")
         self._touched = form.asked if any(e.name == form.asked for e in scalable) else usual
         self.what_if.begin(self._entry(self._touched))
+        self._whole = True
+
+    def _head(self, form: Form) -> None:
+        self.title.setText(form.title)
+        self.subtitle.setText(form.subtitle)
+        self.subtitle.setVisible(bool(form.subtitle))
 
     def _entered(self, row: EntryRow, text: str) -> None:
         self._enter(row.entry.name, text)

@@ -52,7 +52,9 @@ class LinksPanel(Panel):
             self.table.set_theme(self.theme)
         session = self.session
         rows = (
-            links.lines(session.analysis, session.result, self.search.text(), self.idle.isChecked()) if session else []
+            links.lines(session.analysis, session.result, self.search.text(), self.idle.isChecked(), session.design)
+            if session
+            else []
         )
         self._busy = True
         self.table.lines.set_lines(rows)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from designer.analysis.results import Analysis
+from designer.analysis.results import Analysis, Bottleneck
 from designer.design.diff import diff
 from designer.design.document import Design
+from designer.design.naming import link_title
 from designer.design.query import count_kinds, count_links
 from designer.errors import DocumentError
 from designer.gui.viewmodels.flow import channel_title, metric_text, metric_title
 from designer.gui.viewmodels.table import Cell, Column, Line
-from designer.testing.comparing import Comparison, explained
+
+if TYPE_CHECKING:
+    from designer.testing.comparing import Comparison
 
 LOWER_IS_BETTER = ("_time", "ttft", "tpot", "latency", "transferred")
 _NOTICE = 0.005
@@ -25,7 +29,7 @@ def columns(first: str, second: str) -> tuple[Column, ...]:
         Column("", width=300),
         Column(first, number=True, width=190),
         Column(second, number=True, width=190),
-        Column("Change", number=True, width=110),
+        Column("Change", number=True, width=84),
         Column("Why", width=330),
     )
 
@@ -36,6 +40,8 @@ Reasons = Mapping[tuple[str, str], str]
 
 def reasons_of(comparison: Comparison) -> Reasons:
     """Why each number moved, in one line each."""
+    from designer.testing.comparing import explained
+
     return {(m.workload, m.name): explained(m).partition(": ")[2] or explained(m) for m in comparison.metrics}
 
 
@@ -63,7 +69,7 @@ def lines(
                 if name in other.metrics:
                     why = "…" if reasons is None else reasons.get((result.id, name), "")
                     rows.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step, why))
-            bound = (Cell("   Bound by"), Cell(_bottleneck(result.binding)), Cell(_bottleneck(other.binding)))
+            bound = (Cell("   Bound by"), Cell(_bottleneck(result.binding, a)), Cell(_bottleneck(other.binding, b)))
             rows.append(Line((*bound, Cell(""), Cell(""))))
             # what moved is read first
             (found if any(row.cells[3].text for row in rows) else same).extend(rows)
@@ -75,8 +81,8 @@ def lines(
     return found
 
 
-def _bottleneck(bottlenecks: tuple[object, ...]) -> str:
-    return channel_title(str(getattr(bottlenecks[0], "label", "–"))) if bottlenecks else "–"
+def _bottleneck(bottlenecks: tuple[Bottleneck, ...], design: Design) -> str:
+    return channel_title(link_title(design, bottlenecks[0].label)) if bottlenecks else "–"
 
 
 def _metric(name: str, a: float, b: float, unit: str, of_step: bool, why: str) -> Line:

@@ -15,21 +15,23 @@ if TYPE_CHECKING:
     from designer.decisions.suggest import Step, Suggestions
     from designer.design.document import Design
 
+#: so many names a tip holds
+_TOLD: Final = 12
 STEP_COLUMNS: Final = (
     Column("Edits", width=420),
-    Column("Gain", width=80),
-    Column("Then", width=110),
+    Column("Gain", number=True, width=64),
+    Column("Then", number=True, width=92),
     Column("Costs", width=170),
     Column("What binds then", width=260),
-    Column("Sure", width=200),
+    Column("Sure", width=150),
 )
 LOSS_COLUMNS: Final = (
     Column("Fails", width=90),
     Column("For example", width=240),
-    Column("Alike", width=70),
-    Column("Lost", width=90),
-    Column("GPUs lost", width=80),
-    Column("Stranded", width=80),
+    Column("Alike", number=True, width=64),
+    Column("Lost", number=True, width=64),
+    Column("GPUs lost", number=True, width=64),
+    Column("GPUs stranded", number=True, width=84),
     Column("Limits broken", width=230),
     Column("What binds then", width=230),
 )
@@ -56,7 +58,8 @@ def step_lines(found: Suggestions) -> list[Line]:
 
 def _step(number: int, step: Step, found: Suggestions) -> Line:
     titles = sentence_case("; ".join(one.title for one in step.edits))
-    binds = ", ".join(b.label for b in step.binding[:2]) or "–"
+    names = [b.label for b in step.binding]
+    binds = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names) or "–"
     lifted = ", ".join(b.label for b in step.lifted[:2]) or "–"
     cost = step.cost.text(found.currency)
     sure = "The cheapest there is" if step.exact else "The best found"
@@ -67,7 +70,7 @@ def _step(number: int, step: Step, found: Suggestions) -> Line:
             Cell(f"× {step.gain:.2f}", step.gain, tone="good"),
             Cell(format_si(step.after, found.unit), step.after),
             Cell(sentence_case(cost), step.cost.ports, tip=cost),
-            Cell(binds, binds, tip=binds, tone="muted"),
+            Cell(binds, binds, tip="\n".join(names[:_TOLD]), tone="muted"),
             Cell(sure, sure, tip=how, tone="muted"),
         ),
         number,

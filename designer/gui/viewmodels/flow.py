@@ -10,6 +10,8 @@ from typing import Final
 
 from designer.analysis.results import Bottleneck, Flow, Rows, WorkloadResult
 from designer.catalog.parttype import link_kinds
+from designer.design.document import Block
+from designer.design.naming import link_title
 from designer.errors import DesignerError
 from designer.sources import Estimate
 from designer.units import format_si
@@ -53,7 +55,7 @@ _TITLES: Final = {
     "memory_per_gpu": "Memory per GPU",
     "mfu": "MFU",
     "migration_time": "Migration",
-    "least_time_possible": "Least possible",
+    "least_time_possible": "Least to these hosts",
     "switchover_time": "Switch-over",
     "stun_time": "Stun",
     "transferred": "Transferred",
@@ -133,6 +135,7 @@ _LISTED = 400
 _PERCENT: Final = re.compile(r"(?<=\d)%")
 #: the kind of a link as it stands at the end of what a channel is called
 _KIND: Final = re.compile(r"\((\w+)(?= ×\d+\)$|\)$)")
+_LINK: Final = re.compile(r"(.+ [→↔] .+) \(([^()]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +248,12 @@ def flow_view(
     result: WorkloadResult | None,
     failure: DesignerError | None = None,
     baseline: Mapping[str, float] | None = None,
+    block: Block | None = None,
 ) -> FlowView:
-    """What the panel shows of a result: what the workload is for first, each number beside that of the baseline."""
+    """What the panel shows of a result: what the workload is for first, each number beside that of the baseline.
+
+    Parts and links are called as they are in `block`; without one by their paths.
+    """
     if failure is not None:
         return FlowView("The workload cannot be run", trouble=str(failure))
     if result is None:
@@ -258,8 +265,9 @@ def flow_view(
     of_step = "step_time" in result.metrics
     numbers = tuple(number(n, result.metrics[n], of_step, known.get(n)) for n in names)
     listed = result.flows
-    flows = Rows(one=lambda i: _choice(listed[i]), count=min(len(listed), _LISTED))
-    return FlowView(headline(result), numbers, sentence(result.binding), sentence(result.next), flows)
+    flows = Rows(one=lambda i: _choice(listed[i], block), count=min(len(listed), _LISTED))
+    binding, after = sentence(result.binding, block), sentence(result.next, block)
+    return FlowView(headline(result), numbers, binding, after, flows)
 
 
 def headline(result: WorkloadResult) -> str:
@@ -271,18 +279,23 @@ def headline(result: WorkloadResult) -> str:
     return f"{result.title}: {count} machine{'s stay' if count > 1 else ' stays'} behind"
 
 
-def _choice(flow: Flow) -> tuple[str, str]:
-    return flow.id, f"{flow.source} → {flow.target}   {format_si(flow.rate, flow.unit)}"
+def _choice(flow: Flow, block: Block | None) -> tuple[str, str]:
+    ends = f"{flow.source} → {flow.target}"
+    called = ends if block is None else link_title(block, ends)
+    return flow.id, f"{called}   {format_si(flow.rate, flow.unit)}"
 
 
-def sentence(bottlenecks: tuple[Bottleneck, ...]) -> Sentence | None:
-    """A set of bottlenecks in one sentence; ties are told as such."""
+def sentence(bottlenecks: tuple[Bottleneck, ...], block: Block | None = None) -> Sentence | None:
+    """A set of bottlenecks in one sentence, called as they are in `block`; ties are named as such."""
     if not bottlenecks:
         return None
     first, n = bottlenecks[0], sum(b.alike for b in bottlenecks)
-    name = channel_title(first.label)
+    name, why = channel_title(first.label if block is None else link_title(block, first.label)), first.why
+    if block is not None and (link := _LINK.fullmatch(name)) is not None:
+        # what people look for is where it is: of what kind it is stands below
+        name, why = link[1], f"{link[2]}, {why}"
     head = name if n == 1 else f"{name} and {n - 1} alike" if n > 2 else f"{name} and one alike"
-    return Sentence(head, _PERCENT.sub(" %", first.why), tuple(b.id for b in bottlenecks), first.gain)
+    return Sentence(head, _PERCENT.sub(" %", why), tuple(b.id for b in bottlenecks), first.gain)
 
 
 def gain_text(gain: float | None, many: bool) -> str:

@@ -10,6 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from designer.analysis.clock.frames import Frames
+    from designer.analysis.clock.interruptions import Interruption
     from designer.analysis.clock.run import Run
 
 Float = npt.NDArray[np.float64]
@@ -65,6 +69,20 @@ def rows_of(run: Run) -> tuple[Row, ...]:
             )
         )
     return tuple(rows)
+
+
+def interruptions_of(frames: Frames | None) -> tuple[Interruption, ...]:
+    """What hit the programs of a run."""
+    from designer.analysis.clock.interruptions import interruptions
+
+    return interruptions(frames.run) if frames is not None else ()
+
+
+def interruptions_at(
+    found: Sequence[Interruption], program: str, time: float, slack: float = 0.0
+) -> list[Interruption]:
+    """What held a program up at a time, or began so near to it [s]."""
+    return [one for one in found if one.program == program and one.begin - slack <= time <= one.end + slack]
 
 
 def _critical(run: Run) -> set[int]:

@@ -20,7 +20,7 @@ from designer.design.edits.links import ChangeLinks
 from designer.design.edits.parts import ChangeParts, SetAttribute, SetPartId, SetType, SetValue
 from designer.design.edits.properties import SetPolicy, SetProperties
 from designer.design.edits.wirings import ChangeWirings
-from designer.design.elaborate import patterns
+from designer.design.joining import patterns
 from designer.design.rates import raw_rate
 from designer.errors import DesignerError, DocumentError
 from designer.fields import Quantity

@@ -9,6 +9,8 @@ from designer.analysis.channel_rows import busiest_first
 from designer.analysis.results import Analysis, ChannelRow, WorkloadResult
 from designer.catalog.parttype import link_kinds
 from designer.design.address import address_text
+from designer.design.document import Block
+from designer.design.naming import part_title
 from designer.gui.viewmodels.places import Picked
 from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
 from designer.units import format_quantity
@@ -25,15 +27,21 @@ COLUMNS = (
 _MOST = 5000
 #: so many rows are selected at once
 _CHOSEN = 200
+#: names are made for a search among so many channels at most: among more, paths are searched
+_SEARCHED = 20_000
 _SATURATED = 0.95
 _BUSY = 0.8
 
 
 def lines(
-    analysis: Analysis | None, result: WorkloadResult | None, query: str = "", idle: bool = False
+    analysis: Analysis | None,
+    result: WorkloadResult | None,
+    query: str = "",
+    idle: bool = False,
+    block: Block | None = None,
 ) -> Sequence[Line]:
     """Rows of the table, busiest first, each made when it is looked at. With `idle` channels without load are listed
-    as well.
+    as well. Parts are called as in `block`, and are found by that name and by their path.
     """
     if analysis is None:
         return ()
@@ -41,26 +49,35 @@ def lines(
     rows, words = analysis.channels, query.casefold().split()
     order = busiest_first(rows, idle)
     if words:
-        order = [i for i in order if _matches(rows[i], words)]
+        named = block if len(order) <= _SEARCHED else None
+        order = [i for i in order if _matches(rows[i], words, named)]
     order = order[:_MOST]
     return LazyLines(
-        len(order), lambda k: _line(rows[order[k]], rows[order[k]].id in bottleneck), lambda k: rows[order[k]].id
+        len(order),
+        lambda k: _line(rows[order[k]], rows[order[k]].id in bottleneck, block),
+        lambda k: rows[order[k]].id,
     )
 
 
-def _matches(row: ChannelRow, words: Sequence[str]) -> bool:
+def _matches(row: ChannelRow, words: Sequence[str], block: Block | None) -> bool:
     text = f"{row.source} {row.target} {row.kind} {row.id}".casefold()
+    if block is not None and not all(word in text for word in words):
+        text += f" {_title(block, row.source)} {_title(block, row.target)}".casefold()
     return all(word in text for word in words)
 
 
-def _line(row: ChannelRow, bottleneck: bool) -> Line:
+def _title(block: Block | None, path: str) -> str:
+    return path if block is None else part_title(block, path)
+
+
+def _line(row: ChannelRow, bottleneck: bool, block: Block | None) -> Line:
     kind = link_kinds().get(row.kind)
     unsure = row.status in ("assumed", "unverified")
     tone = "bad" if row.utilization >= _SATURATED else "warn" if row.utilization >= _BUSY else ""
     return Line(
         (
-            Cell(row.source, row.source, tip=row.source),
-            Cell(row.target, row.target, tip=row.target),
+            Cell(_title(block, row.source), row.source, tip=row.source),
+            Cell(_title(block, row.target), row.target, tip=row.target),
             Cell(kind.title if kind else row.kind, row.kind, tone="muted"),
             Cell(f"{row.utilization * 100:.0f} %", row.utilization, tone=tone, bar=min(1.0, row.utilization)),
             Cell(format_quantity(row.load, "rate"), row.load),

@@ -131,7 +131,8 @@ def _plain(kind: PartKind) -> Branch:
 
 
 def _part(entry: Entry, whole: Mapping[str, WholeServer]) -> Branch:
-    tip = f"{entry.vendor} {entry.title}\n{entry.id}".strip()
+    maker = "" if entry.title.startswith(entry.vendor) else f"{entry.vendor} "
+    tip = f"{maker}{entry.title}\n{entry.id}"
     detail = ""
     if entry.kind == "server":
         server = whole.get(entry.id)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from designer.gui.viewmodels.fuzzy import score
@@ -94,7 +95,7 @@ def rank(query: str, words: Words) -> float | None:
     return total / len(wanted) + max(_in_a_row(wanted, name, words.kind) for name in (words.title, *words.names))
 
 
-def _in_a_row(wanted: list[str], name: str, kind: tuple[str, ...]) -> int:
+def _in_a_row(wanted: Sequence[str], name: str, kind: tuple[str, ...]) -> int:
     """Points for a name that is the query, begins with it or has it in a row; who makes it may be left out."""
     named, phrase = _split(name), " ".join(wanted)
     makers = {word for text in kind for word in _split(text)}
@@ -137,8 +138,10 @@ def template_words(template: Template) -> Words:
     return Words(template.title, (template.id,), ("template",), template.intent, TEMPLATE_WEIGHT)
 
 
-def _split(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
+@lru_cache(maxsize=8192)
+def _split(text: str) -> tuple[str, ...]:
+    """The words of a text; names are asked about at every letter that is typed."""
+    return tuple(_WORD.findall(text.casefold()))
 
 
 def _points(word: str, text: str, points: tuple[int, int, int]) -> int:

@@ -50,11 +50,6 @@ class LazyLines(Sequence[Line]):
         self._count, self._make, self._key = count, make, key
         self._known: dict[int, Line] = {}
 
-    @property
-    def n_made(self) -> int:
-        """How many rows have been made so far."""
-        return len(self._known)
-
     def key_of(self, index: int) -> Hashable:
         """What the row of a number is about."""
         return self[index].key if self._key is None else self._key(index)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.results import WorkloadResult
+from designer.design.document import Block
 from designer.gui.viewmodels import flow
 from designer.gui.viewmodels.compare import LOWER_IS_BETTER
 
@@ -27,8 +28,8 @@ class Row:
     tone: str = ""
 
 
-def rows(now: WorkloadResult | None, trial: WorkloadResult | None) -> tuple[Row, ...]:
-    """The first numbers of both and what binds."""
+def rows(now: WorkloadResult | None, trial: WorkloadResult | None, block: Block | None = None) -> tuple[Row, ...]:
+    """The first numbers of both and what binds, called as in `block`."""
     if now is None or trial is None:
         return ()
     of_step = "step_time" in now.metrics
@@ -37,7 +38,7 @@ def rows(now: WorkloadResult | None, trial: WorkloadResult | None) -> tuple[Row,
         for name, mine in now.metrics.items()
         if name in trial.metrics
     ]
-    return (*found[:_MOST], Row("Limited by", _bottleneck(now), _bottleneck(trial)))
+    return (*found[:_MOST], Row("Limited by", _bottleneck(now, block), _bottleneck(trial, block)))
 
 
 def _row(name: str, of_step: bool, now: float, trial: float, unit: str) -> Row:
@@ -51,8 +52,8 @@ def _row(name: str, of_step: bool, now: float, trial: float, unit: str) -> Row:
     return Row(title, flow.metric_text(name, now, unit), flow.metric_text(name, trial, unit), change, tone)
 
 
-def _bottleneck(result: WorkloadResult) -> str:
-    found = flow.sentence(result.binding)
+def _bottleneck(result: WorkloadResult, block: Block | None) -> str:
+    found = flow.sentence(result.binding, block)
     return found.head if found is not None else "–"
 
 

@@ -10,8 +10,9 @@ from pydantic import JsonValue
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.vms.demands import KVM, vsphere
-from designer.analysis.vms.free_capacity import Placed, Refusal, place_on
+from designer.analysis.vms.free_capacity import Placed, Refusal
 from designer.analysis.vms.migration_plan import Conditions, pick_release
+from designer.analysis.vms.place_on_host import place_on
 from designer.analysis.vms.placement import release_on
 from designer.analysis.vms.targets import movable, unbound
 from designer.design.document import Design, VirtualMachine, VmDevice, WorkloadSpec, with_changes

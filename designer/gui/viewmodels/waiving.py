@@ -32,12 +32,12 @@ SPANS: Final[Mapping[str, int | None]] = MappingProxyType(
 
 
 def can_waive(finding: Finding) -> bool:
-    """True if a finding is one of a design rule; what else is told is no matter of opinion."""
+    """True if a finding is one of a design rule; other findings cannot be waived."""
     return finding.code in rules()
 
 
 def last_day(days: int | None, today: date) -> str:
-    """The last day of a span, as a waiver tells it; empty for good."""
+    """The last day of a span, as a waiver gives it; empty for good."""
     return "" if days is None else (today + timedelta(days=days)).isoformat()
 
 

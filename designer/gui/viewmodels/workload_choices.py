@@ -13,7 +13,7 @@ from designer.units import DIMENSIONS, EXAMPLE
 from designer.workload.datasets import datasets
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.kind import near, workload_kinds
-from designer.workload.models import models
+from designer.workload.models import find_model, model, models, nearest_models
 from designer.workload.shape import ModelShape, TransformerShape
 
 
@@ -119,15 +119,15 @@ def check_model(text: str) -> tuple[str, str]:
     text = text.strip()
     if not text:
         return "", ""
-    if not text.startswith("{") and not text.endswith(".json") and text not in models():
-        meant = near(text, models())
+    if not text.startswith("{") and not text.endswith(".json") and find_model(text) is None:
+        meant = nearest_models(text)
         hint = f"did you mean {' or '.join(meant)}?" if meant else "search the list, or give a config.json"
         return f"there is no model {text[:60]!r} — {hint}", ""
     try:
         if text.startswith("{"):
             found: ModelShape = parse_config(text).shape
         else:
-            found = read_config(Path(text)).shape if text.endswith(".json") else models()[text].shape
+            found = read_config(Path(text)).shape if text.endswith(".json") else model(text)
     except DesignerError as error:
         return str(error), ""
     return "", size_text(found)
@@ -205,9 +205,9 @@ def selectable(design: Design) -> tuple[str, ...]:
 def suggested_title(design: Design | None, kind: str, texts: Mapping[str, str]) -> str:
     """What a workload is called by what it does."""
     known = workload_kinds().get(kind)
-    model = texts.get("model", "")
-    entry = models().get(model)
-    of = entry.title if entry is not None else _file_name(model)
+    called = texts.get("model", "")
+    entry = find_model(called)
+    of = entry.title if entry is not None else _file_name(called)
     if kind in ("training", "hyperparameter_sweep") and of:
         data = datasets().get(texts.get("dataset", ""))
         head = "Training" if kind == "training" else "Trials of"

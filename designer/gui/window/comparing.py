@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from designer.gui.workspace import Document
+    from designer.gui.documents import Document
 
 #: what a design is compared with when others changed its file
 ON_DISK: Final = "its file as it is now"

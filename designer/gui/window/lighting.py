@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from designer.decisions.failures_survey import Survey
     from designer.design.document import Design
     from designer.gui.canvas.canvas import Canvas
-    from designer.gui.workspace import Document
+    from designer.gui.documents import Document
 
 
 def light(canvas: Canvas, document: Document) -> None:
@@ -51,5 +51,5 @@ def _light_result(canvas: Canvas, document: Document) -> None:
     bottleneck = result.binding if result is not None else ()
     binding = tuple(b.id for b in bottleneck if b.what == "channel")
     parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))
-    shown = ChannelState(loads.load, loads.utilization) if loads is not None else None
+    shown = ChannelState.of(loads) if loads is not None else None
     canvas.show_result(shown, binding, parts)

@@ -14,8 +14,9 @@ from designer.gui.start_page import StartPage
 from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
+    from designer.gui.documents import Document
     from designer.gui.recovery_page import RecoveryPage
-    from designer.gui.workspace import Document, Workspace
+    from designer.gui.workspace import Workspace
 
 
 class Host(Protocol):

@@ -13,7 +13,7 @@ from designer.gui.controls import plain
 from designer.gui.dialogs.file_notice import FileNotice
 
 if TYPE_CHECKING:
-    from designer.gui.workspace import Document
+    from designer.gui.documents import Document
 
 
 class SavingState:
@@ -50,7 +50,7 @@ class SavingState:
         document.file_state_changed.connect(partial(self._tell_file, document))
 
     def tell(self) -> None:
-        """Tell how the document shown stands."""
+        """Show whether the document in front is saved."""
         self._tell_autosave(self._document())
         self._tell_file(self._document())
 

@@ -1,10 +1,10 @@
-"""The sweep dialogs of a window: one a document, closed with it."""
+"""The sweep dialogs of a window."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QWidget
+from designer.gui.window.per_document import PerDocument
 
 if TYPE_CHECKING:
     from designer.gui.dialogs.sweep_dialog import SweepDialog
@@ -13,26 +13,17 @@ if TYPE_CHECKING:
     from designer.gui.viewmodels.sweep import Varied
 
 
-class Sweeps:
-    """Opens them beside a window, and closes them."""
-
-    def __init__(self, window: QWidget) -> None:
-        self._window = window
-        self.open: dict[Session, SweepDialog] = {}
+class Sweeps(PerDocument["SweepDialog"]):
+    """Asks which values of documents are to be varied."""
 
     def ask(self, session: Session, theme: Theme, varied: Varied | None) -> SweepDialog:
-        """Ask about a value of a document; its dialog comes to the front, or is made."""
+        """Ask about a value of a document."""
         from designer.gui.dialogs.sweep_dialog import SweepDialog
 
-        dialog = self.open.get(session)
-        if dialog is None:
-            dialog = self.open[session] = SweepDialog(session, theme, varied, self._window)
-            dialog.finished.connect(lambda: self.close(session))
-        elif varied is not None:
-            dialog.ask(varied)
-        dialog.show()
-        dialog.raise_()
-        dialog.activateWindow()
+        known = self.open.get(session)
+        if known is not None and varied is not None:
+            known.ask(varied)
+        dialog = self.bring(session, lambda: SweepDialog(session, theme, varied, self._window))
         dialog.first.range.setFocus()
         dialog.first.range.selectAll()
         return dialog
@@ -42,15 +33,6 @@ class Sweeps:
         for dialog in self.open.values():
             dialog.set_theme(theme)
 
-    def close(self, session: Session) -> None:
-        """Close the dialog of a document."""
-        dialog = self.open.pop(session, None)
-        if dialog is not None:
-            dialog.close_jobs()
-            dialog.close()
-            dialog.deleteLater()
-
-    def close_all(self) -> None:
-        """Close them all."""
-        for session in list(self.open):
-            self.close(session)
+    def release(self, dialog: SweepDialog) -> None:
+        """Runs that are under way are stopped."""
+        dialog.close_jobs()

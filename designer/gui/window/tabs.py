@@ -16,7 +16,7 @@ from designer.gui.theme import Theme
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.canvas.machine_watch import MachineWatch
-    from designer.gui.workspace import Document
+    from designer.gui.documents import Document
 
 _CLOSE_ICON: Final = QSize(12, 12)
 

@@ -147,4 +147,4 @@ def load(cancelled: Cancelled_) -> None:
 
 
 def _quiet(_share: float, _text: str) -> None:
-    """Nobody is told how far it is."""
+    """Progress that is not reported."""

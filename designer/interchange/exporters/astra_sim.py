@@ -64,7 +64,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
 
 
 def _inside(design: Design) -> tuple[int, float]:
-    """GPUs of a server, and what one reaches the others with [B/s]."""
+    """The GPUs of a server, and the bandwidth at which one reaches the others [B/s]."""
     net = elaborate(design)
     kinds = part_kinds()
     accelerates = [Capability.ACCELERATE in kinds[d.kind].capabilities for d in net.part_defs]

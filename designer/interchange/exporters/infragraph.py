@@ -245,7 +245,7 @@ def _bundle(link: Link | Wiring) -> tuple[str, int, float]:
 
 
 def _link(link: Link | Wiring, each: bool = False) -> dict[str, Any]:
-    """A kind of bundle as InfraGraph tells it; `each` for one cable of it."""
+    """A kind of bundle as InfraGraph writes it; `each` for one cable of it."""
     kind, count, rate = _bundle(link)
     count = 1 if each else count
     title = link_kinds()[kind].title

@@ -25,7 +25,7 @@ from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
-from designer.interchange.foreign.devices import GENERATIONS
+from designer.interchange.foreign.pcie import GENERATIONS
 from designer.interchange.network_view import one_line, safe
 
 #: class codes of the PCI code and ID assignment specification

@@ -110,7 +110,7 @@ def _text(part: PartType, name: str) -> str:
 
 
 def unknown_processor(pcie_generation: int = 0) -> CpuModel:
-    """A processor nobody names, beside accelerators of a PCIe generation (0 where unknown)."""
+    """A processor that is not named, beside accelerators of a PCIe generation (0 where unknown)."""
     return processor("cpu/generic/unknown-gen5" if pcie_generation >= 5 else "cpu/generic/unknown")
 
 

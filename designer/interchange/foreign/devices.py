@@ -10,16 +10,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
 
 from designer import resources
 from designer.catalog.architectures import Architecture, architecture
 from designer.catalog.loader import Catalog, load_catalog, unlisted_products
 from designer.catalog.recognition import Recognition
-from designer.design.document import LinkValues
 from designer.errors import CatalogError
 from designer.fields import Quantity
-from designer.sources import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +75,12 @@ def known_device(vendor: str, device: str) -> Device | None:
 def device_of_type(id: str, product: str) -> Device:
     """The product of a part of the catalog, with what is known of its architecture."""
     return _device(id, product) if id in load_catalog().recognitions else Device(product, id)
+
+
+def known_server(product: str) -> Device | None:
+    """The server of the catalog that firmware calls so, or None."""
+    id = load_catalog().aliases.get(product, "") if product else ""
+    return Device(load_catalog().get(id).title, id) if id.startswith("server/") else None
 
 
 def device_by_chip(gfx: str, units: int) -> Device | None:
@@ -143,16 +146,3 @@ def assumption(name: str) -> Quantity:
 
 def _digits(text: str) -> str:
     return text.lower().removeprefix("0x")[:4]
-
-
-#: PCIe generation by transfers per second and lane [GT/s]
-GENERATIONS: Final = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6, 128.0: 7}
-#: lane counts PCI Express knows
-LANES: Final = (1, 2, 4, 8, 12, 16, 32)
-
-
-def unknown_pcie(architecture: Architecture | None) -> LinkValues:
-    """Values of a PCIe link nobody stated: what the architecture has, over 16 lanes, marked assumed."""
-    if architecture is None:
-        return LinkValues(kind="pcie", status=Status.ASSUMED)
-    return LinkValues(kind="pcie", generation=architecture.pcie_generation, lanes=16, status=Status.ASSUMED)

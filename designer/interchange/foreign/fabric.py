@@ -15,8 +15,8 @@ from designer.catalog.loader import load_catalog
 from designer.design.document import LinkValues
 from designer.design.gaps import CONTENTS, SPEED, UNKNOWN
 from designer.errors import CatalogError
-from designer.findings import Severity
 from designer.interchange.foreign.devices import Device
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported
 from designer.interchange.foreign.machine import Machine
 from designer.sources import Status
@@ -66,9 +66,9 @@ class Fabric:
         self._hosts: dict[str, str] = {}
         self._rates: dict[str, float] = {}
 
-    def note(self, code: str, severity: Severity, text: str, *where: str, remedy: str = "") -> None:
-        """Tell a finding."""
-        self.machine.note(code, severity, text, *where, remedy=remedy)
+    def note(self, code: str, text: str, *where: str, remedy: str = "") -> None:
+        """Report a finding, as severe as is usual for its code."""
+        self.machine.note(code, text, *where, remedy=remedy)
 
     def switch(
         self, key: str, name: str = "", attributes: Mapping[str, str] | None = None, *, ports: int = 0, kind: str = ""
@@ -85,7 +85,6 @@ class Fabric:
         if device is not None and part.type:
             self.note(
                 "IMP-SWITCH-TYPE",
-                Severity.INFO,
                 "the type of these switches follows from the model in their names",
                 made,
                 remedy="choose another type where that is wrong",
@@ -118,7 +117,6 @@ class Fabric:
         made = self.host(f"node {fallback}", description or fallback)
         self.note(
             "IMP-HOST",
-            Severity.INFO,
             "these adapters do not name their server: each was given one of its own",
             made,
             remedy="put adapters of one machine into one server",
@@ -139,7 +137,7 @@ class Fabric:
     ) -> str | None:
         """A cable of `rate` per direction [B/s], None where it is not known; its id, or None for a cable to itself."""
         if a == b:
-            self.note("IMP-LOOP", Severity.INFO, "cables from a part to itself were left out", a)
+            self.note("IMP-LOOP", "cables from a part to itself were left out", a)
             return None
         told = {**({"latency": latency} if latency else {}), **(attributes or {})}
         used = kind or self.kind
@@ -153,7 +151,6 @@ class Fabric:
         if rate is None:
             self.note(
                 "IMP-ASSUMED-RATE",
-                Severity.WARNING,
                 "the rate of these links is not in the file: the usual one of their kind is assumed",
                 made,
                 remedy="set the bandwidth per direction of the links",
@@ -163,7 +160,7 @@ class Fabric:
         return made
 
     def _slow_links(self) -> None:
-        """Tell of cables slower than most cables between such parts: a bad cable trains down."""
+        """Report cables slower than most cables between such parts: a bad cable trains down."""
         parts = self.machine.parts
         between: dict[tuple[str, str], dict[str, float]] = {}
         for link_id, rate in self._rates.items():
@@ -176,7 +173,6 @@ class Fabric:
             if slow and 2 * times > len(rates):
                 self.note(
                     "IMP-SLOW-LINK",
-                    Severity.WARNING,
                     f"slower than the {format_quantity(usual, 'rate')} of most links between such parts",
                     *slow,
                     remedy="check the cable and both ports",
@@ -188,11 +184,10 @@ class Fabric:
         if self._hosts:
             self.note(
                 "IMP-CONTENTS",
-                Severity.INFO,
                 "the file tells of the network alone: what is inside the servers (GPUs, PCIe) is not in the design",
                 remedy="give the servers their contents, or import a dump of one of them",
             )
-        return self.machine.finish(title or self.summary(), description)
+        return finish(self.machine, title or self.summary(), description)
 
     def summary(self) -> str:
         """What there is, in words."""

@@ -9,10 +9,10 @@ from typing import Final
 from designer.catalog.architectures import Architecture
 from designer.catalog.loader import load_catalog
 from designer.design.document import LinkValues
-from designer.interchange.foreign.devices import only_displays, unknown_pcie
+from designer.interchange.foreign.devices import only_displays
+from designer.interchange.foreign.pcie import unknown_pcie
 from designer.interchange.foreign.xml import Element
 from designer.sources import Status
-from designer.units import format_quantity, write
 
 _PCI_TYPE = re.compile(
     r"([0-9a-f]{4})(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?\s*([0-9a-f]{2})?",
@@ -67,7 +67,7 @@ def subsystem(element: Element) -> dict[str, str]:
 
 
 def memory_tier(node: Element) -> str:
-    """The tier of a NUMA node's memory as the file tells it; empty where it does not, which is DRAM.
+    """The tier of a NUMA node's memory as the file gives it; empty where it does not, which is DRAM.
 
     Memory that Linux hands on from a DAX device (`DAXDevice`) is persistent or behind CXL, never half of the DRAM.
     """
@@ -151,13 +151,6 @@ def size(text: str) -> float:
     """A size [B] that hwloc prints in KiB, 0 where it is none."""
     match = re.match(r"([0-9]{1,15})\s*(?:KiB|kB)?\Z", text, re.ASCII)
     return int(match[1]) * 1024.0 if match else 0.0
-
-
-def spelled_size(amount: float) -> str:
-    """A size [B] for a design: whole MiB as they are, others to six digits, more than any kernel agrees on."""
-    if amount % 2**20 == 0:
-        return write(amount, "size")
-    return format_quantity(amount, "size", 6)
 
 
 def cpu_set(text: str) -> int:

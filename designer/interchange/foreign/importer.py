@@ -1,4 +1,4 @@
-"""What an importer is and what it hands back."""
+"""The interface of an importer, and the result of reading a file."""
 
 from __future__ import annotations
 

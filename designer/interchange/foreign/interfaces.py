@@ -17,7 +17,7 @@ VIRTUAL: Final = frozenset({"virtual", "lag", "bridge"})
 
 
 def interface(slug: str) -> tuple[str, float | None]:
-    """The kind of link an interface of that type takes, and its rate per direction [B/s] where the slug tells it."""
+    """The kind of link an interface of that type takes, and its rate per direction [B/s] where the slug says it."""
     slug = slug.strip().lower()
     if slug.startswith("infiniband-"):
         return "infiniband", rate_of("4x", slug.removeprefix("infiniband-"))

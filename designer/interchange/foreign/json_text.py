@@ -12,7 +12,7 @@ MAX_DEPTH: Final = 200
 
 
 def parse_json(text: str, file: str) -> Any:
-    """The value in `text`; NaN and Infinity become None.
+    """Parse a JSON text; NaN and Infinity become None.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Reads the table of ``nvidia-smi topo -m`` out of the ways it gets pasted.
+"""Reads the table of ``nvidia-smi topo -m`` in all the forms it is pasted in.
 
 Names and cells are recognised by what they are, not by column: blanks, TABs, indents, underlines and prompts around the
 table differ from paste to paste. What does not come out square and symmetric is refused, never shifted.

@@ -7,11 +7,12 @@ import re
 from designer.catalog.architectures import Architecture, by_compute_capability, by_gfx
 from designer.interchange.foreign.cpus import CpuModel, cpu_model, processor_beside
 from designer.interchange.foreign.devices import (
-    GENERATIONS,
     Device,
     device_by_chip,
     known_device,
 )
+from designer.interchange.foreign.pci import kind_of_class
+from designer.interchange.foreign.pcie import GENERATIONS
 from designer.interchange.foreign.xml import Element
 
 _VIRTUAL = re.compile(
@@ -32,12 +33,12 @@ def kind_of(element: Element) -> str | None:
         return "gpu"
     if below or pci_class.startswith("0604"):
         return "pcie_switch"
-    if nets or pci_class.startswith(("02", "0c06")):
+    if nets:
         return "nic"
-    if pci_class.startswith(("03", "12", "0b40")):
+    if kind := kind_of_class(pci_class):
+        return kind
+    if pci_class.startswith("0b40"):
         return "gpu"
-    if pci_class.startswith("01"):
-        return "drive"
     if pci_class.startswith("068000"):
         return "nvswitch"
     if pci_class:

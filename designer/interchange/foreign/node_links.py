@@ -11,8 +11,8 @@ from typing import Final
 
 from designer.design.document import LinkValues
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.pcie import join_pcie
 from designer.interchange.foreign.rates import rate, seconds
 from designer.sources import Status
 from designer.units import write
@@ -151,7 +151,7 @@ class GpuNetwork:
         serial = self._nics[number] = self._nics.get(number, -1) + 1
         made = machine.add("nic", parent=machine.parts[gpu].parent, attributes={"node": f"{number}.{serial}"})
         values = LinkValues(kind="pcie", generation=5, lanes=16, status=Status.ASSUMED)
-        machine.pcie(gpu, made, values)
+        join_pcie(machine, gpu, made, values)
         return made
 
     def accelerator_link(self, a: str, b: str, connection_rate: float, delay: str = "") -> None:
@@ -166,7 +166,7 @@ class GpuNetwork:
         if part_type and self._gpus:
             text = f"the file calls the GPUs {self.product}: {part_type} is assumed"
             remedy = "choose another type where that is wrong"
-            self.fabric.note("IMP-GPU-TYPE", Severity.INFO, text, *self._gpus.values(), remedy=remedy)
+            self.fabric.note("IMP-GPU-TYPE", text, *self._gpus.values(), remedy=remedy)
 
 
 def latency_text(delay: str) -> str:

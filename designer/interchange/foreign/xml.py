@@ -54,7 +54,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A document and what had to be skipped to read it."""
+    """An XML document, and how much text around it was skipped."""
 
     root: Element
     #: texts in places where the format has none, such as numerals pasted between tags

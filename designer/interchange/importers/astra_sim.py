@@ -16,7 +16,6 @@ from math import prod
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.node_links import GpuNetwork, latency_text, parse_nodes
@@ -142,14 +141,13 @@ def _draw(dimensions: Sequence[_Dimension], total: int, file: str) -> Imported:
         stride *= dimension.size
     fabric.note(
         "IMP-DIMENSIONS",
-        Severity.INFO,
         "an ASTRA-sim network names no parts: the innermost dimension is taken for the links inside a server, "
         "the others for a network with a NIC for each of its links"
         if inside
         else "an ASTRA-sim network names no parts: its dimension is taken for a network with a NIC for each link",
         remedy="choose part types, and move GPUs to other servers where that is wrong",
     )
-    fabric.note("IMP-GIB", Severity.INFO, "bandwidths are read as the simulator counts them: 1 GB is 2^30 bytes")
+    fabric.note("IMP-GIB", "bandwidths are read as the simulator counts them: 1 GB is 2^30 bytes")
     return fabric.finish()
 
 

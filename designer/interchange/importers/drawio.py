@@ -32,9 +32,11 @@ from designer.errors import CatalogError, DesignerError, ExchangeError, UnitErro
 from designer.findings import Finding, Severity
 from designer.interchange.foreign.devices import Device
 from designer.interchange.foreign.embedded import inflate, unpack
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import Machine
 from designer.interchange.foreign.xml import Element, parse_xml
+from designer.plain_text import counted
 from designer.sources import Status
 from designer.units import parse, write
 
@@ -104,6 +106,11 @@ def _cell(element: Element, id: str, data: dict[str, str]) -> _Cell:
     return _Cell(id, data, *ends, is_edge=element.get("edge") == "1", x=x, y=y)
 
 
+def _left_out(strangers: int) -> str:
+    what = counted(strangers, "shape or connection", "shapes and connections")
+    return f"{what} without a kind or without two ends {'was' if strangers == 1 else 'were'} left out"
+
+
 def _line(label: str) -> str:
     first = re.split(r"<br\s*/?>|\n", label, maxsplit=1)[0]
     return " ".join(unescape(re.sub(r"<[^<>]{1,500}>", "", first)).split())
@@ -143,10 +150,12 @@ class _Edited:
             self._apply(edit, label)
         self._new()
         if self.changes:
-            text = f"{self.changes} changes made in draw.io were done to the design it carries"
+            made = counted(self.changes, "change made in draw.io was", "changes made in draw.io were")
+            text = f"{made} done to the design it carries"
             self.findings.append(Finding("IMP-DRAWN", Severity.INFO, text))
         if self.refused:
-            text = f"{len(self.refused)} changes made in draw.io could not be done: {'; '.join(self.refused[:5])}"
+            made = counted(len(self.refused), "change")
+            text = f"{made} made in draw.io could not be done: {'; '.join(self.refused[:5])}"
             self.findings.append(
                 Finding(
                     "IMP-DRAWN-LOST", Severity.WARNING, text[:2000], (), "make them here, where the reason is shown"
@@ -211,7 +220,7 @@ class _Edited:
             if cell.is_edge and cell.id not in self.links:
                 strangers += not self._link(cell, known)
         if strangers:
-            text = f"{strangers} shapes and connections without a kind or without two ends were left out"
+            text = _left_out(strangers)
             self.findings.append(
                 Finding("IMP-KIND", Severity.WARNING, text, (), "give them kind under Edit data, as other shapes have")
             )
@@ -289,7 +298,7 @@ def _whole(text: str) -> int:
 
 
 def _rate_of(cell: _Cell, count: int) -> str | None:
-    """Rate of one link, spelled, of a connection that tells its capacity."""
+    """Rate of one link, spelled, of a connection that states its capacity."""
     told = cell.data.get("capacity", "")
     try:
         whole = parse(told, "rate") if 0 < len(told) <= _LONGEST else 0.0
@@ -343,9 +352,9 @@ def _from_shapes(cells: dict[str, _Cell], file: str) -> Imported:
             ),
         )
     if strangers:
-        text = f"{strangers} shapes and connections without a kind or without two ends were left out"
-        machine.note("IMP-KIND", Severity.WARNING, text, remedy="give them kind under Edit data, as other shapes have")
-    return machine.finish()
+        text = _left_out(strangers)
+        machine.note("IMP-KIND", text, remedy="give them kind under Edit data, as other shapes have")
+    return finish(machine)
 
 
 def _containers_first(cells: dict[str, _Cell]) -> Iterator[_Cell]:

@@ -12,12 +12,13 @@ from typing import Final
 from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import LinkValues
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.devices import Device
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import Machine
 from designer.interchange.foreign.rates import number
 from designer.interchange.foreign.xml import Element, parse_xml
+from designer.plain_text import counted
 from designer.sources import Status
 from designer.units import write
 
@@ -54,14 +55,13 @@ def _read(text: str, file: str) -> Imported:
             kind, parent=parent, name=told.get("name", ""), device=device, attributes={"path": path}
         )
     if odd:
-        text = f"{len(odd)} nodes of no known kind were left out: {', '.join(odd[:3])[:100]}"
-        machine.note("IMP-KIND", Severity.WARNING, text)
+        what = counted(len(odd), "node of no known kind was", "nodes of no known kind were")
+        text = f"{what} left out: {', '.join(odd[:3])[:100]}"
+        machine.note("IMP-KIND", text)
     dropped = sum(not _edge(machine, edge, names, ids) for edge in graph.all("edge"))
     if dropped:
-        machine.note(
-            "IMP-EDGES", Severity.WARNING, f"{dropped} edges between other nodes or of no known kind were left out"
-        )
-    return machine.finish()
+        machine.note("IMP-EDGES", f"{counted(dropped, 'edge')} between other nodes or of no known kind: left out")
+    return finish(machine)
 
 
 def _data(element: Element, names: dict[str, str]) -> dict[str, str]:

@@ -11,10 +11,10 @@ import re
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric, host_of
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.infiniband import rate_of
+from designer.plain_text import counted
 
 _PORT: Final = re.compile(
     r"\s*(?:(0x[0-9a-fA-F]{1,16})\s+)?(?:\"(?P<own>.{0,300}?)\"\s+)?(\d{1,5})\s+(\d{1,5})\[[^\]]{0,8}\]\s*"
@@ -90,13 +90,12 @@ class _Reader:
             if remark and made is not None:
                 self.fabric.note(
                     "IMP-DEGRADED",
-                    Severity.WARNING,
                     f"iblinkinfo remarks about this link: {remark[:200]}",
                     made,
                     remedy="check the cable and both ports",
                 )
         if self.down:
-            self.fabric.note("IMP-DARK-PORTS", Severity.INFO, f"{self.down} ports are down")
+            self.fabric.note("IMP-DARK-PORTS", f"{counted(self.down, 'port is', 'ports are')} down")
         return self.fabric.finish()
 
     def _node(self, lid: str) -> str:

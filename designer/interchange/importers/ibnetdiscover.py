@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric, host_of
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.infiniband import rate_of
+from designer.plain_text import counted
 
 _TITLE: Final = "the output of ibnetdiscover"
 _NODE: Final = re.compile(r'(Switch|Ca|Rt)\s+(\d{1,5})\s+"([SHR]-[0-9a-fA-F]{1,16})"\s*(?:#\s*(.*))?\Z')
@@ -143,7 +143,6 @@ class _Reader:
             if old.rate is not None:
                 self.fabric.note(
                     "IMP-ENDS-DIFFER",
-                    Severity.WARNING,
                     f"both ends of a cable state another rate (lines {old.line} and {number}): the lower is used",
                 )
             self.cables[key] = _Cable(*key, rate, old.line)
@@ -189,8 +188,11 @@ class _Reader:
         if inner:
             self.fabric.note(
                 "IMP-AGGREGATION",
-                Severity.INFO,
-                f"{len(inner)} aggregation nodes (SHARP) are part of their switches and no servers",
+                counted(
+                    len(inner),
+                    "aggregation node (SHARP) is part of its switch and no server",
+                    "aggregation nodes (SHARP) are part of their switches and no servers",
+                ),
             )
 
     def _tell(self, single: int) -> None:
@@ -198,17 +200,19 @@ class _Reader:
         if single:
             note(
                 "IMP-ONE-END",
-                Severity.INFO,
-                f"{single} cables are listed at one end only: the file was cut or filtered",
+                f"{counted(single, 'cable is', 'cables are')} listed at one end only: the file was cut or filtered",
             )
         if self.dark:
-            note("IMP-DARK-PORTS", Severity.INFO, f"{self.dark} ports have no cable, or one that does not come up")
+            note(
+                "IMP-DARK-PORTS",
+                f"{counted(self.dark, 'port has', 'ports have')} no cable, or one that does not come up",
+            )
         if self.strange:
-            first = ", ".join(map(str, self.strange[:5]))
+            where = ", ".join(map(str, self.strange[:5])) + ("…" if len(self.strange) > 5 else "")
+            what = counted(len(self.strange), "line was", "lines were")
             note(
                 "IMP-LINES",
-                Severity.WARNING,
-                f"{len(self.strange)} lines were not understood and left out (lines {first}…)",
+                f"{what} not understood and left out (at line {where})",
                 remedy="save the whole output of ibnetdiscover",
             )
 

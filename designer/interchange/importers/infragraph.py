@@ -19,13 +19,15 @@ from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import LinkValues
 from designer.errors import ExchangeError
 from designer.fields import amount
-from designer.findings import Severity
-from designer.interchange.foreign.devices import GENERATIONS, Device
+from designer.interchange.foreign.devices import Device
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.json_text import parse_json
 from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.pcie import GENERATIONS, join_pcie
 from designer.interchange.foreign.rates import number
 from designer.interchange.foreign.yaml_text import items, mapping, parse_yaml, text_of
+from designer.plain_text import counted
 from designer.sources import Status
 from designer.units import write
 
@@ -76,7 +78,7 @@ class _Node:
 
 @dataclass(slots=True)
 class _Graph:
-    """Everything unfolded, edges with what their link tells."""
+    """Everything unfolded, edges with what their link states."""
 
     nodes: dict[str, _Node] = field(default_factory=dict[str, _Node])
     edges: list[tuple[str, str, str, dict[str, Any]]] = field(
@@ -321,10 +323,8 @@ class _Reader:
         for (a, b, name), count in bundles.items():
             self._link(a, b, name, count, told[a, b, name], by_id)
         if self.loose:
-            self.machine.note(
-                "IMP-EDGES", Severity.WARNING, f"{self.loose} edges to nothing that is a part were left out"
-            )
-        return self.machine.finish(description=description[:2000])
+            self.machine.note("IMP-EDGES", f"{counted(self.loose, 'edge')} to nothing that is a part: left out")
+        return finish(self.machine, description=description[:2000])
 
     def _merged(self) -> dict[str, str]:
         """For every component the part it belongs to: cards swallow what is in them, ports go to their chip."""
@@ -387,7 +387,7 @@ class _Reader:
         kind = next((k for k, words in _LINKS if re.search(words, f"{name} {description}".lower())), _usual(kinds))
         rate, generation = _bandwidth(mapping(mapping(told.get("physical")).get("bandwidth")))
         if generation and kind == "pcie":
-            self.machine.pcie(a, b, LinkValues(kind=kind, generation=generation, lanes=16, status=Status.ASSUMED))
+            join_pcie(self.machine, a, b, LinkValues(kind=kind, generation=generation, lanes=16, status=Status.ASSUMED))
             return
         status = Status.PRIMARY if rate else Status.ASSUMED
         spelled = write(rate, "rate") if rate else None
@@ -397,7 +397,7 @@ class _Reader:
         if not rate:
             usual = link_kinds()[kind].default_rate
             text = f"the speed of these {link_kinds()[kind].title} links is not in the file: {usual} is assumed"
-            self.machine.note("IMP-ASSUMED-LINK", Severity.WARNING, text, link, remedy="set the bandwidth of the links")
+            self.machine.note("IMP-ASSUMED-LINK", text, link, remedy="set the bandwidth of the links")
 
 
 def _usual(kinds: set[str]) -> str:
@@ -412,7 +412,7 @@ def _usual(kinds: set[str]) -> str:
 
 
 def _bandwidth(told: dict[str, Any]) -> tuple[float, int]:
-    """Rate of a link [B/s], or the PCIe generation its transfer rate is of; zeros where neither is told."""
+    """Rate of a link [B/s], or the PCIe generation its transfer rate is of; zeros where neither is given."""
     for unit, factor in _UNITS.items():
         value = number(str(told.get(unit, "")))
         if value:

@@ -10,11 +10,11 @@ import re
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.dot_text import Graph, parse_dot
 from designer.interchange.foreign.fabric import Fabric
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.rates import rate
+from designer.plain_text import counted
 
 _SERVER: Final = re.compile(r"server|host|compute|dgx|hgx|gpu|\bnode|ubuntu|centos|storage", re.IGNORECASE)
 _OTHER: Final = re.compile(r"switch|leaf|spine|core|super|exit|oob-mgmt-switch|border", re.IGNORECASE)
@@ -48,11 +48,15 @@ def _read(text: str, file: str) -> Imported:
         loops += a[0] == b[0]
         _cable(fabric, graph, a, b, told)
     if again:
-        text = f"{again} cables are written from both ends: each was drawn once"
-        fabric.note("IMP-BOTH-ENDS", Severity.INFO, text)
+        text = f"{counted(again, 'cable is', 'cables are')} written from both ends: each was drawn once"
+        fabric.note("IMP-BOTH-ENDS", text)
     if loops:
-        text = f"{loops} cables from a device to itself (loopback cables) were left out"
-        fabric.note("IMP-LOOPS", Severity.INFO, text)
+        text = counted(
+            loops,
+            "cable from a device to itself (loopback cable) was left out",
+            "cables from a device to itself (loopback cables) were left out",
+        )
+        fabric.note("IMP-LOOPS", text)
     return fabric.finish()
 
 
@@ -69,11 +73,15 @@ def _cable(fabric: Fabric, graph: Graph, a: tuple[str, str], b: tuple[str, str],
     ends: list[str] = []
     for node, port in (a, b):
         about = graph.nodes.get(node, {})
+        name = about.get("title") or about.get("label") or node
+        if "title" in about:
+            # the label is a drawing of its ports
+            about = {k: v for k, v in about.items() if k not in ("title", "label", "shape")}
         if _is_server(node, about):
-            server = fabric.host(node, about.get("label") or node, about)
+            server = fabric.host(node, name, about)
             ends.append(fabric.nic(f"{node} {port}", server, port))
         else:
-            ends.append(fabric.switch(node, about.get("label") or node, about))
+            ends.append(fabric.switch(node, name, about))
     known = rate(told.get("speed", told.get("bandwidth", "")))
     kind = told.get("kind", "") if told.get("kind") in ("ethernet", "infiniband", "fabric") else ""
     fabric.join(ends[0], ends[1], known, ports=(a[1], b[1]), attributes=told, kind=kind)

@@ -14,11 +14,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
+from designer.interchange.foreign.accelerator_links import mark_missing_links
 from designer.interchange.foreign.cpus import NumaHint, memory_share, unknown_processor
-from designer.interchange.foreign.devices import Device, device_of_type, is_virtual_function, known_device, unknown_pcie
+from designer.interchange.foreign.devices import Device, device_of_type, is_virtual_function, known_device
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import Machine, type_for
+from designer.interchange.foreign.pci import note_system_devices, note_virtual_function
+from designer.interchange.foreign.pcie import join_pcie, unknown_pcie
+from designer.interchange.foreign.sockets import group_into_sockets
 
 _ROOT: Final = re.compile(r"-*\[([0-9a-f]{4,8}):([0-9a-f]{2})\]-?")
 _BUS: Final = re.compile(r"-*\[([0-9a-f]{2})(?:-([0-9a-f]{2}))?\]-?")
@@ -177,15 +181,14 @@ class _Reader:
                 self._place(node, lambda home=home: home, is_port=True, depth=0)
         gpus = machine.of_kind("gpu")
         if not gpus:
-            machine.note("IMP-NO-GPU", Severity.INFO, "there is no GPU in this file")
-        machine.missing_links(gpus)
+            machine.note("IMP-NO-GPU", "there is no GPU in this file")
+        mark_missing_links(machine, gpus)
         machine.note(
             "IMP-CLASSES",
-            Severity.INFO,
             "the tree tells names, no classes and no speeds: what devices are follows from their names",
             remedy="import lstopo --of xml of the same machine for sockets, memory and speeds",
         )
-        return machine.finish()
+        return finish(machine)
 
     def _homes(self) -> list[str]:
         """The NUMA domain of each root bus: sockets by their root complexes where these tell them."""
@@ -197,7 +200,7 @@ class _Reader:
         for number in range(count):
             numa = machine.add("numa", number=number, parent=self.server, attributes={"derived": "yes"})
             hints[numa] = NumaHint(number, own_socket=True, model=unknown_processor())
-        cpus = machine.sockets(self.server, hints)
+        cpus = group_into_sockets(machine, self.server, hints)
         share = memory_share(list(hints.values()))
         for number, numa in enumerate(hints):
             machine.memory(numa, self.server, assumed=share, number=number)
@@ -205,7 +208,6 @@ class _Reader:
         if not sockets:
             machine.note(
                 "IMP-PLACE",
-                Severity.WARNING,
                 "the tree does not say which socket a root bus belongs to: all were put to one",
                 *cpus,
                 remedy="import lstopo --of xml of the machine, or add sockets and move the devices",
@@ -239,7 +241,7 @@ class _Reader:
             if not made:
                 told = {"busid": node.at, "derived": "yes"}
                 made.append(self.machine.add("pcie_switch", parent=self.server, attributes=told))
-                self.machine.pcie(home(), made[0], unknown_pcie(None))
+                join_pcie(self.machine, home(), made[0], unknown_pcie(None))
             return made[0]
 
         return once
@@ -251,17 +253,10 @@ class _Reader:
         vendor, number = (numbers[1], numbers[2]) if numbers else ("", "")
         kind = _kind(name)
         if not kind or (kind == "gpu" and _SIDE.search(name)):
-            machine.note(
-                "IMP-SYSTEM-DEVICES", Severity.INFO, "system devices (USB, timers, memory controllers …) were left out"
-            )
+            note_system_devices(machine)
             return
         if "virtual function" in name.lower() or (vendor and is_virtual_function(vendor, number)):
-            machine.note(
-                "IMP-VIRTUAL-FUNCTION",
-                Severity.INFO,
-                "virtual functions of NICs were left out: they are shares of a NIC, not NICs",
-                node.at,
-            )
+            note_virtual_function(machine, node.at)
             return
         slot = node.at.rpartition(".")[0]
         if slot in self.seen:
@@ -282,7 +277,7 @@ class _Reader:
         part = machine.add(kind, parent=self.server, device=device, attributes=told, overrides=overrides)
         self.seen[slot] = part
         if kind != "nvswitch":
-            machine.pcie(home(), part, unknown_pcie(device.architecture))
+            join_pcie(machine, home(), part, unknown_pcie(device.architecture))
 
 
 def _kind(name: str) -> str:

@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.interfaces import interface
 from designer.interchange.foreign.json_text import objects, parse_json, string
+from designer.plain_text import counted
 
 _SERVER: Final = re.compile(r"server|host|compute|node|hypervisor|storage", re.IGNORECASE)
 _PANEL: Final = ("frontport", "rearport")
@@ -76,7 +76,7 @@ class _Dump:
         total = sum(left.values())
         if total:
             what = ", ".join(f"{n} {name}" for name, n in left.most_common())
-            self.fabric.note("IMP-OTHER-CABLES", Severity.INFO, f"{total} cables were left out: {what}")
+            self.fabric.note("IMP-OTHER-CABLES", f"{counted(total, 'cable was', 'cables were')} left out: {what}")
         return self.fabric.finish()
 
     def _ends(self) -> dict[int, tuple[list[_End], list[_End]]]:
@@ -226,13 +226,14 @@ def _from_csv(text: str, file: str) -> Imported:
     except csv.Error as error:
         raise ExchangeError(f"it is no CSV: {error}", file=file, place=f"line {rows.line_num}") from None
     if others:
-        text = f"{others} cables that do not join two interfaces were left out"
-        fabric.note("IMP-OTHER-CABLES", Severity.INFO, text)
+        what = counted(
+            others, "cable that does not join two interfaces was", "cables that do not join two interfaces were"
+        )
+        text = f"{what} left out"
+        fabric.note("IMP-OTHER-CABLES", text)
     if not fabric.nodes:
         raise ExchangeError("it has no cable between two interfaces", file=file, remedy="check the columns side_a_type")
-    fabric.note(
-        "IMP-ROLES", Severity.INFO, "a cable list does not say what a device is: servers were told by their names"
-    )
+    fabric.note("IMP-ROLES", "a cable list does not say what a device is: servers were told by their names")
     return fabric.finish()
 
 

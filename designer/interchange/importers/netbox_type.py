@@ -15,13 +15,14 @@ from typing import Any, Final
 from designer.design.gaps import CONTENTS, UNKNOWN
 from designer.errors import ExchangeError
 from designer.fields import Quantity
-from designer.findings import Severity
 from designer.interchange.foreign.devices import Device
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.interfaces import VIRTUAL, interface
 from designer.interchange.foreign.machine import Machine, type_for
 from designer.interchange.foreign.rates import number
 from designer.interchange.foreign.yaml_text import items, mapping, parse_yaml, text_of
+from designer.plain_text import counted
 from designer.sources import Status
 from designer.units import write
 
@@ -84,7 +85,7 @@ class _Reader:
         else:
             self._server(data, told)
         self._tell()
-        return self.machine.finish(f"{self.maker} {self.model}".strip())
+        return finish(self.machine, f"{self.maker} {self.model}".strip())
 
     def _is_switch(self, data: list[dict[str, Any]]) -> bool:
         name = f"{self.maker} {self.model} {text_of(self.top.get('slug'))}"
@@ -132,7 +133,7 @@ class _Reader:
             return {}
         if height != int(height):
             text = f"a height of {height:g} units: parts are counted in whole units, rounded up"
-            self.machine.note("IMP-HEIGHT", Severity.INFO, text)
+            self.machine.note("IMP-HEIGHT", text)
         return {"height": self.machine.fact(int(-(-height // 1)))}
 
     def _device(self, kind: str) -> Device | None:
@@ -150,8 +151,9 @@ class _Reader:
                 values["port_bandwidth_per_direction"] = self.machine.fact(write(rate, "rate"))
             others = len(data) - count
             if others:
-                text = f"{others} data ports of other types than {slug} are kept as attributes, not as ports"
-                self.machine.note("IMP-PORT-TYPES", Severity.INFO, text, "switch0")
+                what = counted(others, "data port of another type", "data ports of other types")
+                text = f"{what} than {slug} {'is' if others == 1 else 'are'} kept in the attributes, not as ports"
+                self.machine.note("IMP-PORT-TYPES", text, "switch0")
         device = self._device("switch")
         self.machine.add("switch", name=self.model, device=device, attributes=told, overrides=values)
 
@@ -191,7 +193,6 @@ class _Reader:
         note = self.machine.note
         note(
             "IMP-TEMPLATE",
-            Severity.INFO,
             "a record of this library is written by hand and may be wrong: check ports "
             "and watts against the vendor's sheet",
         )
@@ -200,12 +201,13 @@ class _Reader:
             twice = [n for n, times in names.items() if times > 1 and n]
             if twice:
                 text = f"{name} lists {', '.join(twice[:3])} more than once: the record is wrong somewhere"
-                note("IMP-TWICE", Severity.WARNING, text)
+                note("IMP-TWICE", text)
         supplies = len(items(self.top.get("power-ports")))
         bays = [b for b in items(self.top.get("module-bays")) if re.search(r"psu|power", _name(b), re.IGNORECASE)]
         if supplies and bays and supplies != len(bays):
-            text = f"{supplies} power ports but {len(bays)} bays for power supplies: the record is wrong somewhere"
-            note("IMP-SUPPLIES", Severity.WARNING, text)
+            text = f"{counted(supplies, 'power port')} but {counted(len(bays), 'bay')} for power supplies"
+            text += ": the record is wrong somewhere"
+            note("IMP-SUPPLIES", text)
 
 
 def _name(bay: object) -> str:

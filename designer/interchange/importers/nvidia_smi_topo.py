@@ -13,13 +13,15 @@ from designer.catalog.architectures import Architecture, architecture, link_coun
 from designer.design.document import LinkValues
 from designer.errors import ExchangeError
 from designer.fields import Quantity, amount
-from designer.findings import Severity
+from designer.interchange.foreign.accelerator_links import join_accelerators
 from designer.interchange.foreign.classes import Domain, class_tree
 from designer.interchange.foreign.cpus import NumaHint, memory_share, processor, unknown_processor
-from designer.interchange.foreign.devices import unknown_pcie
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import Machine
 from designer.interchange.foreign.matrix import Matrix, clean, parse_matrix
+from designer.interchange.foreign.pcie import join_pcie, unknown_pcie
+from designer.interchange.foreign.sockets import group_into_sockets
 from designer.sources import Status
 from designer.units import write
 
@@ -99,11 +101,10 @@ class _Reader:
         self._nvlinks()
         machine.note(
             "IMP-CLASSES",
-            Severity.INFO,
             "the matrix gives classes of distance, no parts and no speeds: the tree is derived from them",
             remedy="import an NCCL or hwloc file of the same machine for the real tree",
         )
-        return machine.finish()
+        return finish(machine)
 
     # -- NUMA domains ------------------------------------------------------------------------------------------------
 
@@ -136,7 +137,6 @@ class _Reader:
         if tree.moved or tree.apart:
             machine.note(
                 "IMP-CONTRADICTION",
-                Severity.WARNING,
                 "affinity columns and classes contradict each other about these devices, as in virtual machines: the "
                 "classes were followed",
                 *(self.parts[i] for i in sorted({*tree.moved, *tree.apart})),
@@ -147,7 +147,6 @@ class _Reader:
             more = f", and {len(tree.lost) - 1} more" if len(tree.lost) > 1 else ""
             machine.note(
                 "IMP-CLASS-CONFLICT",
-                Severity.WARNING,
                 "classes of this table contradict each other, so no tree has them all: "
                 f"{names[a]} to {names[b]} is {said} in the table and {drawn} as drawn{more}",
                 *(self.parts[i] for i in sorted({i for pair in tree.lost for i in pair[:2]})),
@@ -156,7 +155,6 @@ class _Reader:
         if any(len({self.bridges[i] for i in d.members if i in self.bridges}) > 1 for d in tree.domains):
             machine.note(
                 "IMP-HOST-BRIDGES",
-                Severity.INFO,
                 "several host bridges in one NUMA domain (NODE) are not drawn apart from one (PHB): which one a device "
                 "is on is in its attributes",
                 *(self.parts[i] for i in sorted(self.bridges)),
@@ -189,13 +187,12 @@ class _Reader:
             if not key:
                 machine.note(
                     "IMP-DERIVED-NUMA",
-                    Severity.INFO,
                     "the table names no NUMA domain for these: one was derived from the classes",
                     home,
                 )
             hints[home] = NumaHint(number, _cpu_mask(cpus), model=model)
             homes.append(home)
-        machine.sockets(self.server, hints)
+        group_into_sockets(machine, self.server, hints)
         share = memory_share(list(hints.values()))
         for home in homes:
             machine.memory(home, self.server, assumed=share, number=int(home.removeprefix("numa").split("-")[0]))
@@ -213,7 +210,7 @@ class _Reader:
                 above = self._switch(upper) if len(group) > 1 or len(family) > 1 else upper
                 for index in group:
                     if index not in chips or above != home:
-                        self.machine.pcie(above, self.parts[index], unknown_pcie(self.architecture))
+                        join_pcie(self.machine, above, self.parts[index], unknown_pcie(self.architecture))
         for index in chips:
             self._chip_link(home, index, len(chips))
 
@@ -227,7 +224,6 @@ class _Reader:
         link_id = self.machine.link(home, self.parts[index], values)
         self.machine.note(
             "IMP-ASSUMED-C2C",
-            Severity.WARNING,
             "these GPUs have a NUMA node of their own, as on Grace: joined to the CPU by a chip-to-chip link, whose "
             f"speed is not in the table: {rate} per direction is assumed",
             link_id,
@@ -236,10 +232,8 @@ class _Reader:
 
     def _switch(self, above: str) -> str:
         switch = self.machine.add("pcie_switch", parent=self.server, attributes={"derived": "yes"})
-        self.machine.pcie(above, switch, unknown_pcie(self.architecture))
-        self.machine.note(
-            "IMP-DERIVED-SWITCH", Severity.INFO, "these PCIe switches are derived from the classes PIX and PXB", switch
-        )
+        join_pcie(self.machine, above, switch, unknown_pcie(self.architecture))
+        self.machine.note("IMP-DERIVED-SWITCH", "these PCIe switches are derived from the classes PIX and PXB", switch)
         return switch
 
     # -- NVLink ------------------------------------------------------------------------------------------------------
@@ -250,7 +244,6 @@ class _Reader:
         if self.architecture is hopper and max(self.links_per_gpu.values(), default=0) >= hopper.links:
             machine.note(
                 "IMP-ASSUMED-GPU",
-                Severity.WARNING,
                 f"{hopper.links} NVLinks have {hopper.name} GPUs, {hopper.link_rate} each and per direction, and "
                 f"{blackwell.name} GPUs, {blackwell.link_rate}; the table does not tell which: the slower are assumed",
                 *(self.parts[g] for g in matrix.gpus),
@@ -261,10 +254,9 @@ class _Reader:
             switched |= set(members)
             switch = machine.add("nvswitch", parent=self.server, name="NVSwitch fabric", attributes={"derived": "yes"})
             for g in members:
-                machine.accelerator_link(self.parts[g], switch, links, self.architecture, "nvlink", Status.ASSUMED)
+                join_accelerators(machine, self.parts[g], switch, links, self.architecture, "nvlink", Status.ASSUMED)
             machine.note(
                 "IMP-DERIVED-FABRIC",
-                Severity.INFO,
                 f"every pair lists {links} NVLinks, more in all than a GPU has: an NVSwitch fabric, drawn as one",
                 switch,
                 remedy="split it into its switches if you know them",
@@ -272,18 +264,17 @@ class _Reader:
             self._note_uneven(members, links)
         for a, b, count in self.pairs:
             if a not in switched:
-                machine.accelerator_link(
-                    self.parts[a], self.parts[b], count, self.architecture, "nvlink", Status.ASSUMED
+                join_accelerators(
+                    machine, self.parts[a], self.parts[b], count, self.architecture, "nvlink", Status.ASSUMED
                 )
 
     def _note_uneven(self, members: Sequence[int], links: int) -> None:
-        """Tell of GPUs of a fabric that list a peer with fewer links, or not at all."""
+        """Report GPUs of a fabric that list a peer with fewer links, or not at all."""
         even = links * (len(members) - 1)
         odd = [self.parts[g] for g in members if self.totals[g] != even]
         if odd:
             self.machine.note(
                 "IMP-UNEVEN-FABRIC",
-                Severity.WARNING,
                 f"these GPUs do not list all peers of their NVSwitch fabric with {links} NVLinks: drawn with all",
                 *odd,
                 remedy="check the state of their NVLinks",

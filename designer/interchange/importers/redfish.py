@@ -15,12 +15,16 @@ from typing import Any, Final
 
 from designer.design.document import LinkValues
 from designer.errors import ExchangeError
-from designer.findings import Severity
+from designer.interchange.foreign.accelerator_links import mark_missing_links
 from designer.interchange.foreign.cpus import cpu_model
-from designer.interchange.foreign.devices import LANES, Device, device_of_type, known_device, unknown_pcie
+from designer.interchange.foreign.devices import Device, device_of_type, known_device, known_server
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.json_text import parse_json, string
 from designer.interchange.foreign.machine import Machine, type_for
+from designer.interchange.foreign.pci import note_system_devices, note_unknown_socket
+from designer.interchange.foreign.pcie import LANES, join_pcie, unknown_pcie
+from designer.interchange.foreign.sockets import join_sockets, note_cpu
 from designer.sources import Status
 
 _TYPE: Final = re.compile(r"#(PCIeDevice|PCIeFunction|Processor|ComputerSystem)\.")
@@ -95,7 +99,8 @@ class _Reader:
         """The design."""
         machine = self.machine
         system = next(iter(self.found.get("ComputerSystem", ())), {})
-        server = machine.add("server", attributes=_texts(system, "Manufacturer", "Model", "SKU"))
+        about = _texts(system, "Manufacturer", "Model", "SKU")
+        server = machine.add("server", device=known_server(about.get("Model", "")), attributes=about)
         self._processors(server)
         functions: dict[str, list[dict[str, Any]]] = {}
         for function in self.found.get("PCIeFunction", ()):
@@ -107,21 +112,14 @@ class _Reader:
                 seen.add(path)
                 self._device(server, device, functions.get(path, []))
         if self.lost:
-            machine.note(
-                "IMP-PLACE",
-                Severity.WARNING,
-                "the file does not say which socket some PCI devices belong to: they were put to the first",
-                *self.lost,
-                remedy="move the devices to their socket",
-            )
-        machine.missing_links(machine.of_kind("gpu"))
+            note_unknown_socket(machine, *self.lost)
+        mark_missing_links(machine, machine.of_kind("gpu"))
         machine.note(
             "IMP-CLASSES",
-            Severity.INFO,
             "Redfish tells devices and their speeds, not the switches between: they hang from their processor",
             remedy="import lstopo --of xml of the same machine for the tree",
         )
-        return machine.finish(" ".join(v for v in _texts(system, "Manufacturer", "Model").values() if v))
+        return finish(machine, " ".join(v for v in _texts(system, "Manufacturer", "Model").values() if v))
 
     def _processors(self, server: str) -> None:
         machine = self.machine
@@ -141,7 +139,7 @@ class _Reader:
                 attributes={"redfish": _path(told), **_texts(told, "Socket")},
                 overrides={"cores": machine.fact(cores)} if cores else None,
             )
-            machine.note_cpu(model, name or model.title, part)
+            note_cpu(machine, model, name or model.title, part)
             self.homes[_path(told)] = part
             self.modules |= {_module(told): part} if _module(told) else {}
             cpus.append(part)
@@ -153,7 +151,7 @@ class _Reader:
         for cpu, model in zip(cpus, models, strict=True):
             machine.memory(cpu, server, assumed=model.memory)
         if len(cpus) > 1:
-            machine.join_sockets(cpus, models[0])
+            join_sockets(machine, cpus, models[0])
 
     def _device(self, server: str, device: dict[str, Any], functions: list[dict[str, Any]]) -> None:
         machine = self.machine
@@ -162,9 +160,7 @@ class _Reader:
         vendor, number = (_hexadecimal(first.get(key)) for key in ("VendorId", "DeviceId"))
         kind = _kind(name, [string(f.get("DeviceClass")) for f in functions], vendor)
         if not kind:
-            machine.note(
-                "IMP-SYSTEM-DEVICES", Severity.INFO, "system devices (USB, timers, memory controllers …) were left out"
-            )
+            note_system_devices(machine)
             return
         known = (known_device(vendor, number) if vendor and number else None) or _named(kind, device)
         told = {
@@ -176,7 +172,7 @@ class _Reader:
         label = string(device.get("Name")) or string(device.get("Id"))
         part = machine.add(kind, parent=server, name=label, device=known, attributes=told, overrides=overrides)
         values, most = _speed(device.get("PCIeInterface"))
-        machine.pcie(self._home(device, functions, part), part, values or unknown_pcie(known.architecture), most)
+        join_pcie(machine, self._home(device, functions, part), part, values or unknown_pcie(known.architecture), most)
 
     def _home(self, device: dict[str, Any], functions: list[dict[str, Any]], part: str) -> str:
         for resource in (device, *functions):

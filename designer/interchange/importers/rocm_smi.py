@@ -12,12 +12,15 @@ from itertools import combinations
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
+from designer.interchange.foreign.accelerator_links import join_accelerators
 from designer.interchange.foreign.cpus import NumaHint, memory_share, unknown_processor
-from designer.interchange.foreign.devices import unknown_pcie
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import Machine
 from designer.interchange.foreign.matrix import clean
+from designer.interchange.foreign.pcie import join_pcie, unknown_pcie
+from designer.interchange.foreign.sockets import group_into_sockets
+from designer.plain_text import counted
 from designer.sources import Status
 
 _TITLE: Final = re.compile(r"=+\s?(Weight|Hops|Link Type) between two GPUs\s?=+")
@@ -78,20 +81,19 @@ def _draw(
     for node in sorted({max(0, nodes.get(g, 0)) for g in gpus}):
         homes[node] = machine.add("numa", number=node, parent=server, attributes={"derived": "yes"})
         hints[homes[node]] = NumaHint(node, 0, model=unknown_processor())
-    machine.sockets(server, hints)
+    group_into_sockets(machine, server, hints)
     share = memory_share(list(hints.values()))
     for node, home in homes.items():
         machine.memory(home, server, assumed=share, number=node)
     for g in gpus:
-        machine.pcie(homes[max(0, nodes.get(g, 0))], ids[g], unknown_pcie(None))
+        join_pcie(machine, homes[max(0, nodes.get(g, 0))], ids[g], unknown_pcie(None))
     _xgmi(machine, gpus, ids, types, weights)
     machine.note(
         "IMP-CLASSES",
-        Severity.INFO,
         "these tables give distances, no switches and no speeds: the tree is derived",
         remedy="import an RCCL or hwloc file of the same machine for the real tree",
     )
-    return machine.finish()
+    return finish(machine)
 
 
 def _xgmi(
@@ -102,7 +104,7 @@ def _xgmi(
     if uneven:
         where = {ids[gpus[n]] for pair in uneven for n in pair}
         text = "the type of link differs by the direction it is read in: the first one is used"
-        machine.note("IMP-CONTRADICTION", Severity.WARNING, text, *sorted(where))
+        machine.note("IMP-CONTRADICTION", text, *sorted(where))
 
     def weight(i: int, j: int) -> int:
         row = weights.get(gpus[i], [])
@@ -114,18 +116,18 @@ def _xgmi(
         if weight(i, j) > least:
             far += 1
             continue
-        machine.accelerator_link(ids[gpus[i]], ids[gpus[j]], 1, None, "xgmi", Status.ASSUMED)
+        join_accelerators(machine, ids[gpus[i]], ids[gpus[j]], 1, None, "xgmi", Status.ASSUMED)
     if pairs:
         machine.note(
             "IMP-XGMI-COUNT",
-            Severity.WARNING,
             "how many xGMI links join a pair of GPUs is not in these tables: one",
             *ids.values(),
             remedy="set the number of links",
         )
     if far:
-        text = f"{far} pairs of GPUs reach each other by xGMI through others: no link of their own was drawn"
-        machine.note("IMP-XGMI-FAR", Severity.INFO, text)
+        pairs = counted(far, "pair of GPUs reaches", "pairs of GPUs reach")
+        text = f"{pairs} each other by xGMI through others: no link of their own was drawn"
+        machine.note("IMP-XGMI-FAR", text)
 
 
 IMPORTER = Importer("rocm-smi-topo", "rocm-smi --showtopo", (".txt",), _sniff, _read)

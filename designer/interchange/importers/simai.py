@@ -11,7 +11,6 @@ from collections import Counter
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import type_for
@@ -104,7 +103,6 @@ def _connection(
     elif inner & {connection.a, connection.b} and not inner >= {connection.a, connection.b}:
         fabric.note(
             "IMP-SWITCH-TO-SWITCH",
-            Severity.WARNING,
             "these links join an NVSwitch to a switch of the network, as no product does: drawn as the file says",
             ends[0],
             remedy="give the servers NICs instead",

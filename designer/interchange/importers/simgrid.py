@@ -15,7 +15,6 @@ from typing import Final
 
 from designer.errors import ExchangeError
 from designer.fields import Quantity
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.rates import flops, rate, seconds
@@ -174,7 +173,6 @@ class _Reader:
         if shared:
             self.fabric.note(
                 "IMP-SHARED-LINKS",
-                Severity.INFO,
                 "links that several routes share, or that follow each other, are drawn as switches that pass as much: "
                 "SimGrid does not say where they meet",
                 *shared.values(),

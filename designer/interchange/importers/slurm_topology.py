@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric
 from designer.interchange.foreign.hostlist import expand
 from designer.interchange.foreign.importer import Imported, Importer
@@ -111,13 +110,13 @@ def _draw(switches: Mapping[str, _Switch], names: Mapping[str, str], sizes: str,
     unknown = {child: "" for switch in switches.values() for child in switch.children if child not in switches}
     for child in unknown:
         ids[child] = fabric.switch(child, names.get(child, child), {"slurm_name": child})
-        fabric.note("IMP-MISSING", Severity.WARNING, "these switches are named but not described", ids[child])
+        fabric.note("IMP-MISSING", "these switches are named but not described", ids[child])
     above: dict[str, str] = {}
     for name, switch in switches.items():
         for child in dict.fromkeys(switch.children):
             if child in above:
                 text = "these switches have two switches above them, which Slurm does not allow: both were drawn"
-                fabric.note("IMP-TWO-PARENTS", Severity.WARNING, text, ids[child])
+                fabric.note("IMP-TWO-PARENTS", text, ids[child])
             above[child] = name
             fabric.join(ids[name], ids[child], attributes={"role": "uplink"})
     for name, switch in switches.items():
@@ -133,7 +132,6 @@ def _draw(switches: Mapping[str, _Switch], names: Mapping[str, str], sizes: str,
 def _tell(fabric: Fabric, switches: Mapping[str, _Switch], ids: Mapping[str, str], sizes: str) -> None:
     fabric.note(
         "IMP-TREE-ONLY",
-        Severity.INFO,
         "a Slurm topology tells who is under whom, not how many cables there are: one stands for all of them",
         remedy="set count and speed of the links, or import the fabric itself",
     )
@@ -141,7 +139,7 @@ def _tell(fabric: Fabric, switches: Mapping[str, _Switch], ids: Mapping[str, str
     if blocks:
         of = f" (sizes {sizes[:80]})" if sizes else ""
         text = f"a block{of} says which nodes are near each other, not what joins them: drawn as one switch"
-        fabric.note("IMP-BLOCK", Severity.INFO, text, *blocks)
+        fabric.note("IMP-BLOCK", text, *blocks)
 
 
 IMPORTER = Importer("slurm-topology", "Slurm topology", (".conf", ".txt", ".yaml"), _sniff, _read)

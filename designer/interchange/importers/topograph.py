@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric
 from designer.interchange.foreign.hostlist import expand
 from designer.interchange.foreign.importer import Imported, Importer
@@ -42,7 +41,6 @@ def _read(text: str, file: str) -> Imported:
         fabric.host(name, name, {k: text_of(v) for k, v in mapping(mapping(told).get("labels")).items()})
     fabric.note(
         "IMP-TREE-ONLY",
-        Severity.INFO,
         "the model tells who is under whom, not how many cables there are: one stands for all of them",
         remedy="set count and speed of the links",
     )
@@ -65,7 +63,6 @@ def _block(fabric: Fabric, block: dict[str, object], number: int) -> None:
     if domain and names:
         fabric.note(
             "IMP-NVLINK-DOMAIN",
-            Severity.INFO,
             "servers that share an NVLink domain are told by their attribute nvlink_domain: the model has no NVLinks",
             *(fabric.host(name) for name in names),
         )

@@ -11,11 +11,11 @@ import re
 from typing import Any, Final
 
 from designer.errors import ExchangeError
-from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric, host_of
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.infiniband import LANE_RATES, rate_of
 from designer.interchange.foreign.json_text import objects, parse_json, string
+from designer.plain_text import counted
 
 #: a switch and its port: ``leaf01:12``, ``leaf01:1/3/1``, ``director:L01/U1/4``
 _SWITCH: Final = re.compile(r"(?P<name>.{1,200}):(?P<port>[A-Za-z]?\d{1,3}(?:/[A-Za-z]?\d{1,3}){0,3})\Z")
@@ -56,10 +56,17 @@ def _read(text: str, file: str) -> Imported:
             "it has no link with two ends", file=file, remedy="save the answer of GET /ufmRest/resources/links"
         )
     if inner:
-        text = f"{inner} links to aggregation nodes (SHARP) are inside their switches"
-        fabric.note("IMP-AGGREGATION", Severity.INFO, text)
+        text = counted(
+            inner,
+            "link to an aggregation node (SHARP) is inside its switch",
+            "links to aggregation nodes (SHARP) are inside their switches",
+        )
+        fabric.note("IMP-AGGREGATION", text)
     if lost:
-        fabric.note("IMP-ONE-END", Severity.INFO, f"{lost} links name one end only and were left out")
+        fabric.note(
+            "IMP-ONE-END",
+            counted(lost, "link names one end only and was left out", "links name one end only and were left out"),
+        )
     return fabric.finish()
 
 
@@ -84,7 +91,7 @@ def _part(fabric: Fabric, link: dict[str, Any], side: str) -> str:
 
 
 def _rate(link: dict[str, Any]) -> float | None:
-    """Rate per direction [B/s], where width and generation are told."""
+    """Rate per direction [B/s], where width and generation are given."""
     cable = link.get("cable_info")
     for told in (link, cable if isinstance(cable, dict) else {}):
         for name in _SPEEDS:

@@ -88,7 +88,7 @@ class Lock:
         return False
 
     def wait(self, seconds: float) -> bool:
-        """Take it as soon as it is free; False if it is not in so many seconds."""
+        """Take the lock as soon as it is free; False if it is still held after so many seconds."""
         until = time.monotonic() + seconds
         while not self.take():
             if time.monotonic() > until:

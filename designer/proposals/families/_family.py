@@ -53,6 +53,9 @@ class Family:
         The design of one of its servers by what is chosen as ``server``.
     names
         All that may be chosen, for those who give values.
+    unhurried
+        Choices whose design does a goal as quickly as any that begins so, once nothing queues there, with the goal so
+        asked; nothing where that is not sure.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Family:
     make: Callable[[Asked, Chosen], Design]
     server: Callable[[Asked, str], Design]
     names: tuple[str, ...]
+    unhurried: Callable[[Asked, Chosen], tuple[tuple[Asked, Chosen], ...]] = lambda asked, chosen: ()
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import floor
 from typing import Any, Final
 
@@ -21,6 +22,10 @@ _SERVERS: Final = ("dell-r750xa", "serving-l40s-4", "dell-r760xa", "dgx-a100", "
 _NODES: Final = ("1", "2", "3", "4", "6", "8", "12", "16")
 _TENSOR: Final = ("1", "2", "4", "8")
 TOGETHER: Final = "together"
+#: a load so low that no request meets another
+_SELDOM: Final = "0.0001 1/s"
+#: settings with which one server need not be the quickest: accelerators chosen by hand, and prompts found by room
+_OWN: Final = ("group", "prompt_group", "reuse", "trace")
 #: share of the servers that only read prompts
 _SPLITS: Final = {"1:3": 0.25, "1:1": 0.5, "3:1": 0.75}
 
@@ -90,6 +95,26 @@ def server(asked: Asked, name: str) -> Design:
     return server_of(name).design
 
 
+def unhurried(asked: Asked, chosen: Chosen) -> tuple[tuple[Asked, Chosen], ...]:
+    """One server with replicas of each width, asked so seldom that no request meets another.
+
+    More servers, and servers that only read prompts, shorten queues and nothing else: a request that meets no other
+    has its answer no later.
+    """
+    settings = asked.goal.settings
+    if "server" not in chosen or any(settings.get(name) for name in _OWN):
+        return ()
+    goal = with_settings(asked.goal, {"rate": _SELDOM})
+    alone = replace(asked, goal=goal)
+    wanted = chosen.get("tensor")
+    usual = (str(settings["tensor"]),) if settings.get("tensor") else asked.given.get("tensor") or _TENSOR
+    return tuple(
+        (alone, {"server": chosen["server"], "nodes": "1", "split": TOGETHER, "network": ALONE, "tensor": tensor})
+        for tensor in ((wanted,) if wanted else usual)
+        if tensor.isdecimal() and int(tensor) <= server_of(chosen["server"]).gpus
+    )
+
+
 FAMILY = Family(
     "serving-cluster",
     "Servers that serve, together or apart for prompts and answers",
@@ -98,4 +123,5 @@ FAMILY = Family(
     make,
     server,
     ("server", "nodes", "split", "network", "tensor"),
+    unhurried,
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, rich
 from designer.report.inventory import bundles
 from designer.report.subject import Context, Subject
-from designer.report.tables.bill_of_materials import items_of
+from designer.report.tables.bill_of_materials import Item, items_of
 from designer.report.wording import counted, in_words, quantity, sentence
 
 _MOST = 46
@@ -18,6 +20,8 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     items = items_of(subject.design)
     if not items:
         return None
+    if len(items) > _MOST:
+        items = _merged(items)
     rows: list[Row] = []
     previous = None
     for item in items:
@@ -66,7 +70,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     named = [
         counted(servers, "server") if servers else "",
         counted(switches, "switch", "switches") if switches else "",
-        counted(stock.accelerators, "GPU") if not servers else "",
+        counted(stock.accelerators, "GPU") if stock.accelerators and not servers else "",
         counted(cables, "cable") if cables else "",
     ]
     named = [n for n in named if n]
@@ -87,10 +91,10 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         )
     ]
     if missing:
+        units = sentence(in_words(sum(i.count for i in missing), "unit states", "units state"))
         follows.append(
             rich(
-                f"{sentence(in_words(len(missing), 'unit states', 'units state'))} no rated power: ask the vendor for"
-                f" {', '.join(dict.fromkeys(i.model for i in missing[:3]))}."
+                f"{units} no rated power: ask the vendor for {', '.join(dict.fromkeys(i.model for i in missing[:3]))}."
             )
         )
     if cables:
@@ -108,6 +112,23 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         ),
         context.lettered(subject),
     )
+
+
+def _merged(items: list[Item]) -> list[Item]:
+    """Lines of what has no type of the catalog, one a kind instead of one a name; cables of one rate together."""
+    lines: dict[tuple[object, ...], list[Item]] = {}
+    for item in items:
+        typed = item.part or (item.model if item.inside else "")
+        lines.setdefault((item.item, typed, item.inside, item.watts, item.height, item.weight), []).append(item)
+    return [own[0] if len(own) == 1 else _line(own) for own in lines.values()]
+
+
+def _line(own: list[Item]) -> Item:
+    first, count = own[0], sum(item.count for item in own)
+    models = {item.model for item in own}
+    model = first.model if len(models) == 1 else f"{first.item}, {len(models):,} names"
+    reason = first.reason if len({item.reason for item in own}) == 1 and not first.inside else f"{len(own):,} lines"
+    return replace(first, model=model, role=f"{first.role} and {len(own) - 1:,} more", count=count, reason=reason)
 
 
 def _short(role: str) -> str:

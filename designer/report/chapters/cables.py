@@ -8,7 +8,7 @@ from itertools import islice
 from designer.report.cells import muted, strong, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, rich
-from designer.report.inventory import bundles
+from designer.report.inventory import bundles, gathered
 from designer.report.subject import Context, Subject
 from designer.report.tables.cables import cables as schedule
 from designer.report.tables.cables import length_of, medium
@@ -22,7 +22,7 @@ _SAMPLE = 4_000
 def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where no cable joins two units."""
     stock, plan = subject.stock, subject.plan
-    found = bundles(stock)
+    together, found = gathered(stock)
     if not found:
         return None
     rows: list[Row] = []
@@ -66,7 +66,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         Head("Made of"),
         Head("Rate, how sure"),
     )
-    blocks: list[Block] = [Table("Bundles", heads, tuple(rows))]
+    count = len(bundles(stock))
+    aside = f"{count:,}, those between equal kinds together" if together else ""
+    blocks: list[Block] = [Table("Bundles", heads, tuple(rows), aside)]
     excerpt: list[Row] = []
     for _, c in islice(schedule(subject.design, plan), _EXCERPT):
         excerpt.append(
@@ -109,7 +111,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                 "Lengths follow from proposed rack positions and assumed cable ways: measure the room before ordering."
             )
         )
-    title = f"{counted(total, 'cable')} in {in_words(len(found), 'bundle')}"
+    title = f"{counted(total, 'cable')} in {in_words(count, 'bundle')}"
     title += (
         f"; the longest is {longest:g}\u00a0m, {f'{optical:,}' if optical else 'none'} of them optical"
         if longest

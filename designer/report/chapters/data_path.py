@@ -16,6 +16,9 @@ from designer.report.subject import Context, Subject, gain_of, main_metric, part
 from designer.report.wording import DASH, counted, ends, line_rate, percent, quantity, sentence, split, times
 from designer.sources import Status
 
+#: from here on a hop is named as the next limit, not as one that has room
+_CLOSE = 0.8
+
 
 def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where nothing moves."""
@@ -45,11 +48,12 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     blocks.append(_follows(subject, result, path))
     rate = result.metrics.get("rate")
     binding = next((h for h in path if h.state == "binds"), None)
-    busiest = max((h.load / h.achievable for h in path if h.state != "binds" and h.achievable > 0), default=0.0)
+    others = [h for h in path if h.state != "binds" and h.achievable > 0]
+    fullest = max(others, key=lambda h: h.load / h.achievable, default=None)
     what = short(result.binding[0]) if result.binding else "nothing"
     title = f"{sentence(_verb(result))} stops at {quantity(rate.value, 'B/s') if rate else '–'} at {what}"
-    if binding is not None and len(path) > 1:
-        title += f"; every other hop is at most {percent(busiest)} full"
+    if binding is not None and fullest is not None:
+        title += f"; {_how_full(fullest)}"
     keys = rate.sources if rate is not None else ()
     return Chapter(
         context.key("data-path", subject),
@@ -66,6 +70,15 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     )
 
 
+def _how_full(hop: Hop) -> str:
+    """How near the fullest of the other hops is to its limit."""
+    full = hop.load / hop.achievable
+    name = hop.label[:1].lower() + hop.label[1:] if hop.label[1:2].islower() else hop.label
+    if full >= _CLOSE:
+        return f"{name} is next, {percent(full)} full"
+    return f"every other hop is at most {percent(full)} full"
+
+
 def _verb(result: WorkloadResult) -> str:
     return "reading from storage" if "storage" in result.id or "nfs" in result.id else result.title
 
@@ -76,7 +89,7 @@ def _chosen(subject: Subject) -> WorkloadResult | None:
 
 
 def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
-    """Hops of the first flow that goes any way: links alike stand side by side as one hop, over the whole design."""
+    """Hops of the first flow that has a path: links alike stand side by side as one hop, over the whole design."""
     flow = next((f for f in list(result.flows[:8]) if f.via), None)
     loads = subject.analysis.loads.get(result.id)
     if flow is None or loads is None:
@@ -95,31 +108,37 @@ def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
         hops.append(store)
     # every channel that plays the same part in some other flow belongs to the hop
     roles: dict[tuple[str, str, str], list[int]] = {}
-    order: list[tuple[str, str, str]] = []
     for channel in ordered:
         key = _role(stock, network.ends(channel), net.link(channel >> 1).kind)
-        if key not in roles:
-            order.append(key)
         roles.setdefault(key, []).append(channel)
+    order = list(roles)
     carried, used = loads.load, loads.utilization
     loaded = np.flatnonzero(carried > 0)
-    if len(loaded) > 60_000:
-        loaded = loaded[:: len(loaded) // 60_000 + 1]
+    stride = len(loaded) // 60_000 + 1
     every: dict[tuple[str, str, str], list[int]] = {}
     wanted = set(order)
-    for channel in loaded.tolist():
+    for channel in loaded[::stride].tolist():
         key = _role(stock, network.ends(channel), net.link(channel >> 1).kind)
         if key in wanted:
             every.setdefault(key, []).append(channel)
     for key in order:
         group = np.array(every.get(key) or roles[key])
-        load = float(carried[group].sum())
+        # links in a row, such as those of switches below switches, carry the same bytes one after the other;
+        # ways side by side, such as those a fabric spreads a flow over, share them
+        row = _in_a_row([network.ends(c) for c in roles[key]])
+        times_drawn = stride if key in every else 1
+        load = float(carried[group].sum()) * times_drawn / row
         use = used[group]
         carry = np.where(use > 0, carried[group] / np.maximum(use, 1e-12), network.rate[group >> 1])
-        raw = float(network.rate[group >> 1].sum())
-        achievable = min(float(carry.sum()), raw)
-        cables = int(network.count[group >> 1].sum())
-        each = raw / max(1, cables)
+        raw = float(network.rate[group >> 1].sum()) * times_drawn / row
+        achievable = float(carry.sum()) * times_drawn / row
+        fullest = float(used[np.array(roles[key])].max())
+        if row > 1 and fullest > 0:
+            # the narrowest of them is what the row carries
+            achievable = load / fullest
+        achievable = min(achievable, raw)
+        cables = int(network.count[group >> 1].sum()) * times_drawn
+        each = raw * row / max(1, cables)
         kind = key[2]
         status = network.quantity_status(int(group[0]) >> 1)
         state = "binds" if bottleneck & set(group.tolist()) else "next" if following & set(group.tolist()) else ""
@@ -127,7 +146,7 @@ def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
         hops.append(
             Hop(
                 f"{sentence(key[0])} → {key[1]}",
-                f"{cables:,} × {rate}",
+                f"{cables:,} × {rate}" + (f", {row} in a row" if row > 1 else ""),
                 achievable,
                 raw,
                 load,
@@ -136,6 +155,19 @@ def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
             )
         )
     return hops[:12]
+
+
+def _in_a_row(ends: list[tuple[int, int]]) -> int:
+    """How many of these links one byte passes: the longest chain in which each begins where the one before ends."""
+    following: dict[int, list[int]] = {}
+    for start, end in ends:
+        following.setdefault(start, []).append(end)
+    reached = {start for start, _ in ends}
+    for passed in range(len(ends)):
+        reached = {end for start in reached for end in following.get(start, ())}
+        if not reached:
+            return max(1, passed)
+    return max(1, len(ends))
 
 
 def _number(subject: Subject, path: str) -> int | None:

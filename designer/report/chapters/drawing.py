@@ -12,15 +12,18 @@ from designer.report.design_picture import design_picture
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.drawing.compose import Options
 from designer.report.drawing.elements import Picture
-from designer.report.inventory import bundles, group_name, ports_used
+from designer.report.inventory import bundles, gathered, group_name, ports_used
 from designer.report.subject import Context, Subject, alike
 from designer.report.wording import counted, in_words, line_rate, listed, percent, sentence
+
+#: rows of the table of ports
+_MOST_SWITCHES = 14
 
 
 def build(context: Context, subject: Subject) -> Chapter:
     """The chapter."""
     shown = _shown(subject)
-    cables = bundles(subject.stock)
+    together, cables = gathered(subject.stock)
     blocks: list[Block] = [
         Drawing(
             _picture(context, subject, shown),
@@ -57,9 +60,11 @@ def build(context: Context, subject: Subject) -> Chapter:
             Head("Together", right),
             Head("How sure"),
         )
-        blocks.append(Table("Fabrics", heads, tuple(rows)))
-    switches = _switches(subject)
+        aside = f"{len(bundles(subject.stock)):,} bundles, those between equal kinds together" if together else ""
+        blocks.append(Table("Fabrics", heads, tuple(rows), aside))
+    switches, kinds = _switches(subject)
     if switches:
+        aside = f"the fullest {len(switches)} of {kinds} that differ" if kinds > len(switches) else ""
         heads = (
             Head("Switches"),
             Head("Model"),
@@ -68,7 +73,7 @@ def build(context: Context, subject: Subject) -> Chapter:
             Head("Ports, one", Align.RIGHT),
             Head("Free", Align.RIGHT),
         )
-        blocks.append(Table("Ports", heads, tuple(switches)))
+        blocks.append(Table("Ports", heads, tuple(switches), aside))
     else:
         blocks.append(_inside(subject))
     blocks.append(_follows(subject, shown))
@@ -97,13 +102,18 @@ def _title(subject: Subject, shown: WorkloadResult | None) -> str:
     n = sum(b.cables for b in cables)
     gpus = subject.stock.accelerators
     if shown is None or not shown.binding:
-        return (
-            f"{sentence(counted(gpus, 'accelerator'))} stand in {in_words(_units(subject), 'unit')} on"
-            f" {counted(n, 'cable')}"
-        )
+        if not gpus:
+            units = sentence(in_words(_units(subject), "unit"))
+            return f"{units} {'stands' if _units(subject) == 1 else 'stand'} {_on(n)}"
+        stand = "stands" if gpus == 1 else "stand"
+        return f"{sentence(counted(gpus, 'accelerator'))} {stand} in {in_words(_units(subject), 'unit')} {_on(n)}"
     name = alike(shown.binding)[0][0]
     where = f"{counted(gpus, 'GPU')}" + (f", {counted(n, 'network cable')}" if n else ", no network cable")
     return f"{where}: the narrow place is {name}"
+
+
+def _on(cables: int) -> str:
+    return f"on {counted(cables, 'cable')}" if cables else "without a network cable"
 
 
 def _units(subject: Subject) -> int:
@@ -120,7 +130,8 @@ def _picture(context: Context, subject: Subject, shown: WorkloadResult | None) -
     return design_picture(geometry, Options(legend=True), loads, context.colours)
 
 
-def _switches(subject: Subject) -> list[Row]:
+def _switches(subject: Subject) -> tuple[list[Row], int]:
+    """Switches alike in one row, and how many rows there are in all: where they are too many, the fullest."""
     stock = subject.stock
     used = ports_used(stock)
     rows: dict[tuple[str, str, int, int | None], int] = {}
@@ -137,7 +148,12 @@ def _switches(subject: Subject) -> list[Row]:
             )
             rows[key] = rows.get(key, 0) + 1
     found: list[Row] = []
-    for (name, model, busy, ports), n in list(rows.items())[:14]:
+    shown = list(rows.items())
+    if len(shown) > _MOST_SWITCHES:
+        # what no source gives a number of ports for may be full
+        fullest = sorted(shown, key=lambda row: -(row[0][2] / row[0][3] if row[0][3] else 1.0))[:_MOST_SWITCHES]
+        shown = [row for row in shown if row in fullest]
+    for (name, model, busy, ports), n in shown:
         free = ports - busy if ports is not None else None
         cells = (
             strong(sentence(name)),
@@ -148,7 +164,7 @@ def _switches(subject: Subject) -> list[Row]:
             text(f"{free:,}" if free is not None else "–", "alarm" if free is not None and free < 0 else ""),
         )
         found.append(Row(cells))
-    return found
+    return found, len(rows)
 
 
 def _inside(subject: Subject) -> Table:
@@ -188,7 +204,10 @@ def _follows(subject: Subject, shown: WorkloadResult | None) -> Follows:
                         f" {percent(0.95)} under this load; the others have room."
                     )
                 )
-    return Follows(tuple(lines) or (rich("No capacity of a cable is assumed; the drawing can be ordered from."),))
+    if not lines:
+        known = "No capacity of a cable is assumed; the drawing can be ordered from."
+        lines.append(rich(known if cables else "No network cable is drawn: nothing leaves these units."))
+    return Follows(tuple(lines))
 
 
 CHAPTER = ChapterKind("drawing", "Logical drawing", 20, of_design=build)

@@ -46,8 +46,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     kinds = _kinds(subject.stock, costly)
     aside = f"the worst {_MOST} of {len(kinds)} kinds" if len(kinds) > _MOST else "worst first"
     workload = next((w.title for w in subject.results if w.id == found.workload), found.workload)
+    stopping = in_words(found.fatal, "stops", "stop") if found.fatal else "none stops"
     title = (
-        f"Of {counted(found.failures, 'single failure')} {in_words(found.fatal, 'stops', 'stop')}"
+        f"Of {counted(found.failures, 'single failure')} {stopping}"
         f" {continued(workload)}; {in_words(found.harmless, 'costs', 'cost')} nothing"
     )
     blocks = (Table("Single failures", heads, tuple(_row(x) for x in kinds[:_MOST]), aside), Follows(_follows(kinds)))
@@ -107,7 +108,8 @@ def _named(stock: Inventory, loss: Loss) -> str:
 
 def _row(kind: _Kind) -> Row:
     loss = kind.worst
-    lost = "stops" if loss.stops else percent(loss.lost, 1)
+    # accelerators are stranded or limits broken, while the workload loses nothing
+    lost = "stops" if loss.stops else percent(loss.lost, 1) if loss.lost > 1e-6 else "–"
     return Row(
         (
             strong(sentence(kind.name)),

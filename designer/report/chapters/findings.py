@@ -98,8 +98,12 @@ def _folded(findings: list[Finding]) -> list[tuple[Finding, int]]:
 
 def _briefly(told: str) -> str:
     """The first clause of a finding, as a title can end with it."""
-    clause = told.split(": ")[0].split(";")[0]
-    clause = clause if len(clause) <= _CLAUSE else clause[:_CLAUSE].rsplit(" ", 1)[0] + " …"
+    clauses = told.split(": ")
+    # what is before the first colon may be no more than whom the finding is about
+    clause = next((c for c in clauses if " " in c), clauses[0]).split(";")[0]
+    if len(clause) > _CLAUSE:
+        cut = clause[:_CLAUSE]
+        clause = cut.rsplit(", ", 1)[0] if ", " in cut[_CLAUSE // 3 :] else cut.rsplit(" ", 1)[0] + " …"
     return continued(clause)
 
 

@@ -6,7 +6,7 @@ from designer.report.cells import strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Block, Chapter, Head, Row, Span, Table, rich
 from designer.report.subject import Context, Subject
-from designer.report.tables.power import FITS
+from designer.report.tables.power import FITS, draws, total
 from designer.report.wording import counted
 
 _STEPS = (
@@ -49,6 +49,8 @@ def build(context: Context) -> Chapter:
             left_out.append(
                 ("Weight", f"{counted(len(no_weight), 'kind')} of unit{_of(context, subject)} without a weight")
             )
+        if total(draws(subject.design, None))[0] <= 0:
+            left_out.append(("Power", f"no unit{_of(context, subject)} states its power, nor do its parts"))
         sweeps = any(w.curves for w in subject.results)
         if not sweeps and subject.results:
             left_out.append(

@@ -13,6 +13,10 @@ from designer.report.names import in_names
 from designer.report.subject import Context, Subject, short
 from designer.report.wording import DASH, ends, in_words, quantity, sentence, split, times
 
+#: so many served models are drawn below the machines
+_SERVED_LIMIT = 4
+_NOTE = "Blue: copying while it runs. Black: standing still. Shaded: 80\u00a0% band of the end."
+_SERVED_NOTE = " A served model answers nobody while its machine stands still."
 _TIMES = ("evacuation_time", "migration_time")
 
 
@@ -25,14 +29,15 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     timed = [w for w in moves if any(t in w.metrics for t in _TIMES)]
     for w in timed[:2]:
         lanes = _lanes(w, subject)
+        served = _served(w, subject) if lanes else []
         if lanes:
             end = next((w.metrics[t] for t in _TIMES if t in w.metrics), None)
             blocks.append(
                 Drawing(
-                    gantt(lanes, end),
+                    gantt([*lanes, *served], end),
                     f"Who moves when in {w.title}",
                     w.title,
-                    note=rich("Blue: copying while it runs. Black: standing still. Shaded: 80\u00a0% band of the end."),
+                    note=rich(_NOTE + (_SERVED_NOTE if served else "")),
                 )
             )
     stun = _stun(timed)
@@ -102,6 +107,18 @@ def _lanes(w: WorkloadResult, subject: Subject) -> list[Lane]:
         found.append(
             Lane(name, how, begin, float(end), still, copying, f"pause {quantity(still, 's')}" if still else "")
         )
+    return found
+
+
+def _served(w: WorkloadResult, subject: Subject) -> list[Lane]:
+    """Served models in machines that move: when they stand still."""
+    table = w.tables.get("stands_still")
+    found: list[Lane] = []
+    for row in (table.rows if table is not None else ())[:_SERVED_LIMIT]:
+        name, machine, begin, lasts = str(row[0]), str(row[1]), float(row[2] or 0.0), float(row[3] or 0.0)
+        title = next((one.title for one in subject.analysis.workloads if one.id == name), name)
+        pause = f"stands still {quantity(lasts, 's')}"
+        found.append(Lane(title, f"served in {machine}", 0.0, begin + lasts, lasts, "answers", pause))
     return found
 
 

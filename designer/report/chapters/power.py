@@ -9,7 +9,11 @@ from designer.report.charts.bars import Bar, bars
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, Subject
 from designer.report.tables.power import busiest, draws, total
-from designer.report.wording import DASH, ends, in_words, percent, quantity, sentence
+from designer.report.tables.racks import feeds_of
+from designer.report.wording import DASH, ends, in_words, listed, percent, quantity, sentence
+
+#: more kinds of unit without a rating are one line
+_SILENT = 6
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
@@ -20,7 +24,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     if rated <= 0:
         return None
     rows: list[Row] = []
-    for d in found:
+    silent = [d for d in found if d.load is None and d.rated.value is None]
+    stated = [d for d in found if d not in silent] if len(silent) > _SILENT else found
+    for d in stated:
         value = quantity(d.load.value, "W") if d.load else "–"
         own = d.rated.value
         rows.append(
@@ -36,6 +42,10 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                 )
             )
         )
+    if len(silent) > _SILENT:
+        count = text(f"{sum(d.count for d in silent):,}")
+        name = strong(f"{len(silent):,} kinds that state none")
+        rows.append(Row((name, count, text("not stated", "muted"), (), text("–", "strong"), (), text("–"))))
     if load is not None:
         rows.append(
             Row(
@@ -98,7 +108,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         follows.append(
             rich(
                 f"{sentence(in_words(len(missing), 'kind of unit states', 'kinds of unit state'))} no power and"
-                f" {'is' if len(missing) == 1 else 'are'} in no sum: {', '.join(dict.fromkeys(missing))}. Give it as"
+                f" {'is' if len(missing) == 1 else 'are'} in no sum: {listed(list(dict.fromkeys(missing)))}. Give it as"
                 " power_max in the design."
             )
         )
@@ -109,7 +119,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                 f" {load.high / 3517:,.1f} tons of refrigeration."
             )
         )
-    title = f"{quantity(rated, 'W')} are rated"
+    title = f"Ratings add up to {quantity(rated, 'W')}"
     if load is not None and result is not None:
         title = f"{result.title.split(',')[0]} draws {quantity(load.value, 'W')}"
         # limits of parts, put together, are no rating that one could compare with
@@ -150,10 +160,12 @@ def _feeds(subject: Subject) -> Table | None:
     if not racks:
         return None
     worst = max(racks, key=lambda k: k.watts)
-    limit = worst.power or 0.0
+    feeds = feeds_of(worst)
+    limit = feeds[0].limit
     rows = []
-    for name, share in (("both feeds", 0.5), ("one feed lost", 1.0)):
-        watts = worst.watts * share
+    every = {1: "its only feed", 2: "both feeds"}.get(len(feeds), f"all {in_words(len(feeds), 'feed')}")
+    cases = [(every, max(f.all_there for f in feeds)), ("one feed lost", max(f.one_lost for f in feeds))]
+    for name, watts in cases[: len(feeds)]:
         over = limit > 0 and watts > limit
         rows.append(
             Row(
@@ -167,7 +179,8 @@ def _feeds(subject: Subject) -> Table | None:
         )
     r = Align.RIGHT
     heads = (Head("Case"), Head("Rated load of a feed", r), Head("A feed carries", r), Head("Filled", r))
-    aside = f"fullest rack, {worst.name.lower() if worst.name.startswith('Rack ') else worst.name}, two feeds"
+    named = worst.name.lower() if worst.name.startswith("Rack ") else worst.name
+    aside = f"fullest rack, {named}, {in_words(len(feeds), 'feed')}"
     return Table("Feeds", heads, tuple(rows), aside)
 
 

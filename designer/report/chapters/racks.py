@@ -85,11 +85,15 @@ def build(context: Context, subject: Subject) -> Chapter | None:
             rich(f"{counted(len(crushed), 'rack')} would hold more than the rack carries: spread the units.")
         )
     follows.append(rich(f"The fullest rack keeps {tallest.height - tallest.used:g} units free."))
-    verb = "stand" if len(plan.racks) > 1 else "stands"
     units = sum(len(k.units) for k in plan.racks)
     rack_title = (
-        f"{counted(units, 'unit')} {verb if units == 1 else 'stand'} in {counted(len(plan.racks), 'rack')}"
-        f", the fullest with {tallest.used:g} of {tallest.height:g} units"
+        f"{counted(units, 'device')} {'stands' if units == 1 else 'stand'} in {counted(len(plan.racks), 'rack')}"
+    )
+    filled = f"{tallest.used:g} of {'its ' if len(plan.racks) == 1 else ''}{tallest.height:g} units"
+    rack_title += (
+        f" and {'takes' if units == 1 else 'take'} {filled}"
+        if len(plan.racks) == 1
+        else (f", the fullest with {filled}")
     )
     return Chapter(
         context.key("racks", subject),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from designer.catalog.parttype import part_kinds
 from designer.report.cells import metric_title, muted, strong, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.strip import margin_strip
@@ -9,11 +12,13 @@ from designer.report.document import Align, Block, Cell, Chapter, Follows, Head,
 from designer.report.inventory import bundles
 from designer.report.subject import Context, Subject
 from designer.report.verdicts import written
-from designer.report.wording import DASH, counted, ends, in_words, line_rate, quantity, sentence
+from designer.report.wording import DASH, continued, counted, ends, in_words, line_rate, quantity, sentence
 from designer.sources import Status
 
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
 _MOST = 14
+#: microseconds, as files spell them
+_MICRO = re.compile(r"\bus\b")
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
@@ -138,9 +143,11 @@ def _assumptions(subject: Subject) -> list[Row]:
             if quantity_.status is not Status.ASSUMED or (part.type, name) in seen:
                 continue
             seen.add((part.type, name))
-            told = str(quantity_.value)
+            told = _MICRO.sub("µs", str(quantity_.value))
+            kind = part_kinds().get(part.kind)
+            field = kind.field(name) if kind is not None else None
             cells = (
-                strong(f"{subject.stock.title(part)}: {name.replace('_', ' ')}"),
+                strong(f"{subject.stock.title(part)}: {continued(field.title) if field else name.replace('_', ' ')}"),
                 text(told),
                 text(f"{of_type.get(part.type, 1):,}"),
                 sure(quantity_.status),

@@ -6,7 +6,7 @@ from designer.report.cells import muted, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Chapter, Head, Row, Span, Table, rich
 from designer.report.subject import Context
-from designer.report.wording import percent
+from designer.report.wording import in_words, percent, sentence
 
 #: where in a source something stands is told in so many characters
 _PLACE = 150
@@ -37,10 +37,13 @@ def build(context: Context) -> Chapter:
     share = sum(used.get(s.key, 0) for s in unsure) / total
     named = ", ".join(s.title.lower() for s in unsure[:2])
     told = rich(
-        f"{percent(share)} of the references from figures lead to assumed or unverified sources: {named or 'none'}."
+        f"{percent(share)} of the references from figures lead to assumed or unverified sources: {named}."
+        if unsure
+        else "No reference from a figure leads to an assumed or unverified source."
     )
     heads = (Head("No."), Head("Source"), Head("Where in it"), Head("How sure"), Head("Figures", Align.RIGHT))
-    title = f"{len(context.sources)} sources carry every figure; {len(unsure)} of them are assumed or unverified"
+    title = f"{sentence(in_words(len(context.sources), 'source carries', 'sources carry'))} every figure"
+    title += f"; {in_words(len(unsure), 'of them is', 'of them are')} assumed or unverified"
     return Chapter(
         "sources",
         "Sources",

@@ -96,7 +96,8 @@ def _verdict(context: Context) -> str:
     ranked = _ranked(context)
     goals = [(s, w) for s, w in ranked if w.best and w.before[w.best].kind in _GOALS]
     gpus = sum(s.stock.accelerators for s in context.subjects)
-    opening = f"{sentence(counted(gpus, 'GPU'))}"
+    units = sum(c.count for s in context.subjects for c in s.stock.classes)
+    opening = f"{sentence(counted(gpus, 'GPU'))}" if gpus else f"{sentence(counted(units, 'unit'))}"
     if targets and not missed:
         return f"Build it as drawn: {in_words(len(targets), 'target is', 'targets are')} met or likely" + (
             f", and {continued(goals[0][1].what)} is the next step" if goals else ""
@@ -118,6 +119,8 @@ def _verdict(context: Context) -> str:
         f"{opening}: no faster link or store speeds up {slow[0]}; {slow[1]} holds it back"
         if slow
         else f"{opening} as drawn"
+        if any(s.results for s in context.subjects)
+        else f"{opening} as drawn, without a workload to judge {'it' if units == 1 else 'them'} by"
     )
 
 

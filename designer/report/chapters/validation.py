@@ -43,7 +43,8 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         follows.append(
             rich(f"No measurement of {names} is among the records: measure before you rely on those figures.")
         )
-    stranger = sorted(here - {name for record in records() for name in record.accelerators})
+    # an accelerator without a part type has no name to look for
+    stranger = sorted(here - {""} - {name for record in records() for name in record.accelerators})
     if stranger:
         names = listed([_title(subject, name) for name in stranger])
         follows.append(rich(f"Nothing among the records was measured on {names}."))
@@ -88,6 +89,9 @@ def _held(found: Score, chosen: Sequence[Record]) -> str:
     if not banded:
         return "all are limits, with no band to lie in"
     aside = f", {in_words(limits, 'is a limit', 'are limits')}" if limits else ""
+    if len(banded) == 1:
+        which = "it" if found.points == 1 else "one with a band"
+        return f"{which} lies {'in' if banded[0] else 'outside'} its band{aside}"
     return f"{sum(banded):,} of {len(banded):,} lie in their bands{aside}"
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from designer.drawing.fonts import text_width
 from designer.report.charts.chart import SMALL, WIDTH, Chart
@@ -13,13 +14,19 @@ from designer.report.wording import counted, quantity
 
 _INKS = {"server": "band", "storage": "quiet", "switch": "quiet2", "nvswitch": "quiet2"}
 #: height of a rack unit in a drawing, and the least a name needs
-_UNIT = 8.4
+UNIT: Final = 8.4
 _TEXT = 8.4
+#: of one rack by itself: room beside it and above it
+GUTTER: Final = 22.0
+HEAD: Final = 34.0
 #: names in a single unit of height; from where they have room, and from where the power stands beside them [U]
 _LOW, _ROOMY, _TALL = 6.8, 1.6, 4
 #: so many low units of one name stand as one box with its first and last number
 _RUN = 4
 _LAST = re.compile(r"^(.*?)(\d+)$")
+#: between the names of nested groups and parts, each with its number
+_WITHIN = " · "
+_NUMBERS = re.compile(r" ?\d+")
 
 
 def _runs(units: Sequence[Placed]) -> Iterator[list[Placed]]:
@@ -43,29 +50,90 @@ def _gathered(run: list[Placed]) -> Iterator[list[Placed]]:
 
 
 def _stem(unit: Placed) -> tuple[str, str, float, bool]:
+    if _WITHIN in unit.name:
+        return unit.kind, _NUMBERS.sub("", unit.name), unit.height, unit.height_known
     named = _LAST.match(unit.name)
     return unit.kind, named[1] if named else unit.name, unit.height, unit.height_known
 
 
 def _many(sheet: Chart, run: list[Placed], x: float, bottom: float, wide: float) -> None:
     first, last = run[0], run[-1]
-    y = bottom - (last.at - 1 + last.height) * _UNIT
-    high = (last.at + last.height - first.at) * _UNIT
+    y = bottom - (last.at - 1 + last.height) * UNIT
+    high = (last.at + last.height - first.at) * UNIT
     known = first.height_known
     ink = _INKS.get(first.kind, "quiet2")
     sheet.panel(
         x + 3, y + 0.7, wide - 6, high - 1.4, ink, radius=1.5, stroke="" if known else "assumed", dashed=not known
     )
     for unit in run[1:]:
-        edge = bottom - (unit.at - 1) * _UNIT
+        edge = bottom - (unit.at - 1) * UNIT
         sheet.line(((x + 3, edge), (x + wide - 3, edge)), "tint")
     named, ends = _LAST.match(last.name), _LAST.match(first.name)
     told = f"{first.name} to {named[2]}" if named and ends else f"{len(run)} × {first.name}"
+    if _WITHIN in first.name:
+        told = f"{len(run)} × {_NUMBERS.sub('', first.name)}"
     size = SMALL
     middle = y + high / 2
     plate = min(text_width(told, size) + 8, wide - 14)
     sheet.panel(x + 7, middle - 7, plate, 14, ink, radius=1.5)
     sheet.text(x + 11, middle + size * 0.36, told, size=size, room=plate - 8)
+
+
+def _front(sheet: Chart, rack: Rack, x: float, bottom: float, wide: float, runs: Iterable[list[Placed]]) -> None:
+    """One rack: its frame, every sixth unit numbered, what stands in it."""
+    high = rack.height * UNIT
+    sheet.panel(x, bottom - high, wide, high, "tint", stroke="rule")
+    for u in range(0, int(rack.height) + 1, 6):
+        y = bottom - u * UNIT
+        if u:
+            sheet.text(x - 5, y + 3.2 + UNIT, str(u), "muted", size=_TEXT, anchor="end")
+            sheet.line(((x, y), (x + wide, y)), "hair")
+    for run in runs:
+        if len(run) > 1:
+            _many(sheet, run, x, bottom, wide)
+        else:
+            _one(sheet, run[0], x, bottom, wide)
+
+
+def _one(sheet: Chart, unit: Placed, x: float, bottom: float, wide: float) -> None:
+    y = bottom - (unit.at - 1 + unit.height) * UNIT
+    sheet.panel(
+        x + 3,
+        y + 0.7,
+        wide - 6,
+        unit.height * UNIT - 1.4,
+        _INKS.get(unit.kind, "quiet2"),
+        radius=1.5,
+        stroke="" if unit.height_known else "assumed",
+        dashed=not unit.height_known,
+    )
+    if unit.height * UNIT >= 8.0:
+        size = _LOW if unit.height < _ROOMY else SMALL
+        told = unit.name
+        if unit.watts is not None and unit.height >= _TALL:
+            more = f"{told} · {quantity(unit.watts, 'W')}"
+            told = more if text_width(more, size) <= wide - 18 else told
+        room = wide - (32 if unit.feed else 18)
+        sheet.text(x + 9, y + unit.height * UNIT / 2 + size * 0.36 - 0.7, told, size=size, room=room)
+        if unit.feed:
+            middle = y + unit.height * UNIT / 2 + size * 0.36 - 0.7
+            sheet.text(x + wide - 9, middle, unit.feed, size=size, bold=True, anchor="end")
+
+
+def front(rack: Rack, width: float) -> Picture:
+    """One rack alone, every unit for itself: `GUTTER` beside it for the numbers, `HEAD` above it for name and power."""
+    sheet = Chart(width)
+    wide, bottom = width - GUTTER - 1, HEAD + rack.height * UNIT
+    sheet.text(GUTTER, 12, rack.name, bold=True, room=wide)
+    sheet.text(GUTTER, 26, _filled(rack, " rated" if not rack.power else ""), "muted", size=SMALL, room=wide)
+    _front(sheet, rack, GUTTER, bottom, wide, ([unit] for unit in rack.units))
+    return sheet.picture(bottom + 4, rack.name)
+
+
+def _filled(rack: Rack, rated: str = " rated") -> str:
+    power = f"{quantity(rack.watts, 'W')}{rated}" if rack.watts else "power not stated"
+    limit = f" of {quantity(rack.power, 'W')}" if rack.power and rack.watts else ""
+    return f"{rack.used:g} of {rack.height:g} U · {power}{limit}"
 
 
 def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
@@ -75,44 +143,13 @@ def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
     gap = 26.0
     wide = min(190.0, (WIDTH - 22.0 * len(shown) - gap * (len(shown) - 1)) / max(1, len(shown)))
     tallest = max((r.height for r, _ in shown), default=42.0)
-    bottom = 44.0 + tallest * _UNIT
+    bottom = 44.0 + tallest * UNIT
     for k, (rack, alike) in enumerate(shown):
         x = 20.0 + k * (wide + 22.0 + gap)
         title = rack.name if alike == 1 else f"{rack.name} and {alike - 1:,} alike"
         sheet.text(x, 12, title, bold=True, room=wide + 20)
-        power = f"{quantity(rack.watts, 'W')} rated" if rack.watts else "power not stated"
-        limit = f" of {quantity(rack.power, 'W')}" if rack.power and rack.watts else ""
-        sheet.text(x, 26, f"{rack.used:g} of {rack.height:g} U · {power}{limit}", "muted", size=SMALL, room=wide + 24)
-        high = rack.height * _UNIT
-        sheet.panel(x, bottom - high, wide, high, "tint", stroke="rule")
-        for u in range(0, int(rack.height) + 1, 6):
-            y = bottom - u * _UNIT
-            if u:
-                sheet.text(x - 5, y + 3.2 + _UNIT, str(u), "muted", size=_TEXT, anchor="end")
-                sheet.line(((x, y), (x + wide, y)), "hair")
-        for run in _runs(rack.units):
-            if len(run) > 1:
-                _many(sheet, run, x, bottom, wide)
-                continue
-            unit = run[0]
-            y = bottom - (unit.at - 1 + unit.height) * _UNIT
-            sheet.panel(
-                x + 3,
-                y + 0.7,
-                wide - 6,
-                unit.height * _UNIT - 1.4,
-                _INKS.get(unit.kind, "quiet2"),
-                radius=1.5,
-                stroke="" if unit.height_known else "assumed",
-                dashed=not unit.height_known,
-            )
-            if unit.height * _UNIT >= 8.0:
-                size = _LOW if unit.height < _ROOMY else SMALL
-                told = unit.name
-                if unit.watts is not None and unit.height >= _TALL:
-                    more = f"{told} · {quantity(unit.watts, 'W')}"
-                    told = more if text_width(more, size) <= wide - 18 else told
-                sheet.text(x + 9, y + unit.height * _UNIT / 2 + size * 0.36 - 0.7, told, size=size, room=wide - 18)
+        sheet.text(x, 26, _filled(rack), "muted", size=SMALL, room=wide + 24)
+        _front(sheet, rack, x, bottom, wide, _runs(rack.units))
     if len(kinds) > len(shown):
         sheet.text(0, bottom + 16, f"and {counted(len(kinds) - len(shown), 'kind')} of rack more", "muted", size=SMALL)
     return sheet.picture(bottom + (22 if len(kinds) > len(shown) else 8))

@@ -1,4 +1,4 @@
-"""Flow stages: the way of the slowest flow as bars with the capacity of each stage, so one sees where it chokes."""
+"""Flow stages: the path of the slowest flow as bars with the capacity of each stage, so one sees where it chokes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from designer.analysis.channel_rows import with_ids
 from designer.analysis.results import Analysis, ChannelRow, Flow, Rows, WorkloadResult
 from designer.design.document import Design
+from designer.design.naming import link_title
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind, TickSeries
 
 #: a way of more stages than this is cut
@@ -25,11 +26,11 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     if result.kind != "transfer" or not result.n_flows:
         return None
     slowest = _slowest(result.flows)
-    return stages(analysis, slowest) if slowest is not None else None
+    return stages(design, analysis, slowest) if slowest is not None else None
 
 
 def _slowest(flows: Sequence[Flow]) -> Flow | None:
-    """The slowest of the first flows that goes any way at all; of flows that know their rates only that one is made."""
+    """The slowest of the first flows that has a path; of flows that know their rates only that one is made."""
     rank = flows.rank if isinstance(flows, Rows) else None
     if rank is None:
         return min((f for f in flows[:_LISTED] if f.via), key=lambda f: f.rate, default=None)
@@ -48,9 +49,9 @@ class Stage:
     key: str
 
 
-def stages(analysis: Analysis, flow: Flow) -> Figure | None:
-    """The stages of one flow: load and capacity of the channels on its way, parallel ones as one stage. [B/s]"""
-    way = _stages(analysis, flow)[:_MOST]
+def stages(design: Design, analysis: Analysis, flow: Flow) -> Figure | None:
+    """One flow of a design: load and capacity of the channels on its path, parallel ones as one stage. [B/s]"""
+    way = _stages(design, analysis, flow)[:_MOST]
     if not way:
         return None
     own = tuple(min(flow.rate, stage.load) for stage in way)
@@ -67,7 +68,7 @@ def stages(analysis: Analysis, flow: Flow) -> Figure | None:
         bars.append(BarSeries("other flows", places, rest, tuple(own[i] for i in others), role="quiet", keys=keys))
     capacity = TickSeries("raw capacity", tuple(float(i) for i in range(len(way))), tuple(s.capacity for s in way))
     return Figure(
-        f"Way of {flow.source} → {flow.target}",
+        f"Path of {link_title(design, f'{flow.source} → {flow.target}')}",
         Axis("Bandwidth, one direction", "B/s", zero=True),
         Axis("Stage", categories=tuple(stage.label for stage in way)),
         bars=tuple(bars),
@@ -76,7 +77,7 @@ def stages(analysis: Analysis, flow: Flow) -> Figure | None:
     )
 
 
-def _stages(analysis: Analysis, flow: Flow) -> list[Stage]:
+def _stages(design: Design, analysis: Analysis, flow: Flow) -> list[Stage]:
     """Channels whose ends differ only in the number of a member stand side by side: one stage."""
     bottleneck = set(flow.bound_by)
     rows = with_ids(analysis.channels, flow.via)
@@ -87,7 +88,9 @@ def _stages(analysis: Analysis, flow: Flow) -> list[Stage]:
             found.setdefault(_MEMBER.sub("[*]", f"{row.source} → {row.target}"), []).append(row)
     return [
         Stage(
-            f"{group[0].source} → {group[0].target}" if len(group) == 1 else f"{name} × {len(group)}",
+            link_title(design, f"{group[0].source} → {group[0].target}", alone=True)
+            if len(group) == 1
+            else f"{link_title(design, name, alone=True)} × {len(group)}",
             sum(row.load for row in group),
             sum(row.capacity for row in group),
             any(row.id in bottleneck for row in group),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from importlib import import_module
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ from designer.resources import assets
 
 #: names and texts of others are cut here
 _LONGEST: Final = 600
+#: words with a hyphen that hold a digit or a capital after it: names of products, not words of a sentence
+_PRODUCT: Final = re.compile(r"((?<![\w-])(?=[\w-]{0,23}(?:\d|-[A-Z]))\w+(?:-\w+)+(?![\w-]))")
 _SAFE_LINKS: Final = ("#", "https://", "http://")
 
 
@@ -44,6 +47,7 @@ def to_html(report: Report) -> str:
     writer = _Writer(report, markup)
     environment.globals |= {
         "inline": writer.inline,
+        "whole": writer.whole,
         "cell": writer.cell,
         "drawing": writer.drawing,
         "strip": writer.strip,
@@ -95,6 +99,12 @@ class _Writer:
         """Spans as markup."""
         spans: Text = (Span(text),) if isinstance(text, str) else (text,) if isinstance(text, Span) else text
         return self.markup("").join(self._span(span) for span in spans)
+
+    def whole(self, title: str) -> Any:
+        """A title, in which names such as ``8-GPU`` and ``DGX-1`` are not broken at their hyphens."""
+        pieces = _PRODUCT.split(_said(title))
+        kept = self.markup('<span class="whole">{}</span>')
+        return self.markup("").join(kept.format(p) if n % 2 else self.markup.escape(p) for n, p in enumerate(pieces))
 
     def _span(self, span: Span) -> Any:
         body = self.markup.escape(_said(span.text))

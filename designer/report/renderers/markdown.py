@@ -1,4 +1,4 @@
-"""Reports as Markdown: titles, texts and tables; drawings are told in a sentence."""
+"""Reports as Markdown: titles, texts and tables; drawings are described in a sentence."""
 
 from __future__ import annotations
 

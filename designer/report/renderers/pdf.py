@@ -50,7 +50,7 @@ class _Book(Blocks):
         state: dict[str, Any] = {"topics": [""], "begun": False, "pages": 0}
 
         class Document(templates.BaseDocTemplate):  # type: ignore[misc, name-defined]
-            """Tells the contents about chapters as they are placed."""
+            """Enters chapters in the table of contents as they are placed."""
 
             def afterFlowable(self, flowable: Any) -> None:
                 told = getattr(flowable, "chapter", None)

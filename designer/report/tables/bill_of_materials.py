@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from designer.catalog.parttype import part_kinds
 from designer.design.document import Design, Part
@@ -26,6 +26,8 @@ class Item:
         Of one: rated [W], units of a rack, mass [kg]; None where not stated.
     inside
         True if it comes inside the unit above it.
+    unknown
+        True if it is a unit of which nothing tells a power: it is in no sum.
     """
 
     item: str
@@ -39,6 +41,7 @@ class Item:
     weight: float | None = None
     status: Status = Status.ASSUMED
     inside: bool = False
+    unknown: bool = False
 
 
 def items_of(design: Design) -> list[Item]:
@@ -57,7 +60,9 @@ def items_of(design: Design) -> list[Item]:
 def _unit(stock: Inventory, unit: UnitClass) -> list[Item]:
     role = listed(roles(stock, unit), 5)
     n = unit.count
-    lines = [_item(stock, unit.part, n, "as drawn", role)]
+    own = _item(stock, unit.part, n, "as drawn", role)
+    silent = own.watts is None and not any(stock.number(c.part, "power_per_part") for c in unit.contents)
+    lines = [replace(own, unknown=silent)]
     contents: dict[tuple[str, str], tuple[Part, int]] = {}
     for content in unit.contents:
         # parts without a type differ by name alone
@@ -111,10 +116,14 @@ def _cable(bundle: Bundle) -> Item:
     )
 
 
+def _note(item: Item) -> str:
+    return "inside" if item.inside else "power unknown" if item.unknown else ""
+
+
 def sheet(design: Design) -> TableSheet:
     """The bill as a table."""
     rows: list[tuple[Value, ...]] = [
-        (i.item, i.model, i.role, i.part, i.count, i.reason, i.watts, i.height, i.weight, "inside" if i.inside else "")
+        (i.item, i.model, i.role, i.part, i.count, i.reason, i.watts, i.height, i.weight, _note(i))
         for i in items_of(design)
     ]
     columns = (

@@ -20,7 +20,7 @@ _MOST = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What one of a part costs, when that was told and until when it holds."""
+    """What one of a part costs, with the day it was given and the last day it holds."""
 
     part: str
     currency: str

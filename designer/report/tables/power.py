@@ -78,7 +78,7 @@ class Draw:
 
 
 def utilisation(result: WorkloadResult | None) -> tuple[float, float, float] | None:
-    """Share of the peak rate of arithmetic in use while a workload runs, with its band; None where it is not told."""
+    """Share of the peak rate of arithmetic in use while a workload runs, with its band; None where it is not given."""
     mfu = result.metrics.get("mfu") if result is not None else None
     return (mfu.value, mfu.low, mfu.high) if mfu is not None else None
 
@@ -124,7 +124,7 @@ def _limit(stock: Inventory, content: Content) -> float | None:
 
 
 def _stated_power(result: WorkloadResult | None) -> Estimate | None:
-    """What one accelerator draws, where the workload itself tells [W]."""
+    """What one accelerator draws, where the workload itself says [W]."""
     if result is None:
         return None
     power, count = result.metrics.get("power"), result.metrics.get("accelerators")

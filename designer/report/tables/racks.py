@@ -1,4 +1,4 @@
-"""Where units stand: racks as drawn, else a proposal within the height and power one rack has."""
+"""Where units stand: in racks as drawn or given, else as a proposal within the height and power one rack has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from designer.design.document import Design
+from designer.design.document import Design, RackPlace
+from designer.design.ids import split_number
+from designer.errors import DocumentError
+from designer.fields import amount
 from designer.report.inventory import Inventory, UnitClass, group_name, inventory, unit_name
 from designer.report.tables.power import rated_of
 from designer.report.tables.table_sheet import Column, TableSheet, Value
@@ -19,8 +22,8 @@ RACK_POWER: Final = Constant(
     40e3, 17e3, 60e3, "assumed-racks", Status.ASSUMED, "W", "what a rack of the proposal feeds"
 )
 KEPT: Final = 2
-#: heights of units that do not state theirs, by kind
-_HEIGHTS: Final = {"server": 2.0, "switch": 1.0, "storage": 4.0, "nvswitch": 1.0}
+#: heights of units that do not state theirs, by kind; an NVSwitch that stands by itself is one of two in a tray
+_HEIGHTS: Final = {"server": 2.0, "switch": 1.0, "storage": 4.0, "nvswitch": 0.5}
 #: of a server that does not state its height, by the accelerators in it: so many at least, units
 _BY_ACCELERATORS: Final = ((8, 8.0), (4, 4.0))
 #: where a rack of the proposal stands, and what the rack itself weighs
@@ -46,11 +49,27 @@ class Placed:
     watts: float | None
     height_known: bool
     weight: float | None = None
+    feed: str = ""
+
+    @property
+    def top(self) -> float:
+        """The first rack unit above it."""
+        return self.at + self.height
 
 
 @dataclass(slots=True)
 class Rack:
-    """A rack with what is in it, and what it feeds [W]."""
+    """A rack with what is in it, and what it feeds while one of its feeds is lost [W].
+
+    Parameters
+    ----------
+    empty, carries
+        Its own weight, and that of what it may hold [kg].
+    key
+        Id of the design's elevation of it; empty for a proposal, or where the drawing tells all.
+    drawn
+        Number of the part it is; −1 where it is not drawn.
+    """
 
     name: str
     height: float
@@ -58,6 +77,23 @@ class Rack:
     units: list[Placed] = field(default_factory=list[Placed])
     empty: float | None = None
     carries: float | None = None
+    feeds: int = 2
+    key: str = ""
+    drawn: int = -1
+
+    @property
+    def proposed(self) -> bool:
+        """True if neither a drawing nor an elevation tells of it."""
+        return self.drawn < 0 and not self.key
+
+    def lowest_free(self, height: float) -> float:
+        """The lowest rack unit where so many are free, above all others where none are."""
+        at = 1.0
+        for unit in sorted(self.units, key=lambda u: u.at):
+            if at + height <= unit.at:
+                break
+            at = max(at, unit.top)
+        return at
 
     @property
     def used(self) -> float:
@@ -85,6 +121,27 @@ class Rack:
         return self.weight * GRAVITY / 1000 / FOOTPRINT.value
 
 
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What one power feed of a rack carries: with all feeds there, at most with another one lost, and its limit [W]."""
+
+    name: str
+    all_there: float
+    one_lost: float
+    limit: float
+
+
+def feeds_of(rack: Rack) -> tuple[Feed, ...]:
+    """The feeds of a rack. Units on no feed of their own share all that are there; the others hang on theirs alone."""
+    names = "ABCD"[: max(1, rack.feeds)]
+    own = {name: sum(u.watts or 0.0 for u in rack.units if u.feed == name) for name in names}
+    shared = rack.watts - sum(own.values())
+    left = max(1, len(names) - 1)
+    # the rack is fed whole while one feed is lost, so the others carry all of it
+    limit = rack.power / left
+    return tuple(Feed(n, shared / len(names) + own[n], shared / left + own[n], limit) for n in names)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """Racks in their order along the rows, and the rack number of each unit."""
@@ -109,56 +166,98 @@ class Plan:
 def plan_of(design: Design, height: float | None = None, power: float | None = None) -> Plan:
     """The racks of a design."""
     stock = inventory(design)
-    if len(stock.racks):
+    if len(stock.racks) or design.racks:
         return _as_placed(stock)
     return _proposed(stock, height or RACK_HEIGHT.value, power or RACK_POWER.value)
 
 
 def _as_placed(stock: Inventory) -> Plan:
-    racks: list[Rack] = []
-    of_unit: dict[int, int] = {}
+    racks, where = _standing(stock)
+    of_drawn = {rack.drawn: n for n, rack in enumerate(racks) if rack.drawn >= 0}
+    fixed = {n for n, _ in where.values()}
     tops: defaultdict[int, float] = defaultdict(float)
-    number: dict[int, int] = {}
+    of_unit: dict[int, int] = {}
+    for told in (True, False):
+        for unit in stock.classes:
+            height = stock.number(unit.part, "height")
+            high = height if height is not None else _assumed_height(unit)
+            watts, weight = rated_of(stock, unit).value, stock.number(unit.part, "weight")
+            for member in unit.members.tolist():
+                n, place = where.get(member, (of_drawn.get(int(stock.rack[member]), -1), None))
+                if n < 0 or (place is not None) is not told:
+                    continue
+                rack = racks[n]
+                at = float(place.unit) if place is not None else rack.lowest_free(high) if n in fixed else tops[n] + 1
+                tops[n] += high
+                of_unit[member] = n
+                name, feed = unit_name(stock, member), place.feed if place is not None else ""
+                kind, known = unit.part.kind, height is not None
+                rack.units.append(Placed(member, at, high, name, kind, watts, known, weight, feed))
+    loose = [u for u in stock.classes if any(int(m) not in of_unit for m in u.members)]
+    if loose:
+        rest = _proposed(stock, RACK_HEIGHT.value, RACK_POWER.value, skip=set(of_unit), first=len(racks) + 1)
+        of_unit |= {m: k + len(racks) for m, k in rest.of_unit.items()}
+        racks += rest.racks
+    return Plan(tuple(racks), of_unit, drawn=not loose)
+
+
+def _standing(stock: Inventory) -> tuple[list[Rack], dict[int, tuple[int, RackPlace]]]:
+    """The racks that are drawn, then those that only stand, in the order of their numbers; and the places given."""
+    design, racks = stock.design, list[Rack]()
     for r in stock.racks.tolist():
         part = stock.net.part(r)
-        number[r] = len(racks)
+        named = unit_name(stock, r)
         racks.append(
             Rack(
-                part.label,
+                named,
                 stock.number(part, "height") or RACK_HEIGHT.value,
                 stock.number(part, "power_capacity") or 0.0,
                 empty=stock.number(part, "weight"),
                 carries=stock.number(part, "weight_capacity"),
+                feeds=int(stock.number(part, "feeds") or 2),
+                drawn=r,
             )
         )
-    for unit in stock.classes:
-        height = stock.number(unit.part, "height")
-        for member in unit.members.tolist():
-            r = int(stock.rack[member])
-            if r < 0:
-                continue
-            high = height if height is not None else _assumed_height(unit)
-            at = tops[r] + 1
-            tops[r] += high
-            of_unit[member] = number[r]
-            racks[number[r]].units.append(
-                Placed(
-                    member,
-                    at,
-                    high,
-                    unit_name(stock, member),
-                    unit.part.kind,
-                    rated_of(stock, unit).value,
-                    height is not None,
-                    stock.number(unit.part, "weight"),
+    at = {rack.drawn: n for n, rack in enumerate(racks)}
+    where: dict[int, tuple[int, RackPlace]] = {}
+    for told in sorted(design.racks.values(), key=lambda e: _by_number(e.id)):
+        if told.part is None:
+            n = len(racks)
+            racks.append(
+                Rack(
+                    told.label,
+                    float(told.height or RACK_HEIGHT.value),
+                    amount(told.power, "power") if told.power else 0.0,
+                    carries=amount(told.weight_capacity, "mass") if told.weight_capacity else None,
+                    feeds=told.feeds or 2,
+                    key=told.id,
                 )
             )
-    loose = [u for u in stock.classes if any(int(m) not in of_unit for m in u.members)]
-    if loose:
-        rest = _proposed(stock, RACK_HEIGHT.value, RACK_POWER.value, skip=set(of_unit))
-        of_unit |= {m: k + len(racks) for m, k in rest.of_unit.items()}
-        racks += rest.racks
-    return Plan(tuple(racks), of_unit, drawn=not loose)
+        else:
+            n = at.get(_number(stock, told.part), -1)
+            if n < 0:
+                continue
+            racks[n].key = told.id
+        for path, place in told.units.items():
+            member = _number(stock, path)
+            around = int(stock.rack[member]) if member >= 0 else -1
+            # what a rack is drawn around stands in that rack
+            if member >= 0 and int(stock.unit[member]) == member and around in (-1, racks[n].drawn):
+                where.setdefault(member, (n, place))
+    return racks, where
+
+
+def _by_number(name: str) -> tuple[str, int, str]:
+    stem, digits = split_number(name)
+    return stem, int(digits or 0), name
+
+
+def _number(stock: Inventory, path: str) -> int:
+    """Number of the part at a path; −1 where there is none any more."""
+    try:
+        return stock.net.index_of(path)
+    except DocumentError:
+        return -1
 
 
 def _assumed_height(unit: UnitClass) -> float:
@@ -168,7 +267,7 @@ def _assumed_height(unit: UnitClass) -> float:
     return _HEIGHTS.get(unit.part.kind, 1.0)
 
 
-def _proposed(stock: Inventory, height: float, power: float, skip: set[int] | None = None) -> Plan:
+def _proposed(stock: Inventory, height: float, power: float, skip: set[int] | None = None, first: int = 1) -> Plan:
     """Servers rack by rack; switches and storage in the middle of the row, where cables are shortest."""
     skip = skip or set()
     busy = [u for u in stock.classes if u.part.kind == "server"]
@@ -182,7 +281,7 @@ def _proposed(stock: Inventory, height: float, power: float, skip: set[int] | No
         others = []
     middle = (len(servers) + 1) // 2
     racks = [*servers[:middle], *others, *servers[middle:]]
-    for n, rack in enumerate(racks, start=1):
+    for n, rack in enumerate(racks, start=first):
         rack.name = f"Rack {n}"
     of_unit = {u.part: n for n, rack in enumerate(racks) for u in rack.units}
     return Plan(tuple(racks), of_unit, drawn=False)

@@ -23,7 +23,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     types: dict[str, str] = {}
     for machine in context.machines:
         for gpu in context.gpus(machine):

@@ -23,7 +23,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     seen: dict[tuple[str, str], dict[str, str]] = {}
     for machine in context.machines:
         for item in machine.of("gpu", "nic", "dpu"):

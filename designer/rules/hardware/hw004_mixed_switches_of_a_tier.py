@@ -24,7 +24,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     net = context.network.net
     for tier in context.tiers:
         definitions, first = np.unique(net.part_def[tier.switches], return_index=True)

@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from designer.design.edits.links import ChangeLinks
 from designer.findings import Finding, Severity
 from designer.formulas.transfer.pcie_rate import pcie_rate
-from designer.rules.context import Context, Item, Joint, Machine
+from designer.rules.context import Context
+from designer.rules.machines import Item, Joint, Machine
 from designer.rules.rule import Fix, Offence, Rule
 from designer.units import format_quantity
 
@@ -31,7 +32,6 @@ _WIDEST = 16
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         for item in machine.of("gpu", "nic", "dpu", "drive"):
             found = _narrow(context, machine, item)

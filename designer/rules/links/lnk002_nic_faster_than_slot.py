@@ -26,7 +26,6 @@ _TOLERANCE = 0.02
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         for item in machine.of("nic", "dpu"):
             slots = machine.slots(item)

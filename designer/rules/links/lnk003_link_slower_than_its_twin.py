@@ -24,7 +24,6 @@ from designer.rules.rule import Fix, Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for found in degraded_links(context.design):
         if found.code == "LINK-DEGRADED":
             yield Offence(found.text, found.where, found.remedy)

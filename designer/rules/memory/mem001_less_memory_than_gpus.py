@@ -29,7 +29,6 @@ SYSTEM = Constant(4 * 2.0**30, 2.0**30, 32 * 2.0**30, "rule-thresholds", Status.
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         memories = machine.having(Capability.MEMORY)
         told = [context.number(item.part, "memory_capacity") for item in memories]

@@ -19,15 +19,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.findings import Severity
-from designer.rules.context import COMPUTE_ROLES, Context, Machine
+from designer.rules.context import Context
+from designer.rules.machines import Machine
 from designer.rules.rule import Offence, Profile, Rule
+from designer.rules.tiers import COMPUTE_ROLES
 
 #: fewer compute NICs make no rails
 _FEWEST = 4
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     rails: dict[tuple[str, int], dict[int, list[str]]] = {}
     for machine in context.machines:
         nics = [item for item in machine.of("nic") if item.role in COMPUTE_ROLES and context.uplinks(item)]

@@ -27,7 +27,6 @@ _TOLERANCE = 0.01
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     net = context.network.net
     for tier in context.tiers:
         with_up = tier.up > 0

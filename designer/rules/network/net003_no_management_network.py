@@ -27,7 +27,6 @@ _ROLES = ("management", "out-of-band", "oob", "in-band")
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         nics = machine.of("nic", "dpu")
         cabled = [item for item in nics if context.uplinks(item)]

@@ -23,7 +23,6 @@ from designer.rules.rule import IN_PRODUCTION, Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     net, fabric = context.network.net, context.fabric
     stores = context.network.has(Capability.STORE)
     switches: dict[int, set[int]] = {}

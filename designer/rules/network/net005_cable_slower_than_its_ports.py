@@ -27,7 +27,6 @@ _TOLERANCE = 0.02
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     net = context.network.net
     for machine in context.machines:
         for nic in machine.of("nic", "dpu"):

@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.findings import Severity
-from designer.rules.context import COMPUTE_ROLES, Context
+from designer.rules.context import Context
 from designer.rules.rule import Offence, Rule
+from designer.rules.tiers import COMPUTE_ROLES
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         gpus = context.gpus(machine)
         nics = [nic for nic in machine.of("nic", "dpu") if nic.role in COMPUTE_ROLES and context.uplinks(nic)]

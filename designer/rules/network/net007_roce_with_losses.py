@@ -27,7 +27,6 @@ SMALLEST = Constant(9000, 4200, 9216, "rule-thresholds", Status.SECONDARY, "B")
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         for nic in machine.of("nic", "dpu"):
             if context.text(nic.part, "rdma") != "roce":

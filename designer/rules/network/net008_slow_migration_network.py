@@ -32,7 +32,6 @@ LARGE = Constant(256e9, 128e9, 512e9, "rule-thresholds", Status.ASSUMED, "B")
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         for nic in machine.of("nic", "dpu"):
             if "vmotion" not in nic.role:

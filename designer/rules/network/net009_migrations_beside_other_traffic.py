@@ -23,7 +23,6 @@ from designer.rules.rule import Offence, Profile, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         for nic in machine.of("nic", "dpu"):
             uses = [use for use in re.split(r"[,/+ ]+", nic.role) if use]

@@ -23,7 +23,6 @@ from designer.units import format_line_rate
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     kinds: dict[tuple[float, str], str] = {}
     for machine in context.machines:
         for nic in machine.of("nic", "dpu"):

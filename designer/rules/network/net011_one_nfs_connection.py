@@ -28,7 +28,6 @@ SHARE = Constant(0.8, 0.5, 1.0, "rule-thresholds", Status.ASSUMED)
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     net, fabric = context.network.net, context.fabric
     for store in context.network.parts_of_kind("storage").tolist():
         part = net.part(store)

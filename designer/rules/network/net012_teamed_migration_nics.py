@@ -28,7 +28,6 @@ _TEAMS = {"iphash", "routebasedoniphash", "lacp", "lag", "etherchannel", "bond"}
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         nics = [nic for nic in machine.of("nic", "dpu") if "vmotion" in nic.role]
         for nic in nics if len(nics) > 1 else ():

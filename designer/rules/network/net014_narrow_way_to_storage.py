@@ -35,7 +35,6 @@ _BOARD = 8
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         gpus = context.gpus(machine)
         found = [m[1] for gpu in gpus if (m := _GPUS.search(_title(context, gpu.part.type, gpu.part.label)))]

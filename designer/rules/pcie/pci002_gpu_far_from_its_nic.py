@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.findings import Severity
-from designer.rules.context import COMPUTE_ROLES, Context
+from designer.rules.context import Context
 from designer.rules.rule import Offence, Rule
+from designer.rules.tiers import COMPUTE_ROLES
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         nics = [item for item in machine.of("nic", "dpu") if item.role in COMPUTE_ROLES and machine.slots(item)]
         gpus = [gpu for gpu in context.gpus(machine) if machine.slots(gpu)]

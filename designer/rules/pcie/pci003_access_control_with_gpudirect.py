@@ -24,7 +24,6 @@ from designer.rules.rule import Fix, Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     policy = context.design.policy
     if not (policy.pcie_acs and policy.gpudirect):
         return

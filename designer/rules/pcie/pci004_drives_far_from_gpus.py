@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         drives = [item for item in machine.of("drive") if machine.processor(item) is not None]
         gpus = [gpu for gpu in context.gpus(machine) if machine.processor(gpu) is not None]

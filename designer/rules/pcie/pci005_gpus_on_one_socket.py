@@ -28,7 +28,6 @@ SHARE = Constant(0.5, 0.25, 1.0, "rule-thresholds", Status.ASSUMED)
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for machine in context.machines:
         sockets = machine.of("cpu")
         gpus = [gpu for gpu in context.gpus(machine) if machine.processor(gpu) is not None]

@@ -25,7 +25,6 @@ _SWITCHES = {"iommu": "the IOMMU (VT-d)", "above_4g": "decoding above 4 GiB", "s
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     used = {
         host.path: host for vm in context.design.vms.values() if vm.devices and (host := context.host(vm)) is not None
     }

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.design.document import Part
+from designer.fields import amount
 from designer.findings import Severity
 from designer.rules.context import Context
 from designer.rules.rule import Offence, Rule
@@ -24,7 +25,6 @@ from designer.units import format_quantity
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for block, prefix, times in context.blocks():
         for rack in block.parts.values():
             room = context.number(rack, "power_capacity") if rack.kind == "rack" else None
@@ -46,9 +46,21 @@ def check(context: Context) -> Iterator[Offence]:
                 )
                 yield Offence(text, (f"{prefix}{rack.id}",), "fewer servers, or a stronger feed", alike=times)
 
+    for rack in context.design.racks.values():
+        if rack.part is not None or rack.power is None:
+            continue
+        room = amount(rack.power, "power")
+        draw = sum(power(context, part) for part in context.standing_in(rack).values())
+        if draw > room:
+            text = (
+                f"what stands in {rack.label} draws up to {format_quantity(draw, 'power')}, it can feed "
+                f"{format_quantity(room, 'power')}"
+            )
+            yield Offence(text, tuple(rack.units), "fewer servers, or a stronger feed")
+
 
 def power(context: Context, part: Part) -> float:
-    """The largest draw of a server or switch [W]; 0 where it does not tell."""
+    """The largest draw of a server or switch [W]; 0 where it does not say."""
     return context.number(part, "power_max") or 0.0
 
 

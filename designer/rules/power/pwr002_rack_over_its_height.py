@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for block, prefix, times in context.blocks():
         for rack in block.parts.values():
             room = context.number(rack, "height") if rack.kind == "rack" else None
@@ -37,6 +36,17 @@ def check(context: Context) -> Iterator[Offence]:
             if used > room:
                 text = f"what stands in {prefix}{rack.id} takes {used:.0f} height units, it has {room:.0f}"
                 yield Offence(text, (f"{prefix}{rack.id}",), "use another rack for some of it", alike=times)
+    for rack in context.design.racks.values():
+        if rack.part is not None or rack.height is None:
+            continue
+        beyond = [
+            path
+            for path, part in context.standing_in(rack).items()
+            if rack.units[path].unit - 1 + (context.number(part, "height") or 1.0) > rack.height
+        ]
+        if beyond:
+            text = f"what stands in {rack.label} reaches beyond its {rack.height} height units"
+            yield Offence(text, tuple(beyond), "a lower place, or another rack")
 
 
 RULE = Rule("PWR002", "rack-over-its-height", Severity.ERROR, check)

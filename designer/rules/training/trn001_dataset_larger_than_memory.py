@@ -31,7 +31,6 @@ SYSTEM = Constant(4 * 2.0**30, 2.0**30, 32 * 2.0**30, "rule-thresholds", Status.
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for name, (training, data) in context.trainings.items():
         epochs = training.run.samples / data.samples if training.run.samples else training.run.epochs
         if epochs <= 1 or training.input.cached >= 1:
@@ -47,7 +46,7 @@ def check(context: Context) -> Iterator[Offence]:
 
 
 def _least_memory(context: Context, group: str, name: str) -> float | None:
-    """Memory of the smallest machine that has accelerators of the group [B]; None where one does not tell."""
+    """Memory of the smallest machine that has accelerators of the group [B]; None where it is not given."""
     network = context.network
     classes = set(find_islands(network).class_of[context.islands_of(resolve(network, group, name))].tolist())
     islands = find_islands(network)

@@ -29,7 +29,6 @@ from designer.units import format_quantity
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for name, (training, data) in context.trainings.items():
         if not training.input.source:
             continue
@@ -56,7 +55,7 @@ def check(context: Context) -> Iterator[Offence]:
 
 
 def _rate(context: Context, part: Part, readers: int) -> float | None:
-    """What storage or a drive reads for all machines together at most [B/s]; None where it does not tell."""
+    """What storage or a drive reads for all machines together at most [B/s]; None where it is not given."""
     whole, one = context.number(part, "read_bandwidth"), context.number(part, "client_read_bandwidth")
     if one is None:
         return whole

@@ -31,7 +31,6 @@ BORNE = Constant(0.30, 0.20, 0.50, "rule-thresholds", Status.ASSUMED)
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for name, training in context.jobs.items():
         if len(context.islands_of(resolve(context.network, training.job.group, name))) < 2:
             continue

@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         passed = any(d.kind in ("passthrough", "dynamic_directpath") for d in vm.devices)
         names = ("suspend", "snapshots", "fault_tolerance", "hot_add")

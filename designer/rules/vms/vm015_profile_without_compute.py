@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         host = context.host(vm)
         titles = [gpu.title for gpu in host.gpus] if host is not None else []

@@ -23,7 +23,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         on = [name for name in ("unified_memory", "debugger", "profiler") if context.setting(vm, name) == "true"]
         if on and any(d.kind in ("vgpu", "mig_vgpu", "device_group") for d in vm.devices):

@@ -23,7 +23,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         if context.setting(vm, "remote_media") == "true":
             text = f"{vm.label}: remote media keeps its host from going into maintenance"

@@ -26,7 +26,6 @@ MOST = Constant(8, 8, 8, "rule-thresholds", Status.SECONDARY)
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         crowded = [path for path in context.gpus_of(vm) if context.crowd[path] > MOST.value]
         if crowded:

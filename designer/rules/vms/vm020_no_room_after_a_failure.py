@@ -25,7 +25,6 @@ from designer.units import format_quantity
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     placement = context.placement
     if placement is None:
         return

@@ -29,7 +29,6 @@ EACH = Constant(0.5e9, 0.1e9, 2e9, "rule-thresholds", Status.ASSUMED, "B")
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     placement = context.placement
     if placement is None:
         return

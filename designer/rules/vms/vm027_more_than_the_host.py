@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for text, where, remedy in context.vm_findings("VM-TOO-BIG"):
         yield Offence(text, where, remedy)
 

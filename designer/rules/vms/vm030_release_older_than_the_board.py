@@ -26,7 +26,6 @@ _RELEASES = {"7.0": -1, "7.0 U1": -1, "7.0 U2": -1, "7.0 U3": -1, **{name: k for
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         host = context.host(vm)
         grouped = any(d.kind == "device_group" for d in vm.devices) and host is not None

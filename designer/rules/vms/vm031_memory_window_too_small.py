@@ -23,7 +23,6 @@ from designer.units import format_quantity, parse_size
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         told = context.setting(vm, "mmio").upper().replace("IB", "iB")
         host = context.host(vm)

@@ -27,7 +27,6 @@ _WHOLE = 0.95
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         placement = context.placement
         placed = placement.placed.get(vm.id) if placement is not None else None

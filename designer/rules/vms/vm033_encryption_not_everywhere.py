@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         placement = context.placement
         if placement is None or context.setting(vm, "vmotion_encryption") != "required":

@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Profile, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         host = context.host(vm)
         hosts = context.placement.hosts.hosts if context.placement is not None else ()

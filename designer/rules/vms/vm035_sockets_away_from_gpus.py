@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm, sockets, gpus in context.standing():
         near = {gpu.socket for gpu in gpus}
         if len(sockets) > 1 and len(near) == 1:

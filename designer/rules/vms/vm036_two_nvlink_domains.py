@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm, _, gpus in context.standing():
         boards = {gpu.board for gpu in gpus}
         if len(boards) > 1:

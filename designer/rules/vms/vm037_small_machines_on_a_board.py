@@ -26,7 +26,6 @@ _SHARE = 0.25
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     small = {gpu.path for _, _, gpus in context.standing() for gpu in gpus if len(gpus) == 1}
     for host in context.hosts:
         sizes = Counter(gpu.board for gpu in host.gpus if gpu.board is not None)

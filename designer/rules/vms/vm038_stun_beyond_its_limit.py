@@ -24,7 +24,6 @@ from designer.units import format_quantity
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm, stun in context.stuns.items():
         machine = context.design.vms[vm]
         if stun is None:

@@ -29,7 +29,6 @@ GIVES_UP = Constant(30.0, 10.0, 120.0, "rule-thresholds", Status.ASSUMED, "s")
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm, stun in context.stuns.items():
         machine = context.design.vms[vm]
         own = context.setting(machine, "stun_tolerance")

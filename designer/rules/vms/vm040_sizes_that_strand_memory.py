@@ -31,7 +31,6 @@ SHARE = Constant(0.10, 0.05, 0.20, "rule-thresholds", Status.ASSUMED)
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     shared = [gpu for free in _free(context) for gpu in free.gpus if gpu.mode is Mode.MIXED_SIZE and gpu.residents]
     kinds: dict[str, tuple[VgpuType, set[str], str]] = {}
     for gpu in shared:

@@ -23,7 +23,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     users: dict[str, list[tuple[str, str]]] = {}
     for placed in context.placement.placed.values() if context.placement is not None else ():
         for device in placed.devices:

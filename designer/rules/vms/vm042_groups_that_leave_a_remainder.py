@@ -23,7 +23,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for placed in context.placement.placed.values() if context.placement is not None else ():
         groups = {d.group.name: len(d.group.modules) for d in placed.devices if d.group is not None}
         if len(groups) > 1:

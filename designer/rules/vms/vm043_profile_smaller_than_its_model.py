@@ -33,7 +33,6 @@ MORE = Constant(1.2, 1.05, 1.5, "rule-thresholds", Status.ASSUMED, "1", "activat
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for placed in context.placement.placed.values() if context.placement is not None else ():
         name = context.setting(placed.vm, "model")
         held = sum(device.framebuffer for device in placed.devices)

@@ -24,7 +24,6 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for room in context.placement.free_capacities.values() if context.placement is not None else ():
         for at in room.gpus:
             if not at.residents or not at.sliced or at.gpu.type is None:

@@ -26,7 +26,6 @@ from designer.units import format_quantity
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm, _, gpus in context.standing():
         host = context.host(vm)
         node = context.sub_node(host) if host is not None else None

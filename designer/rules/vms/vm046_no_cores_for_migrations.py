@@ -28,7 +28,6 @@ from designer.units import BytesPerSecond, format_line_rate
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for host in context.hosts:
         machines = [placed.vm for placed in context.placement.on(host.path)] if context.placement is not None else []
         if not host.has_migration_role or not host.cores or not machines:

@@ -26,7 +26,6 @@ from designer.units import format_line_rate, format_quantity
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for name, operation in context.migrations.items():
         far = operation.round_trip > LONGEST_ROUND_TRIP.value
         if far:

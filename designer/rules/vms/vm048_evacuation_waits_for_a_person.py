@@ -26,7 +26,6 @@ from designer.workload.operations import Evacuation
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     waiting: dict[str, tuple[bool | None, list[str]]] = {}
     for name, operation in context.migrations.items():
         for vm_id in sorted(context.moved_by(name)) if isinstance(operation, Evacuation) else ():

@@ -23,7 +23,6 @@ from designer.rules.rule import Offence, Profile, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     low = [h.path for h in context.hosts if context.number(context.part_at(h.part), "drs_threshold") == 1]
     if low:
         text = f"{low[0]}: at a DRS threshold of 1 only mandatory moves are made"

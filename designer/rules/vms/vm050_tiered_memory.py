@@ -31,7 +31,6 @@ IN_USE = Constant(0.5, 0.5, 0.5, "rule-thresholds", Status.SECONDARY, "1", "as V
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for host in context.hosts:
         placement = context.placement
         if placement is None or not context.flag(context.part_at(host.part), "memory_tiering"):

@@ -22,7 +22,6 @@ from designer.rules.rule import Offence, Profile, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     for vm in context.design.vms.values():
         host = context.host(vm)
         release = vm.release or (host.release if host is not None else "")

@@ -27,7 +27,6 @@ LEAST = Constant(0.15, 0.05, 0.30, "rule-thresholds", Status.ASSUMED)
 
 
 def check(context: Context) -> Iterator[Offence]:
-    """See the page above."""
     placement = context.placement
     for name, shares in placement.shares.items() if placement is not None else ():
         vm = context.design.vms[name]

@@ -40,7 +40,7 @@ def changes(text: str) -> tuple[tuple[float, int], ...]:
 
 
 def program(settings: Mapping[str, Any]) -> Program:
-    """One training from its first sample to its last."""
+    """One training run as a program, from its first sample to its last."""
     task = ElasticTraining(job(settings), settings["samples"], changes(settings["workers"]), settings["rendezvous"])
     measures = (
         Measure("time_to_train", "s", "end", "train"),

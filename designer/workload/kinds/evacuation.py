@@ -25,7 +25,7 @@ def lower(settings: Mapping[str, Any]) -> Evacuation:
 
 
 def program(settings: Mapping[str, Any]) -> Program:
-    """All moves, as hosts admit them."""
+    """All migrations as a program, as many at once as the hosts admit."""
     measures = (Measure("evacuation_time", "s", "end", "migrate"),)
     return Program("evacuation", (Step("migrate", Migrate(lower(settings))),), measures=measures)
 

@@ -74,6 +74,7 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         s["block"],
         s["machines"],
         s["part"].strip(),
+        s["stream_interval"],
     )
     load = Load(
         s["load"],
@@ -206,6 +207,13 @@ WORKLOAD = WorkloadKind(
         ),
         Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="0 for the smallest that fits"),
         Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
+        Setting(
+            "stream_interval",
+            "Streaming interval",
+            "count",
+            0,
+            help="tokens sent to a client at once; 0 for the engine's default, which is 1",
+        ),
         Setting("part", "Part of a GPU", "text", "", help="MIG instance or virtual GPU, such as 1g.10gb or 20C"),
         Setting(
             "beside",

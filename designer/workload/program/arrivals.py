@@ -1,4 +1,4 @@
-"""When the items of a program arrive: periodic, Poisson, bursty, or as a trace tells; the same seed, the same times."""
+"""When the items of a program arrive: periodic, Poisson, bursty, or from a trace; one seed gives the same times."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from designer.errors import AnalysisError
-
-#: lines of a trace beyond this are a mistake
-TRACE_LIMIT = 10**7
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,39 +65,3 @@ class Arrivals:
             yield now
             while drawn.random() > 1 / burst:
                 yield now
-
-
-def read_trace(path: Path) -> Arrivals:
-    """Arrivals from a text file of one time in seconds a line; empty lines and lines after # count for nothing.
-
-    Raises
-    ------
-    AnalysisError
-        Naming the file and line that is no time, or that lies before the one above it.
-    """
-    times: list[float] = []
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                text = line.partition("#")[0].strip()
-                if not text:
-                    continue
-                try:
-                    at = float(text)
-                except ValueError:
-                    at = math.nan
-                if not math.isfinite(at) or at < (times[-1] if times else 0.0):
-                    raise AnalysisError(
-                        f"{text[:40]!r} is no time at or after the one above it",
-                        file=path.name,
-                        place=f"line {number}",
-                        remedy="one time in seconds a line, ascending, from 0",
-                    )
-                times.append(at)
-                if len(times) > TRACE_LIMIT:
-                    raise AnalysisError(f"more than {TRACE_LIMIT:,} arrivals", file=path.name, remedy="cut the trace")
-    except (OSError, UnicodeDecodeError) as error:
-        raise AnalysisError(str(error), file=path.name, remedy="give a text file of times") from None
-    if not times:
-        raise AnalysisError("no arrival in it", file=path.name, remedy="one time in seconds a line")
-    return Arrivals("trace", times=tuple(times))

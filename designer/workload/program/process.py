@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol
 
 from designer.workload.program.steps import Program, Step
@@ -53,7 +54,7 @@ class Process(Protocol):
         ...
 
     def start(self, now: float) -> Iterable[Item]:
-        """What begins at once."""
+        """The items that begin at once."""
         ...
 
     def finished(self, item: Item, now: float) -> Iterable[Item]:
@@ -95,6 +96,10 @@ class Script:
         #: per step: finished items beyond the first that is not
         self._ahead: list[set[int]] = [set() for _ in program.steps]
         self._times: Iterator[float] | None = None
+        #: when the arrival that is waited for comes, counted from the start of the program [s]
+        self._next: float | None = None
+        #: items that were there before anything arrived
+        self._given = 0
         self._arrived = 0
         self._began = 0.0
         self._last_arrival = 0.0
@@ -112,6 +117,29 @@ class Script:
             return self._open_items()
         self._times = iter(self.program.arrivals)
         return self._next_arrival(now)
+
+    def resume(self, now: float, began: float, times: Iterator[float], given: int) -> list[Item]:
+        """The first items of a program that began earlier, of which some are there and others are still to come.
+
+        Parameters
+        ----------
+        times
+            Arrivals that have not been counted, from when it began [s].
+        given
+            Items that are there.
+        """
+        self._began, self._times, self._given = began, times, given
+        return [*self._open_items(), *self._next_arrival(now)]
+
+    def to_come(self) -> Iterator[float]:
+        """Arrivals that have not been counted, counted from the start of the program [s]."""
+        first = [] if self._next is None else [self._next]
+        return chain(first, self._times or ())
+
+    @property
+    def waits_for_arrival(self) -> bool:
+        """True if an arrival is still to come."""
+        return self._next is not None
 
     def finished(self, item: Item, now: float) -> list[Item]:
         """Steps that waited for this one last."""
@@ -140,6 +168,7 @@ class Script:
         return ""
 
     def _next_arrival(self, now: float) -> list[Item]:
+        self._next = None
         if self._times is None or self._arrived * self.program.batch >= self.program.times:
             self._times = None
             return []
@@ -147,6 +176,7 @@ class Script:
         if at is None:
             self._times = None
             return []
+        self._next = at
         return [Item(_ARRIVES, ARRIVAL, self._arrived, wait=max(0.0, self._began + at - now))]
 
     def _may_open(self) -> bool:
@@ -155,7 +185,8 @@ class Script:
             return False
         if program.arrivals is None:
             return number <= self._latest + 1
-        return number < self._arrived * program.batch and (program.batch == 1 or number <= self._latest + 1)
+        there = self._given + self._arrived * program.batch
+        return number < there and (program.batch == 1 or number <= self._latest + 1)
 
     def _open_items(self) -> list[Item]:
         found: list[Item] = []

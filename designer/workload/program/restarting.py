@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from designer.errors import AnalysisError
-from designer.workload.program.process import Item, Restart, Script
+from designer.workload.program.process import ARRIVAL, Item, Restart, Script
 from designer.workload.program.steps import Program
 from designer.workload.program.tasks import Delay, Mark, Task
 
@@ -20,21 +19,24 @@ _FAILS: Final = Mark(FAILURE)
 
 
 class Restarting:
-    """A program with a recovery, as a process: failures at given times, and drawn at random as long as it runs."""
+    """A program with a recovery, as a process: failures at given times, and drawn at random as long as it runs.
+
+    One whose items arrive is idle in between, and what fails then does it no harm. All of an arrival that is done is
+    safe, as the model is kept that has been trained.
+    """
 
     def __init__(self, program: Program) -> None:
         assert program.recovery is not None
-        if program.arrivals is not None:
-            raise AnalysisError(
-                f"{program.name!r} has arrivals and recovers", place=program.name, remedy="let items follow each other"
-            )
         self.program, self.recovery = program, program.recovery
         self._draw = random.Random(self.recovery.seed)
         self._script = Script(program)
-        #: items before the first of the script that runs, items that are safe, and items under way
-        self._offset = self._safe = self._under_way = 0
+        #: items before the first of the script that runs, items that are safe, items under way, items that have come
+        self._offset = self._safe = self._under_way = self._came = 0
         self._failed = 0
         self._began = 0.0
+        self._idle = False
+        #: the step whose last item of an arrival ends it
+        self._last = next((m.step for m in program.measures if m.of == "progress"), program.steps[-1].name)
 
     @property
     def tasks(self) -> Sequence[Task]:
@@ -44,7 +46,11 @@ class Restarting:
     def start(self, now: float) -> list[Item]:
         """The program, and its first failures."""
         self._began = now
-        return [*self._failures(now), *self._shifted(self._script.start(now))]
+        begun = self._shifted(self._script.start(now))
+        if self.program.arrivals is not None:
+            self._idle = True
+            return begun
+        return [*self._failures(now), *begun]
 
     def finished(self, item: Item, now: float) -> Iterable[Item]:
         """What follows; after a failure nothing of what was under way."""
@@ -57,20 +63,47 @@ class Restarting:
         if item.step == COLD_START:
             return [Item(self.recovery.read, RESTORE, item.number)]
         if item.step == RESTORE:
-            self._offset, self._under_way = self._safe, 0
-            left = self.program.times - self._offset
-            self._script = Script(replace(self.program, times=left) if math.isfinite(left) else self.program)
-            return self._shifted(self._script.start(now))
+            return self._again(now)
+        if item.step == ARRIVAL:
+            return self._arrived(item, now)
         inner = replace(item, number=item.number - self._offset)
         self._under_way -= 1
-        if item.step == self.recovery.safe:
-            self._safe = item.number + 1
+        over = self.program.arrivals is not None and (item.number + 1) % self.program.batch == 0
+        if item.step == self.recovery.safe or (over and item.step == self._last):
+            self._safe = max(self._safe, item.number + 1)
         found = self._shifted(self._script.finished(inner, now))
+        if self.program.arrivals is not None and self._under_way == self._script.waits_for_arrival:
+            return self._rest(now)
         # when all is done nothing fails any more
         return found if self._under_way else Restart(())
 
+    def _again(self, now: float) -> list[Item]:
+        """From what is safe on."""
+        before, self._offset, self._under_way = self._script, self._safe, 0
+        left = self.program.times - self._offset
+        self._script = Script(replace(self.program, times=left) if math.isfinite(left) else self.program)
+        if self.program.arrivals is None:
+            return self._shifted(self._script.start(now))
+        given = self._came - self._safe
+        return self._shifted(self._script.resume(now, self._began, before.to_come(), given))
+
+    def _arrived(self, item: Item, now: float) -> list[Item]:
+        """More items are there; one that was idle may fail from now on."""
+        self._came += self.program.batch
+        self._under_way -= 1
+        begun = self._shifted(self._script.finished(item, now))
+        if not self._idle:
+            return begun
+        self._idle = False
+        return [*self._failures(now), *begun]
+
+    def _rest(self, now: float) -> Restart:
+        """Nothing is under way until the next arrival, so nothing that fails is lost."""
+        self._idle, self._safe = True, self._came
+        return Restart(self._again(now))
+
     def waits_for(self) -> str:
-        """What the program waits for."""
+        """What the program waits for, in words."""
         return self._script.waits_for()
 
     def _shifted(self, items: Iterable[Item]) -> list[Item]:

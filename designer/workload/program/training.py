@@ -71,7 +71,7 @@ class CopyCheckpoint(Task):
 
 @dataclass(frozen=True, slots=True)
 class TrainSteps(Task):
-    """Many steps of a job told as one, at their mean: computing on every rank, and all their traffic beside it.
+    """Many steps of a job as one, at their mean: computing on every rank, and all their traffic beside it.
 
     Parameters
     ----------

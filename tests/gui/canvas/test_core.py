@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from designer.analysis.channel_classes import classes_by
 from designer.design.address import Ref
 from designer.design.elaborate import elaborate
 from designer.design.geometry import lay_out
@@ -169,6 +170,28 @@ def test_every_box_has_one_that_stands_for_it(scale: float) -> None:
 
 
 # ---- loads
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.booleans())
+def test_loads_of_classes_look_as_those_of_every_channel(seed: int, n: int, unknown: bool) -> None:
+    """Some channels share a load and are told once; the picture is the one of all channels one by one."""
+    geometry = lay_out(designs.one_unit(3), frozenset({(("servers", None),)}))
+    found = connection_map(geometry)
+    random = np.random.default_rng(seed)
+    of = random.integers(0, n, 2 * len(found.connection))
+    used = random.random(n)
+    load = used * random.choice([10e9, 50e9], n)
+    if unknown:
+        used[0] = np.nan
+    classes = classes_by(of, n)
+    told = ChannelState(load[of[classes.first]], used[of[classes.first]], classes=classes)
+    every = ChannelState(load[of], used[of])
+    one, other = (with_loads(nothing(geometry), geometry, found, state) for state in (told, every))
+    for name in ("load", "limit", "used", "heat", "box_used"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert told.same(every)
+    assert every.same(told)
+    assert not told.same(ChannelState(load[of] + 1.0, used[of]))
 
 
 def test_a_connection_shows_the_busiest_channel_of_each_direction() -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from designer.analysis.capacities import NETWORK
+from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import Network, build_network
-from designer.analysis.routes import Legs, Routes, route
+from designer.analysis.routes import route
 from designer.design.document import Design, Group, Policy, Wiring, replaced, with_changes
 from designer.errors import AnalysisError
 from tests.designs import one_unit, pods

@@ -55,6 +55,22 @@ def test_values_of_parts_keep_the_structure_and_policy_does_not() -> None:
     assert structure_of(build_network(turned)) is not one
 
 
+def test_a_seed_makes_another_structure_where_flows_are_hashed_alone() -> None:
+    design = open_design("su-h100-32")
+
+    def with_policy(ecmp: str, seed: int) -> Design:
+        policy = Policy.model_validate({"ecmp": ecmp, "hash_seed": seed})
+        return design.model_copy(update={"policy": policy})
+
+    def structure(ecmp: str, seed: int) -> object:
+        return structure_of(build_network(with_policy(ecmp, seed)))
+
+    assert structure("split", 1) is structure("split", 2)
+    assert structure("hash", 1) is not structure("hash", 2)
+    spread = [run_workload(build_network(with_policy("split", k)), SPEC, curves=False)[0] for k in (1, 2)]
+    assert numbers(spread[0]) == numbers(spread[1])
+
+
 def test_digests_tell_where_one_array_ends() -> None:
     a, b = np.arange(3), np.arange(3, 5)
     assert digest(a, b) == digest(a.copy(), b.copy())

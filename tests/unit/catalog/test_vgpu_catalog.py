@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from designer.catalog.vgpu import load_boards, load_vgpu_types, vgpu_type
+from designer.catalog.vgpu import load_boards, load_vgpu_types
 from designer.catalog.vgpu_stun import load_stun_tables
 from designer.errors import CatalogError
 from designer.formulas.migration import read_release
@@ -15,6 +15,7 @@ from designer.formulas.migration.vgpu_stun import GpuGeneration, VgpuLoad, vgpu_
 from designer.formulas.migration.vmotion_streams import vmotion_streams
 from designer.resources import assets
 from designer.sources import Status
+from tests.vgpus import vgpu_type
 
 SOURCES = tomllib.loads((assets() / "sources" / "migration.toml").read_text("utf-8"))
 
@@ -61,14 +62,10 @@ def test_what_is_not_confirmed_says_so() -> None:
 
 
 def test_what_is_not_there_is_refused() -> None:
-    with pytest.raises(CatalogError, match="no virtual GPUs are known for 'm40'"):
-        vgpu_type("m40")
     with pytest.raises(CatalogError, match="no profile '12Q'"):
         vgpu_type("h100-80-sxm").profile("12Q")
     with pytest.raises(CatalogError, match=r"no profile '1g\.5gb'"):
         vgpu_type("l40s").mig_profile("1g.5gb")
-    with pytest.raises(CatalogError, match="name in vSphere is not known"):
-        vgpu_type("rtx-pro-6000-se").vsphere_name("96C")
 
 
 GOOD = (assets() / "vgpu" / "a30.toml").read_text("utf-8")

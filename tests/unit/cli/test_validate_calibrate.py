@@ -11,8 +11,8 @@ import pytest
 from designer.analysis.study import analyze
 from designer.cli.main import run
 from designer.design.document import Design, WorkloadSpec, with_changes
-from designer.interchange.cases import read_cases
 from designer.interchange.templates import open_design
+from tests.case_files import read_cases
 
 pytestmark = pytest.mark.without_qt
 

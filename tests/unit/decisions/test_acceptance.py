@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
-from designer.analysis.validation import predict
 from designer.decisions.acceptance import (
     Expected,
     Judged,
@@ -21,17 +20,20 @@ from designer.decisions.acceptance import (
     sheet,
     spread_of,
 )
-from designer.decisions.acceptance_causes import Weighed, explain, ranked, weighed
+from designer.decisions.acceptance_causes import Weighed, explain, promises_under, ranked, weighed
+from designer.decisions.acceptance_places import Places
 from designer.decisions.acceptance_results import read
 from designer.decisions.fault import fault_kinds
 from designer.errors import FormatError
 from designer.formulas.scoring import Sided
-from designer.interchange.cases import read_cases
 from designer.interchange.templates import open_design
 from designer.sources import Estimate
 from tests.budget import sample
+from tests.validation.drawn import of
 
-VALIDATION = Path(__file__).parents[2] / "validation"
+#: beside the tests that hold the same predictions against what was measured
+pytestmark = pytest.mark.xdist_group("drawn")
+
 MACHINE = Machine(open_design("hgx-a100-4"))
 
 NCCL = """# nThread 1 nGpus 4 minBytes 1073741824 maxBytes 1073741824 step: 2(factor) warmup iters: 5 iters: 20
@@ -150,8 +152,7 @@ def test_open_measurements_of_sound_machines_pass() -> None:
     """Published results of machines nothing was wrong with, as if they were given as results."""
     passed = judged = 0
     for area in ("collectives", "transfers"):
-        for case in read_cases(VALIDATION / area / "drawn.json"):
-            outcome = predict(*case)
+        for outcome in of(area).outcomes:
             band = outcome.predicted
             if band is None or outcome.measured.sided is not Sided.BOTH:
                 continue
@@ -209,6 +210,32 @@ def test_faults_are_found_and_sound_machines_are_left_alone(each: int) -> None:
     assert among >= 0.98 * tried
     sound = sum(ranked(measured_under(base, base, draw), every)[0].sound for _ in range(5 * each))
     assert sound >= 4.5 * each
+
+
+@pytest.mark.parametrize("template", ["hgx-a100-4", "dell-r760xa"])
+def test_places_that_are_alike_promise_what_each_promises_by_itself(template: str) -> None:
+    """Faults weighed once for all alike places give the same promises, and the same ranking, as each weighed alone."""
+    machine = Machine(open_design(template))
+    base = expected(machine.design)
+    at_once = weighed(machine, base)
+    places, asked, told = Places(machine), 0, set[object]()
+    alone: list[Weighed] = []
+    for one in at_once:
+        promised = promises_under(machine, one.fault, base)
+        assert promised is not None
+        for mine, shared, sound in zip(promised, one.promised, base, strict=True):
+            if not any(effect.concerns(sound.trial) for effect in one.fault.effects):
+                assert shared.trial == mine.trial
+                assert shared.estimate.value == pytest.approx(mine.estimate.value, rel=1e-12)
+                assert shared.estimate.low == pytest.approx(mine.estimate.low, rel=1e-12)
+            key = places.key(one.fault, sound.trial)
+            asked, told = asked + (key is not None), told | {key}
+        alone.append(replace(one, promised=promised) if not one.fault.effects else one)
+    # otherwise nothing was shared
+    assert len(told) < 0.8 * asked
+    rows = [Judged(e, e.estimate.value * (0.5 if k == 3 else 0.97)) for k, e in enumerate(base)]
+    rank = [(cause.faults, round(cause.probability, 9)) for cause in ranked(rows, at_once)]
+    assert rank == [(cause.faults, round(cause.probability, 9)) for cause in ranked(rows, alone)]
 
 
 def test_the_sheet_names_commands_for_every_part() -> None:

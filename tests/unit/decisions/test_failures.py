@@ -110,6 +110,14 @@ def test_a_lost_gpu_takes_its_replica_and_no_more(replicas: int) -> None:
     assert not rows["storage"].stops
 
 
+def test_a_failure_that_takes_all_parts_of_a_workload_says_so():
+    """The one server holds all GPUs, the one NFS server all storage: the design names them, only the failure does not
+    leave any."""
+    rows = {x.path: x for x in survive(open_design("hpe-apollo-6500-nfs")).losses}
+    assert rows["server"].binds == "the failure takes all GPUs of the workload"
+    assert rows["storage[0]/storage"].binds == "the failure takes all storage systems of the workload"
+
+
 def test_a_nic_below_a_dead_switch_is_of_no_use() -> None:
     """The NIC behind the switch is still cabled to the leaf; without the link up no machine sees it."""
     found = {x.path: x for x in survive(two_ways(), "read").losses}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from designer.__main__ import main
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.analysis.worth import share_of
@@ -19,6 +22,7 @@ from designer.design.document import Design, Link, Part, WorkloadSpec
 from designer.design.history import History
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Severity
+from designer.interchange.native.writer import save
 from designer.interchange.templates import open_design
 from designer.rules.runner import check
 
@@ -168,3 +172,14 @@ def test_what_is_lost_is_weighed_alike_by_failures_and_by_promises() -> None:
     row = next(f for f in table.losses if f.kind == "gpu")
     several = World(design).slowdown(row.path, "mig-1g")
     assert several.items[0].value == pytest.approx(1 / row.share)
+
+
+def test_the_design_written_does_what_the_json_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard output holds one JSON document and nothing else; the file it was written to gives the promised value."""
+    before, after = tmp_path / "narrow.design.json", tmp_path / "wide.design.json"
+    save(narrow(), before)
+    assert main(["suggest", str(before), "--gain", "1.3", "--steps", "1", "--json", "-o", str(after)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    design = open_design(str(after))
+    fresh = run_workload(build_network(design), design.workloads["h2d"], False)[0]
+    assert fresh.metrics[told["metric"]["name"]].value == pytest.approx(told["steps"][-1]["after"])

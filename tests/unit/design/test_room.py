@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,8 +14,6 @@ from designer.design.room import Room, largest, overlaps
 from designer.gui.canvas.editing import move, put_into
 from designer.interchange.templates import open_design
 from tests.designs import one_unit
-
-pytestmark = pytest.mark.without_qt
 
 
 def _servers() -> Design:

@@ -71,3 +71,10 @@ def test_a_title_found_whole_is_never_behind_one_found_in_part(more: str, query:
     other = rank(query, Words(f"{more} x{query}x"))
     assert own is not None
     assert other is None or other <= own
+
+
+def test_a_tip_names_the_maker_once() -> None:
+    rows = [row for group in palette.tree(load_catalog(), list_templates()) for row in group.children]
+    tips = [row.tip.split() for row in rows if isinstance(row.key, tuple) and "part" in row.key]
+    assert len(tips) > 100
+    assert [tip for tip in tips if len(tip) > 1 and tip[0] == tip[1]] == []

@@ -11,7 +11,8 @@ import pytest
 from designer.analysis.validation import predict
 from designer.cli.main import run
 from designer.errors import FormatError
-from designer.interchange.cases import MAX_CASES, look_into, read_cases
+from designer.interchange.cases import MAX_CASES, look_into
+from tests.case_files import read_cases
 
 REDUCE = {"kind": "collective", "settings": {"collective": "all-reduce", "group": "gpus", "size": "1 GiB"}}
 TRAIN = {"kind": "training", "settings": {"model": "llama-2-7b", "sharding": "parameters"}}
@@ -66,7 +67,7 @@ def training(**settings: Any) -> dict[str, Any]:
         (training(tensor=3), "do not divide", "divides"),
         (training(model="llama-3-405b", sharding="none"), "needs", "spread the model"),
         (training(model="llama-2-8b"), "no model", "llama-2-7b"),
-        ({"workload": {"kind": "collective", "settings": {"group": "gpu9"}}}, "no part 'gpu9'", "check"),
+        ({"workload": {"kind": "collective", "settings": {"group": "gpu9"}}}, "no part 'gpu9'", "did you mean"),
         ({"workload": {"kind": "collective", "settings": {"size": 1073741824}}}, "unit", "80 GiB"),
         ({"workload": {"kind": "collective", "settings": {"size": "0 B"}}}, "prediction is 0", "sizes"),
         ({"metric": None}, "metric missing", "a case has"),

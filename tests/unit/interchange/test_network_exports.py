@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
@@ -66,6 +68,19 @@ def test_a_cable_plan_read_back_has_the_same_cables(tmp_path: Path) -> None:
     assert _rates(back) == _rates(design) == {50e9: 32}
     kinds = Counter(p.kind for p in back.parts.values())
     assert (kinds["server"], kinds["nic"], kinds["switch"]) == (8, 16, network_view(design).nodes.__len__() - 8)
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.parametrize("hostile", [False, True])
+def test_graphviz_finds_every_port(hostile: bool, tmp_path: Path) -> None:
+    """Each end of a cable is a field of its box: Graphviz warns of a port that it cannot find."""
+    design = _hostile() if hostile else _pod()
+    _written(design, "dot", tmp_path)
+    (file,) = tmp_path.glob("*.dot")
+    ran = subprocess.run(["dot", "-Tcanon", str(file)], capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    drawn = subprocess.run(["dot", "-Tsvg", str(file)], capture_output=True, text=True, check=False, timeout=60)
+    assert (drawn.returncode, drawn.stderr) == (0, "")
 
 
 def test_a_slurm_tree_read_back_has_every_node_once(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from designer.analysis.study import analyze
 from designer.analysis.training.least_time import least_work, peak_rate
-from designer.decisions.pareto import Settings
+from designer.decisions.pareto import Found, Settings
 from designer.design.document import Design, Part, with_changes
 from designer.errors import Cancelled, FormatError
 from designer.fields import Quantity
@@ -32,6 +32,11 @@ PRICES = read_prices(
     "switch/nvidia/qm9700,USD,30000\nswitch/nvidia/qm8700,USD,20000\ncable/infiniband/400Gb/s,USD,1000\n"
     "cable/infiniband/200Gb/s,USD,500\n"
 )
+
+
+def accounted(found: Found) -> int:
+    """Designs that a search says something about: the best, and those that lost to them."""
+    return len(found.front) + sum(one.count for one in found.lost)
 
 
 def leaves(question: Question) -> list[Settings]:
@@ -115,7 +120,7 @@ def test_the_search_leaves_what_every_design_worked_out_leaves() -> None:
     }
     assert {p.settings for p in found.best} == best
     assert best
-    assert found.found.accounted == found.found.space == len(leaves(question))
+    assert accounted(found.found) == found.found.space == len(leaves(question))
     assert found.found.worked_out < found.found.space
 
 
@@ -183,13 +188,53 @@ def test_a_load_is_served_together_or_apart() -> None:
     for one in found.best:
         assert one.worth.values["ttft_p95"].value <= 1.0
         assert one.worth.values["requests_within_limits"].value >= 0.95
-    assert found.found.accounted == found.found.space == 6
+    assert accounted(found.found) == found.found.space == 6
     assert any(
         "prompt_group" in w.settings
         for s in leaves(Question(found.wanted))
         if s[3] == "1:1"
         for w in Question(found.wanted).design(s).workloads.values()
     )
+
+
+def test_no_answer_comes_sooner_than_one_that_meets_no_other_request() -> None:
+    """One replica, asked so seldom that nothing queues, is no slower than any design with more of them under load."""
+    asked = ["model=llama-2-7b", "rate=6 1/s", "prompt=1024", "output=64", "count=120"]
+    servers = "server=dell-r750xa,serving-l40s-4"
+    wanted = read_wanted("serve", asked, choose=[servers, "nodes=1,2,4", "split=together,1:1", "tensor=1,2"])
+    question = Question(wanted)
+    compared = [m.name for m in question.measures if m.counts]
+    rows: dict[Settings, list[float]] = {}
+    for settings in leaves(question):
+        bounds = [question.best(settings[:k]) for k in range(2, len(settings) + 1)]
+        worth = question.worth(settings)
+        if worth.refused:
+            continue
+        rows[settings] = [worth.values[name].value for name in compared]
+        assert all(not isinstance(b, str) and 0 < b["ttft_p95"] <= worth.values["ttft_p95"].value for b in bounds)
+    best = {
+        one
+        for one, row in rows.items()
+        if not any(other != row and all(a <= b for a, b in zip(other, row, strict=True)) for other in rows.values())
+    }
+    found = propose(wanted)
+    assert {p.settings for p in found.best} == best
+    assert found.found.worked_out < len(rows)
+    assert accounted(found.found) == found.found.space
+
+
+def test_a_limit_below_what_any_replica_reaches_is_not_called_certain() -> None:
+    """The bound is an estimate with a band of its own: what it rules out may hold at the end of that band."""
+    wanted = read_wanted(
+        "serve",
+        ["model=llama-2-7b", "rate=2 1/s", "prompt=1024", "output=16", "count=50"],
+        limits=["ttft_p95=1 ms"],
+        choose=["server=dell-r750xa", "nodes=1,2,4", "split=together", "tensor=1"],
+    )
+    found = propose(wanted)
+    assert not found.best
+    assert found.found.worked_out == 0
+    assert [one.certain for one in found.found.lost if one.why == "limit"] == [False] * len(found.found.lost)
 
 
 def test_a_host_is_emptied_in_time() -> None:
@@ -270,7 +315,7 @@ def test_every_design_has_a_name_of_its_own(goal: str, settings: list[str], choi
 def test_no_proposal_breaks_a_rule() -> None:
     for found in (
         propose(read_wanted("train", TRAIN, choose=[*SMALL[:1], "nodes=1", *SMALL[2:]])),
-        propose(read_wanted("serve", ["model=llama-3-8b", "rate=2 1/s"], choose=["nodes=1,2"])),
+        propose(read_wanted("serve", ["model=llama-3-8b", "rate=2 1/s", "count=400"], choose=["nodes=1,2"])),
     ):
         assert found.best
         for proposal in found.best:

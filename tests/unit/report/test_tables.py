@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import designer
 from designer.catalog.loader import Catalog
 from designer.design.document import with_changes
+from designer.design.edits.parts import SetType
 from designer.errors import FormatError
 from designer.formulas.power.server_power import accelerator_power, power_at_work, wall_power
 from designer.report.inventory import bundles, inventory
@@ -178,15 +179,18 @@ def test_verdicts_are_read_from_the_band(band: tuple[float, float, float], verdi
 
 
 def test_weight_on_the_floor_by_hand() -> None:
-    """Three DGX H100 of 130 kg in a rack of 150 kg: 540 kg. On 0.6 by 1.2 m: 540 × 9.807 / 0.72 = 7.36 kN/m². A switch
-    of 14.8 kg beside units that state nothing: they are counted, not guessed."""
-    plan = plan_of(designer.open_design("su-h100-32"))
+    """Three DGX H100 of 130 kg in a rack of 150 kg: 540 kg. On 0.6 by 1.2 m: 540 × 9.807 / 0.72 = 7.36 kN/m².
+    Storage whose type tells no weight is counted, not guessed."""
+    design = designer.open_design("su-h100-32")
+    plan = plan_of(design)
     servers = next(rack for rack in plan.racks if len(rack.units) == 3 and rack.units[0].kind == "server")
     assert servers.weight == pytest.approx(540)
     assert servers.floor_load == pytest.approx(7.355, abs=0.01)
     assert servers.unweighed == 0
-    others = [rack for rack in plan.racks if any(unit.kind == "storage" for unit in rack.units)]
-    assert sum(rack.unweighed for rack in others) == 1
+    nameless = SetType(("storage",), "storage/generic/storage", Catalog().get("storage/generic/storage")).apply(design)
+    for drawn, silent in ((design, 0), (nameless, 1)):
+        others = [rack for rack in plan_of(drawn).racks if any(unit.kind == "storage" for unit in rack.units)]
+        assert sum(rack.unweighed for rack in others) == silent
 
 
 def test_no_load_is_above_the_limits_of_the_parts() -> None:

@@ -9,7 +9,7 @@ import pytest
 from designer.__main__ import main
 from designer.interchange.overrides import overridden
 from designer.interchange.templates import open_design
-from designer.testing.comparing import compare, explained
+from designer.testing.comparing import Moved, change_text, compare, explained
 
 BASE = "hgx-h100-8"
 
@@ -54,5 +54,32 @@ def test_it_is_told_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> N
     assert set(told) == {"a", "b", "parts", "links", "metrics", "changes", "findings", "only_a", "only_b"}
     assert main(["compare", "m40-server", "m60-server"]) == 0
     assert "metrics are the same" in capsys.readouterr().out
+
+
+def test_what_changed_alike_is_one_line_and_fits_the_page(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight slots, each 16 lanes to 8: one line for all; one reason for both metrics; no line beyond 60 columns."""
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["compare", BASE, "--set", "links.*--gpu*.lanes=8"]) == 0
+    told = capsys.readouterr().out
+    body, findings, changes = (told.partition("findings that are new:")[k] for k in (0, 1, 2))
+    assert findings
+    changes = changes.partition("changes:")[2]
+    text = " ".join(changes.split())
+    assert text == ("changed pcie link psw0--gpu0 (psw0 – gpu0), psw1--gpu1 (psw1 – gpu1) and 6 more: lanes 16 → 8")
+    assert max(map(len, (body + changes).splitlines())) <= 60
+    reason = "h2d: bottleneck moved from cpu0 → psw0 (pcie) to psw0 → gpu0 (pcie); all of it by links"
+    assert " ".join(body.split()).count(reason) == 1
+
+
+def test_small_changes_are_not_told_as_none() -> None:
+    """1000 to 999.6 is 0.04 % less: rounded to whole per cents it would read -0%."""
+    assert change_text(Moved("w", "rate", "B/s", 1000.0, 999.6)) == "-0.04%"
+    assert change_text(Moved("w", "rate", "B/s", 1000.0, 1380.0)) == "+38%"
+    assert change_text(Moved("w", "rate", "B/s", 0.0, 1.0)) == ""
+
+
+def test_a_comparison_needs_two(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", BASE]) == 2
     assert "nothing to compare with" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from designer.errors import CatalogError
 from designer.units import Flop
-from designer.workload.models import load_model, model, models
+from designer.workload.models import find_model, load_model, model, models, nearest_models
 from designer.workload.shape import ConvolutionalShape, TransformerShape
 
 #: published parameters, in billions
@@ -22,6 +22,18 @@ PUBLISHED = {
     "qwen-2.5-7b": 7.616,
     "qwen3-30b-a3b": 30.53,
     "mistral-7b": 7.242,
+    "gpt-oss-20b": 20.91,
+    "llama-4-scout": 107.8,
+    "llama-4-maverick": 400.7,
+    "qwen-2.5-32b": 32.76,
+    "qwen-2.5-72b": 72.71,
+    "qwen3-8b": 8.19,
+    "qwen3-235b-a22b": 235.1,
+    "gemma-3-27b": 27.01,
+    "kimi-k2": 1026.0,
+    "mistral-small-24b": 23.57,
+    "mistral-large-2": 122.6,
+    "phi-4": 14.66,
     "gpt2": 0.1244,
     "gpt2-xl": 1.558,
     "bert-base": 0.110,
@@ -60,12 +72,59 @@ def test_parameters_of_mpt(name: str, parameters: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "billions"), {"mixtral-8x7b": 12.9, "deepseek-v3": 37.0, "qwen3-30b-a3b": 3.3}.items()
+    ("name", "billions"),
+    {"mixtral-8x7b": 12.9, "deepseek-v3": 37.0, "qwen3-30b-a3b": 3.3, "qwen3-235b-a22b": 22.0, "kimi-k2": 32.6}.items(),
 )
 def test_active_parameters_of_experts(name: str, billions: float) -> None:
     shape = model(name)
     assert isinstance(shape, TransformerShape)
     assert shape.active_parameters / 1e9 == pytest.approx(billions, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "id"),
+    {
+        "llama-3-8b": "llama-3-8b",
+        "llama-3.1-8b": "llama-3-8b",
+        "meta-llama/Meta-Llama-3.1-8B-Instruct": "llama-3-8b",
+        "meta-llama/Llama-3.3-70B-Instruct": "llama-3-70b",
+        "meta-llama/Llama-2-7b-chat-hf": "llama-2-7b",
+        "meta-llama/Llama-4-Scout-17B-16E-Instruct": "llama-4-scout",
+        "mistralai/Mixtral-8x7B-Instruct-v0.1": "mixtral-8x7b",
+        "deepseek-ai/DeepSeek-R1": "deepseek-v3",
+        "Qwen/Qwen2.5-72B-Instruct": "qwen-2.5-72b",
+        "Qwen/Qwen3-235B-A22B": "qwen3-235b-a22b",
+        "google/gemma-3-27b-it": "gemma-3-27b",
+        "openai/gpt-oss-20b": "gpt-oss-20b",
+        "moonshotai/Kimi-K2-Instruct": "kimi-k2",
+        "microsoft/phi-4": "phi-4",
+    }.items(),
+)
+def test_a_model_is_found_by_the_name_its_publisher_gives_it(name: str, id: str) -> None:
+    found = find_model(name)
+    assert found is not None
+    assert found.id == id
+    assert model(name) == found.shape
+
+
+def test_no_name_stands_for_two_models() -> None:
+    names = [name for entry in models().values() for name in (entry.id, *entry.aliases)]
+    assert len(names) == len(set(names))
+    for entry in models().values():
+        for name in (entry.id, *entry.aliases):
+            assert find_model(f"somebody/{name.upper()}") is entry
+
+
+@pytest.mark.parametrize(
+    "name", ["meta-llama/Llama-3.1-9B", "Llama-3.1-8B-Instruct-FP8", "qwen3-8", "x", "", "/", "-it"]
+)
+def test_a_name_that_is_not_quite_one_is_refused_with_what_was_meant(name: str) -> None:
+    assert find_model(name) is None
+    with pytest.raises(CatalogError) as refused:
+        model(name)
+    near = nearest_models(name)
+    assert all(id in refused.value.remedy for id in near)
+    assert near or "choose one of" in refused.value.remedy
 
 
 def test_every_shipped_model_names_its_source() -> None:

@@ -12,8 +12,8 @@ from designer.analysis.activities import Activity
 from designer.analysis.collectives import evaluate_collective
 from designer.analysis.communicator import ALGORITHMS, Communicator, make_communicator
 from designer.analysis.hops import legs_of
+from designer.analysis.legs import Legs
 from designer.analysis.network import Network, build_network
-from designer.analysis.routes import Legs
 from designer.analysis.selection import Traffic, resolve
 from designer.analysis.study import analyze
 from designer.analysis.transfers import evaluate_legs

@@ -73,6 +73,19 @@ def left_out(group: str) -> float:
     return group_medians(points)[group]
 
 
+def coverages() -> Mapping[str, float]:
+    """Share of a submitter's binding runs inside their bands, its own runs not used [1]."""
+    found: dict[str, float] = {}
+    for group in sorted({c["group"] for c in CASES}):
+        shares, caps = refitted(c for c in CASES if c["group"] != group)
+        asked = [c for c in CASES if c["group"] == group and c["metric"] == "accelerators" and not c["lower_bound"]]
+        with patch.object(model, "SHARES", shares), patch.object(model, "HOST_CAPS", caps):
+            points = [scored(c) for c in asked]
+        if points:
+            found[group] = sum(p.low <= p.measured <= p.high for p in points) / len(points)
+    return found
+
+
 def errors() -> Mapping[str, float]:
     """Median error of every submitter, left out."""
     return {group: left_out(group) for group in sorted({c["group"] for c in CASES})}
@@ -83,3 +96,5 @@ if __name__ == "__main__":
     for name, error in found.items():
         sys.stdout.write(f"{name}: {error:.1%}\n")
     sys.stdout.write(f"mean: {sum(found.values()) / len(found):.1%}\n")
+    held = coverages()
+    sys.stdout.write(f"bands hold {sum(held.values()) / len(held):.0%} by submitter: {held}\n")

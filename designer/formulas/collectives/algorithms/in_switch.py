@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import log2
 
 from designer.formulas.collectives import _constants as c
@@ -31,6 +32,7 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     -----
     Each of g ranks reads its slice reduced by the switch (all send S, the owner receives S/g) and stores the result
     as a multicast (the owner sends S/g, all receive S): T = S·(1 + 1/g)/B. Bus bandwidth can pass the link rate.
+    In a rack the first slices of all ranks are read before any is stored.
     """
     local = situation.ranks_per_server
     if (
@@ -49,11 +51,26 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     loads = ((situation.message * (1 + 1 / local), inside.within(situation.intra_edge)),)
     latency = c.IN_SWITCH_STEP.value
     if m == 1:
-        return (assemble("nvls", Protocol.SIMPLE, latency, loads, c.IN_SWITCH_PIPELINE),)
+        unfilled = _unfilled(situation, inside.value)
+        depth = latency / (latency + unfilled)
+        return (assemble("nvls", Protocol.SIMPLE, latency + unfilled, loads, c.IN_SWITCH_PIPELINE, depth),)
     step = c.IN_SWITCH_NETWORK_STEP.value + network_extra(situation, Protocol.SIMPLE)
     outer = (tree_network_bytes(m) * situation.message, network_rate(situation).times(c.TREE_SHARE))
     latency += 2 * log2(m) * step
     return (assemble("nvls-tree", Protocol.SIMPLE, latency, (*loads, outer), c.TREE_PIPELINE),)
+
+
+def _unfilled(situation: CollectiveSituation, rate: float) -> float:
+    """What reading and storing one after the other takes until every rank has a slice in flight [s].
+
+    Reading a reduced slice and storing it overlap once all ranks have one under way, which is as many chunks as there
+    are ranks: on a baseboard the fitted pipeline holds them, in a rack they are a quarter of a gigabyte.
+    """
+    local = situation.ranks_per_server
+    if local <= c.BASEBOARD_RANKS.value:
+        return 0.0
+    slices = c.IN_SWITCH_SLICE.value * local
+    return -slices * math.expm1(-situation.message / slices) / rate
 
 
 FORMULA = Formula(

@@ -116,3 +116,26 @@ def test_works_on_equal_resources_cost_as_one(n: int) -> None:
     # with another work on the first of them, that one is apart
     both = classes_of([many, cost], [1.0] * n, {})
     assert sorted(one.count for one in both.works[0]) == sorted({1, n - 1} - {0} if n > 1 else {1})
+
+
+def test_what_the_same_works_use_alike_is_looked_at_once() -> None:
+    """A work on resources 0, 1 and 2, half as much on the last, and one of another task on 0 and 1 alone.
+
+    Both use 0 and 1 alike, 2 is used by one of them: the first takes 1 of each of 0 and 1, told as 1 on resource 0.
+    """
+
+    def one(uses: Mapping[int, float], amount: float) -> Cost:
+        figures = (np.full(1, value) for value in (amount, 1.0, 1.0, 0.0))
+        return Cost(
+            np.array([0, len(uses)]), np.array(list(uses)), np.array(list(uses.values())), *figures, np.full(1, -1)
+        )
+
+    found = classes_of([one({0: 1.0, 1: 1.0, 2: 0.5}, 2.0), one({1: 3.0, 0: 3.0}, 1.0)], [1.0] * 4, {})
+    assert [(w.count, w.uses) for works in found.works for w in works] == [
+        (1, ((0, 1.0), (2, 0.5))),
+        (1, ((0, 3.0),)),
+    ]
+    assert found.stands_for.tolist() == [0, 0, 2, 3]
+    # something happens to one of them by itself
+    split = classes_of([one({0: 1.0, 1: 1.0, 2: 0.5}, 2.0), one({1: 3.0, 0: 3.0}, 1.0)], [1.0] * 4, {}, apart=[1])
+    assert split.stands_for.tolist() == [0, 1, 2, 3]

@@ -29,7 +29,7 @@ def test_frames_tell_what_the_run_tells(busy: Simulation):
     for time in (0.0, run.end, *rng.uniform(0, run.end, 40)):
         assert np.allclose(frames.at(time), run.load_at(time)[frames.resources], rtol=1e-9, atol=1.0)
         load, share = frames.channels(time)
-        assert np.allclose(share, run.channels_at(time), atol=1e-9)
+        assert np.allclose(share, run._channels(run.utilization_at(time)), atol=1e-9)
         assert (load >= 0).all()
     for _ in range(40):
         begin, end = sorted(rng.uniform(0, run.end, 2))

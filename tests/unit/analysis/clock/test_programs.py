@@ -15,10 +15,10 @@ from designer.analysis.costs import Prices
 from designer.analysis.network import build_network
 from designer.analysis.simulation import Failure, simulate
 from designer.analysis.steady import period_of, settle
-from designer.errors import AnalysisError, Cancelled
+from designer.errors import AnalysisError
 from designer.workload.program import Arrivals, Compute, Delay, Mark, Measure, Move, Program, Step
-from designer.workload.program.migration import Precopy
 from tests.geometric_precopy import precopy_geometric
+from tests.precopy import Precopy
 
 
 def prices(template: str = "hgx-h100-8") -> Prices:
@@ -272,36 +272,6 @@ def test_bad_programs_are_refused(make):
         make()
 
 
-def test_a_trace_file_with_a_wrong_line_is_reported_by_its_line(tmp_path):
-    from designer.workload.program.arrivals import read_trace
-
-    good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
-    good.write_text("0\n1.5 # a comment\n\n2\n")
-    bad.write_text("0\n2\n1\n")
-    assert read_trace(good).times == (0.0, 1.5, 2.0)
-    with pytest.raises(AnalysisError, match="line 3"):
-        read_trace(bad)
-
-
-def test_cancelling_stops_within_a_fifth_of_a_second():
-    """In processor time, which other programs do not lengthen: from one question to the next, and to the end."""
-    import time
-
-    asked = time.perf_counter() + 0.3
-    design = designer.open_design("hgx-h100-8")
-    questions: list[float] = []
-
-    def cancelled() -> bool:
-        questions.append(time.process_time())
-        return time.perf_counter() >= asked
-
-    program = Program("busy", (Step("a", Delay(1e-6)), Step("b", Delay(1e-6), ("a",))), math.inf)
-    with pytest.raises(Cancelled):
-        simulate(design, programs=[program], until=1e9, bands=False, cancelled=cancelled)
-    assert len(questions) > 2
-    assert max(after - before for before, after in itertools.pairwise([*questions, time.process_time()])) < 0.2
-
-
 def test_marks_series_and_busy_are_read_from_the_run():
     """1 s on, 1 s off, four times."""
     steps = (Step("on", Compute("gpu0", 1.0)), Step("off", Delay(1.0), ("on",)), Step("end", Mark("end"), ("off",)))
@@ -415,7 +385,7 @@ def test_a_run_outlives_what_is_priced_after_it():
     play(table, [job_of(Program("b", (Step("c", Compute("gpus", 1.0)), Step("m", Move("memory", "gpus", 1e9)))))])
     assert run.utilization_at(run.end / 2).shape == before.shape
     assert run.load_at(run.end / 2) == pytest.approx(before)
-    assert run.channels_at(run.end / 2).max() <= 1 + 1e-9
+    assert run.utilization_at(run.end / 2).max() <= 1 + 1e-9
 
 
 def test_a_metric_that_cannot_be_reported_yet_is_said():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -19,7 +20,7 @@ from designer.errors import AnalysisError
 from designer.formulas.storage.goodput import Interruptions, effective_time
 from designer.interchange.templates import open_design
 from designer.units import Seconds
-from designer.workload.program import Compute, Delay, Measure, Move, Program, Recovery, Step
+from designer.workload.program import Arrivals, Compute, Delay, Measure, Move, Program, Recovery, Step
 from tests.budget import sample
 
 
@@ -175,3 +176,83 @@ def test_memory_is_taken_while_a_job_runs_and_given_back_while_it_is_down() -> N
     assert both.fill(2.0) == pytest.approx([2 * share] * 8, rel=0.02)
     # what only moves data takes no memory that is followed
     assert not Frames(simulate(design, ["h2d"], until=1.0, bands=False).run).fill(0.5).size
+
+
+def nightly(times: tuple[tuple[float, float], ...] = (), between: float = math.inf, seed: int = 0) -> Program:
+    """15 steps of 1 s every 100 s, a checkpoint of 2 s after the tenth; cold start 5 s, reading 3 s."""
+    made = program(seed, between, times)
+    return replace(made, arrivals=Arrivals("periodic", 0.01), batch=15)
+
+
+def test_a_cadence_with_a_failure_worked_by_hand() -> None:
+    """The first night: ten steps to 10 s, checkpoint to 12 s, five more to 17 s. The second begins at 100 s.
+
+    Ten steps to 110 s, checkpoint to 112 s. At 114.5 s, two steps later, it fails: cold to 119.5 s, read to 122.5 s,
+    and the last five steps of that night once more, to 127.5 s. The third begins at 200 s as if nothing had been. What
+    fails at 50 s, between two nights, does no harm.
+    """
+    run = play(prices(), [job_of(nightly(((50.0, 50.0), (114.5, 114.5))))], until=250.0)
+    assert run.marks["job/failure"] == pytest.approx((114.5,))
+    assert run.marks["job/restore"] == pytest.approx((122.5,))
+    ends = sorted(t.ended for t in run.tasks if t.step == "step" and t.done)
+    assert ends[:15] == pytest.approx([*range(1, 11), *range(13, 18)])
+    second = [*range(101, 111), 113, 114, *(k + 0.5 for k in range(123, 128))]
+    assert [t for t in ends if 100 < t < 200] == pytest.approx(second, abs=1e-6)
+    third = [*range(201, 211), *range(213, 218)]
+    assert [t for t in ends if t > 200] == pytest.approx(third)
+    # busy for 17 + 27.5 + 17 s, of which 45 steps count
+    values = values_of(run, job_of(nightly(((114.5, 114.5),))))
+    assert values["ettr"] == pytest.approx(45 / 61.5)
+
+
+def test_a_night_that_is_not_over_when_the_next_begins_is_followed_by_it() -> None:
+    """It fails at 14 s and is mended at 140 s: cold to 145 s, read to 148 s, the last five steps to 153 s.
+
+    The next night has been waiting since 100 s. Ten steps after it read its state, at 158 s, there is a checkpoint to
+    160 s, then the other ten steps to 170 s.
+    """
+    run = play(prices(), [job_of(nightly(((14.0, 140.0),)))], until=190.0)
+    assert run.marks["job/restore"] == pytest.approx((148.0,))
+    ends = sorted(t.ended for t in run.tasks if t.step == "step" and t.done and t.ended > 140)
+    assert ends == pytest.approx([*range(149, 159), *range(161, 171)], abs=1e-6)
+
+
+def test_random_failures_keep_the_cadence_and_are_the_same_for_a_seed() -> None:
+    """Every night ends with all its steps, later where it failed; nothing runs where none could be."""
+    one, other = (play(prices(), [job_of(nightly(between=40.0, seed=3))], until=2000.0) for _ in range(2))
+    assert one.marks == other.marks
+    calm = play(prices(), [job_of(nightly())], until=2000.0)
+    done = [len({t.number for t in run.tasks if t.step == "step" and t.done}) for run in (one, calm)]
+    assert done[0] == done[1] == 300
+    assert one.marks["job/failure"]
+    for at in one.marks["job/failure"]:
+        # no night takes its hundred seconds: it fails while it runs
+        night = at // 100 * 100
+        mine = [t.ended for t in one.tasks if t.step == "step" and t.done and night <= t.ready < night + 100]
+        assert mine
+        assert night < at < max(mine)
+
+
+def test_a_training_with_a_cadence_that_fails_at_random_has_nights() -> None:
+    settings = {
+        "model": "resnet-50",
+        "precision": "fp16",
+        "software": "fused",
+        "micro_batch": 512,
+        "checkpoint_every": 20,
+        "checkpoint_to": "drives",
+        "time_between_failures": "10 s",
+        "cold_start": "1 s",
+        "samples": 8 * 512 * 50,
+        "retrain_every": "2 min",
+    }
+    design = open_design("hgx-h100-8")
+    spec = WorkloadSpec(id="job", kind="training", settings=settings)
+    design = with_changes(design, workloads=replaced(design.workloads, [spec]))
+    found = simulate(design, ["job"], until=720.0, bands=False)
+    begun = sorted({t.number // 50 for t in found.run.tasks if t.step == "step" and t.done})
+    assert begun == [0, 1, 2, 3, 4, 5]
+    first = [min(t.ready for t in found.run.tasks if t.step == "step" and t.number == 50 * k) for k in range(6)]
+    assert first == pytest.approx([120.0 * k for k in range(6)], abs=1.0)
+    assert found.run.marks["job/failure"]
+    assert 0 < found.metrics["job"]["ettr"].value < 1

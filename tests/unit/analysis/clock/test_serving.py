@@ -449,3 +449,71 @@ def test_a_run_shorter_than_its_load_tells_what_it_has_seen() -> None:
     assert "CLOCK-SHORT" not in {f.code for f in found.findings}
     log = found.run.requests["s"]
     assert log.first == sum(len(run.sent) // 10 for run, _ in log.parts)
+
+
+#: prompts are read in infer1, answers said in infer0, each on a part of an A100 of its own host
+SPLIT_IN_VMS: Mapping[str, Any] = {
+    **IN_VM,
+    "group": "hosts[0]/gpu1",
+    "prompt_group": "hosts[2]/gpu0",
+    "machines": "infer0, infer1",
+}
+
+
+def split_beside_a_stun(who: str, tmp_path: Path) -> tuple[ServingRun, ServingRun, float, float, Run]:
+    """Requests to a split model of which one machine moves: as they are, as they are alone, and the stun.
+
+    One long before, one that is being answered when the machine stands still, one that is sent a second later.
+    """
+    empty = with_workloads("vsphere-cluster-4", s=("serving", SPLIT_IN_VMS), mv=("vmotion", {"vms": who}))
+    tasks = simulated(empty, "s", "mv", until=120.0, mv=10.0).run.tasks
+    stun = next(t.began for t in tasks if t.step == f"stun {who}")
+    again = next(t.ended for t in tasks if t.step == f"again {who}")
+    rows = ((0.0, 500, 10), (round(stun - 1.0, 3), 500, 400), (round(stun + 1.0, 3), 500, 10))
+    settings = {**SPLIT_IN_VMS, "load": "trace", "trace": trace(tmp_path / "t.jsonl", *rows), "rate": "0 1/s"}
+    design = with_workloads("vsphere-cluster-4", s=("serving", settings), mv=("vmotion", {"vms": who}))
+    run = simulated(design, "s", "mv", until=200.0, mv=10.0).run
+    single = alone(empty, settings, 200.0).requests["serving"].run
+    return run.requests["s"].run, single, stun, again, run
+
+
+def test_while_the_machine_that_answers_stands_still_prompts_are_read_and_nothing_is_handed_over(
+    tmp_path: Path,
+) -> None:
+    """The answer under way has one gap, the whole stun. The prompt sent meanwhile is read at once, next door.
+
+    Its keys and values are pulled by the engine that answers, so that begins when its machine runs again: the first
+    token comes the time of a hand-over and of one step after that, as after the reading of a prompt alone.
+    """
+    log, single, stun, again, run = split_beside_a_stun("infer0", tmp_path)
+    gaps, weights = log.gaps()
+    assert weights[gaps > 10].sum() == 1
+    assert gaps.max() == pytest.approx(again - stun, abs=0.1)
+    pull = next(t for t in run.tasks if t.step.startswith("pull") and t.number == 2 and not t.step.endswith("still"))
+    # what comes before the bytes, 95 ms and its pieces, is not over while the machine stands still either
+    read = next(t.ready for t in run.tasks if t.step.endswith("stands still") and t.number == 2 and "pull" in t.step)
+    assert log.sent[2] < read < log.sent[2] + 0.1
+    assert pull.ready > again + 0.095
+    alone_after_reading = (single.first[2] - single.sent[2]) - (read - log.sent[2])
+    assert log.first[2] - again == pytest.approx(alone_after_reading, abs=0.03)
+    assert (log.done[0], log.first[0]) == pytest.approx((single.done[0], single.first[0]), abs=1e-6)
+
+
+def test_while_the_machine_that_reads_stands_still_answers_go_on(tmp_path: Path) -> None:
+    """The answer under way has no gap. The prompt sent meanwhile is read when its machine runs again.
+
+    It has been on its way to the queue since, and nobody is answered any more: the first token comes as much later than
+    that as the very first one came, on empty engines, less that way.
+    """
+    log, single, stun, again, _ = split_beside_a_stun("infer1", tmp_path)
+    gaps, _ = log.gaps()
+    assert gaps.max() < 0.1
+    # read before the stun while its pages are tracked, 4 % slower; answered at full speed next door
+    assert log.done[1] - log.sent[1] == pytest.approx(single.done[1] - single.sent[1], abs=0.05)
+    design = with_workloads("vsphere-cluster-4", s=("serving", SPLIT_IN_VMS))
+    asked = lower("serving", SPLIT_IN_VMS, "s")
+    assert isinstance(asked, Serving)
+    _, prompts = place_split(build_network(design), asked, "s")
+    path = prompts.release.overheads.path
+    assert log.first[2] - again == pytest.approx(single.first[0] - single.sent[0] - path, abs=1e-3)
+    assert stun < log.sent[2] < again

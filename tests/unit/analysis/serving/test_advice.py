@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.serving.advice import alone
 from designer.analysis.serving.answers import serve
+from designer.analysis.serving.drafting import Drafted, gain, pays_until
 from designer.analysis.serving.placement import place_deployment
 from designer.design.document import WorkloadSpec
-from designer.findings import Finding
+from designer.findings import Finding, Severity
 from designer.workload.kind import lower
+from designer.workload.models import model
 from designer.workload.serving import Serving
 
 BASE: Mapping[str, Any] = {
@@ -79,3 +82,40 @@ def test_what_more_would_bring_names_the_replica_and_the_part_of_each_phase() ->
     assert "one more replica (4 x NVIDIA H100" in text
     assert "(arithmetic) makes prompts" in text
     assert "(memory bandwidth) makes decoding" in text
+
+
+@dataclass(frozen=True)
+class Even:
+    """Steps of 10 ms, and 1 ms more for every eight rows beyond 32."""
+
+    shape: Any = field(default_factory=lambda: model("llama-3-8b"))
+
+    def decode(self, requests: int) -> float:
+        return 0.01 + 0.001 * max(0, requests - 32) / 8
+
+    def tokens(self, tokens: int, sampled: int) -> float:
+        return self.decode(tokens)
+
+    def context(self) -> float:
+        return 0.0
+
+
+def test_the_batch_at_which_drafts_stop_paying_by_hand() -> None:
+    """One draft, 1.5 tokens a step. Rows are free up to 32, so 16 requests gain by 1.5 less what drafting takes.
+
+    Drafting takes a layer of 32 and the head, .03 of a plain step: .06125 of it. With b beyond 32 requests a step takes
+    6 + b / 8 ms plain and 6 + b / 4 ms with the drafts, and (1.5 - .06125) (6 + b / 8) = 6 + b / 4 at b = 37.5.
+    """
+    steps = Even()
+    drafted = Drafted(steps, 1, (1.5,))  # pyright: ignore[reportArgumentType]
+    assert gain(steps, drafted, 16, 0.0) == pytest.approx(1.5 / 1.06125)  # pyright: ignore[reportArgumentType]
+    assert pays_until(steps, drafted, 0.0, 1000) == 37  # pyright: ignore[reportArgumentType]
+    assert pays_until(steps, drafted, 0.0, 20) == 20  # pyright: ignore[reportArgumentType]
+
+
+def test_how_far_drafts_pay_is_told_and_beyond_it_it_is_a_warning() -> None:
+    drafts = {"drafts": 3, "draft": "kimi-k2.5-eagle3"}
+    light = told(served(**drafts), "SERVE-DRAFTS")
+    assert light.severity is Severity.INFO
+    assert "drafting 3 tokens pays up to" in light.text
+    assert not [f for f in served().findings if f.code == "SERVE-DRAFTS"]

@@ -84,6 +84,25 @@ def test_a_slow_nic_between_two_racks_is_named() -> None:
     assert bad.metrics["most_requests_per_second"].value < good.metrics["most_requests_per_second"].value
 
 
+def test_stages_on_two_servers_join_their_heads_inside_them_and_one_replica_over_both_does_not() -> None:
+    """Two racks of eight H100 each: as stages only values of one layer cross the NICs, else the sums of every layer.
+
+    70B in 8 bit, 16 requests that decode: 80 layers x 2 all-reduces of 16 x 8,192 x 2 B = 262 KB. Inside a server one
+    takes some 10 us, 1.6 ms a step; over a NIC of 10 Gb/s to a server of eight each sends 262 KB x 1/8 and more.
+    """
+    design = designer.open_design("serving-split-2-racks")
+    slow = overridden(design, ["answers/nic*.bandwidth_per_direction=10 Gb/s"])
+    common = {"model": "llama-3-70b", "weights": "fp8", "group": "answers/gpu*", "rate": "1 1/s", "count": 200}
+    stages = {**common, "tensor": 8, "pipeline": 2, "engine": "vllm", "release": "0.12.0"}
+    whole = {**stages, "tensor": 16, "pipeline": 1}
+    good, bad = served(design, **stages), served(slow, **stages)
+    assert bad.metrics["tpot"].value < 1.15 * good.metrics["tpot"].value
+    assert "nic" not in " ".join(b.id for b in good.binding)
+    wide, narrow = served(design, **whole), served(slow, **whole)
+    assert narrow.metrics["tpot"].value > 2 * wide.metrics["tpot"].value
+    assert "nic" in " ".join(b.id + b.label for b in narrow.binding)
+
+
 #: a matrix of links does not tell the product: its reader does
 MACHINES = {"h100x8": "h100-sxm5", "a100x8_oci": "a100-80-sxm4", "v100x8_hgx": "v100-sxm2-32"}
 DUMPS = [(p, t) for p in real_files("nvidia_smi_topo/*.txt") for k, t in MACHINES.items() if p.stem.startswith(k)]

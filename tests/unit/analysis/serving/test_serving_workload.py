@@ -17,6 +17,9 @@ from designer.analysis.serving.placement import _servers_first, place_deployment
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError
 from designer.interchange.overrides import overridden
+from designer.memo import forget
+from designer.workload.engines import release as release_of
+from designer.workload.engines import scheduling_on
 from designer.workload.kind import lower
 from designer.workload.serving import Serving
 
@@ -285,3 +288,44 @@ def test_bands_widen_with_what_was_not_fitted() -> None:
     assert fitted[1] < other[1] < unknown[1]
     # fp16 and bf16 are the same products
     assert width(model="qwen3-32b", weights="fp16")[0] == pytest.approx(fitted[0], rel=0.01)
+
+
+def test_another_rate_finds_what_does_not_depend_on_it_worked_out_and_a_narrower_link_does_not() -> None:
+    """Step times, what an engine can take and its frontier are the same at 3 and at 4 requests a second."""
+    base = designer.open_design("serving-h100-8")
+
+    def asked(*changes: str) -> dict[str, float]:
+        study = designer.analyze(overridden(base, changes), ["chat-70b"])
+        return {name: one.value for name, one in study.workloads[0].metrics.items()}
+
+    three, four = asked("workloads.chat-70b.rate=3 1/s"), asked("workloads.chat-70b.rate=4 1/s")
+    assert three["most_requests_per_second"] == four["most_requests_per_second"]
+    assert three["knee_requests_per_second"] == four["knee_requests_per_second"]
+    assert three["ttft"] != four["ttft"]
+    forget()
+    assert asked("workloads.chat-70b.rate=4 1/s") == four
+    slower = asked("workloads.chat-70b.rate=4 1/s", "gpu*.memory_bandwidth=2 TB/s")
+    assert slower["most_requests_per_second"] < four["most_requests_per_second"]
+
+
+def test_vllm_takes_smaller_steps_on_small_devices_and_on_a100() -> None:
+    """70 GiB and more: 8,192 tokens and 1,024 requests; an L40S has 48 GB, and every A100 counts as small."""
+    known = release_of("vllm", "0.12.0").release
+    for memory, architecture, found in (
+        (80e9, "Hopper", (8192, 1024)),
+        (80e9, "Ampere GA100", (2048, 256)),
+        (48e9, "Ada AD102", (2048, 256)),
+    ):
+        how = scheduling_on(known, memory, architecture)
+        assert (how.budget, how.slots) == found
+    other = release_of("tensorrt-llm", "1.0.0").release
+    assert scheduling_on(other, 48e9, "Ada AD102") == other.scheduling
+    # what the user says counts
+    network = build_network(designer.open_design("serving-l40s-4"))
+    name, spec = next((k, v) for k, v in network.design.workloads.items() if v.kind == "serving")
+    asked = lower("serving", {**spec.settings, "budget": 4096}, name)
+    assert isinstance(asked, Serving)
+    assert place_deployment(network, asked.deployment, name).scheduling.budget == 4096
+    plain = lower("serving", spec.settings, name)
+    assert isinstance(plain, Serving)
+    assert place_deployment(network, plain.deployment, name).scheduling.budget == 2048

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from designer.analysis import routes
+from designer.analysis import fabric_routes
 from designer.analysis.communicator import make_concurrent
+from designer.analysis.legs import Legs
 from designer.analysis.network import Network, build_network
-from designer.analysis.routes import Legs, route
+from designer.analysis.routes import route
 from designer.interchange.templates import open_design
 from designer.memo import forget
 
@@ -19,7 +20,7 @@ def network() -> Network:
 
 
 def test_sums_over_flows_are_those_of_the_flows_one_by_one(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "MERGED_LIMIT", 0)
+    monkeypatch.setattr(fabric_routes, "MERGED_LIMIT", 0)
     gpus = network.parts_of_kind("gpu")
     legs = Legs.of(gpus, np.roll(gpus, 24))
     single, merged = route(network, legs), route(network, legs, sums=True)
@@ -34,7 +35,7 @@ def test_communicators_are_the_same_with_and_without(network: Network, monkeypat
     gpus = network.parts_of_kind("gpu")
     pairs = np.stack([gpus[:-64], gpus[64:]], axis=1)
     alone = make_concurrent(network, pairs, "")
-    monkeypatch.setattr(routes, "MERGED_LIMIT", 0)
+    monkeypatch.setattr(fabric_routes, "MERGED_LIMIT", 0)
     forget()
     merged = make_concurrent(network, pairs, "")
     assert all(one.between is not None and len(one.between.hops.passed) == 1 for one in alone)

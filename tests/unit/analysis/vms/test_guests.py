@@ -12,7 +12,8 @@ from designer.analysis.network import build_network
 from designer.analysis.selection import resolve
 from designer.analysis.simulation import simulate
 from designer.analysis.training.preparation import prepare
-from designer.analysis.vms.guests import Work, guest_of
+from designer.analysis.vms.guest import Work
+from designer.analysis.vms.guests import guest_of
 from designer.analysis.vms.placement import place_vms
 from designer.design.document import Design, VirtualMachine, WorkloadSpec, replaced, with_changes
 from designer.errors import AnalysisError

@@ -9,7 +9,7 @@ import pytest
 from designer.analysis.network import build_network
 from designer.analysis.vms.capacity import how_many_more, spare_for_failures
 from designer.analysis.vms.placement import Placement, place_vms
-from designer.catalog.vgpu import load_boards, vgpu_type
+from designer.catalog.vgpu import load_boards
 from designer.catalog.vgpu_types import VgpuType
 from designer.design.document import (
     Design,
@@ -31,6 +31,7 @@ from designer.formulas.placement.same_size import same_size
 from designer.formulas.placement.virtual_numa import virtual_numa
 from designer.units import Seconds
 from tests.unit.analysis.vms.machines import ask, cluster, rows, value, with_vms
+from tests.vgpus import vgpu_type
 
 GIB, GB = 2.0**30, 1e9
 A100 = "gpu/nvidia/a100-pcie-80gb"

@@ -10,10 +10,10 @@ from designer.analysis.network import build_network
 from designer.analysis.vms.free_capacity import GpuFreeCapacity
 from designer.analysis.vms.placement import place_vms
 from designer.analysis.vms.stranded import stranded_memory
-from designer.catalog.vgpu import vgpu_type
 from designer.formulas.placement import Mode, Resident
 from designer.interchange.templates import open_design
 from tests.unit.analysis.vms.machines import ask, cluster, rows
+from tests.vgpus import vgpu_type
 
 GIB = 2.0**30
 

@@ -12,8 +12,6 @@ from designer.design.geometry import lay_out
 from designer.interchange.templates import open_design
 from tests.ways import crossings
 
-pytestmark = pytest.mark.without_qt
-
 TOLD: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("crossings.json").read_text(encoding="utf-8"))
 THEIRS: Final[dict[str, dict[str, int]]] = TOLD["libavoid"]
 #: of what libavoid crosses

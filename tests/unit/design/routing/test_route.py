@@ -27,8 +27,6 @@ from tests.designs import one_server, one_unit
 from tests.real import real_files
 from tests.ways import crossings, over_any, over_boxes
 
-pytestmark = pytest.mark.without_qt
-
 TEMPLATES = sorted(templates().glob("*.design.json"))
 #: pictures up to so many boxes are looked at whole
 MOST = 1000

@@ -131,12 +131,33 @@ def test_in_switch_trees_join_servers() -> None:
 
 
 def test_rack_scale_domains_are_reported_with_a_wide_band_below_a_baseboard() -> None:
-    (board,) = in_switch(replace(H100, ranks=8))
-    (rack,) = in_switch(replace(H100, ranks=72))
+    # so large that the slices in flight are nothing beside it
+    (board,) = in_switch(replace(H100, ranks=8, message=64 * GIB))
+    (rack,) = in_switch(replace(H100, ranks=72, message=64 * GIB))
     share = (1 + 1 / 72) / (1 + 1 / 8)
     assert rack.bandwidth_term == pytest.approx(board.bandwidth_term * share / c.IN_SWITCH_RACK.value)
     assert rack.high / rack.time > board.high / board.time + 0.05
     assert rack.low < board.time < rack.high
+
+
+@pytest.mark.parametrize(("gibibytes", "bus"), [(0.5, 586e9), (1, 681e9), (2, 758e9), (4, 839e9), (8, 835e9)])
+def test_a_rack_fills_its_slices_before_reading_and_storing_overlap(gibibytes: float, bus: float) -> None:
+    """72 GB200 of 900 GB/s: 72 slices of 3.3 MB, 238 MB, at .60 x .84 x 900 = 454 GB/s take .52 ms at any of these.
+
+    Half a GiB: (1 + 1/72) x 537 MB at 454 GB/s are 1.20 ms; the slices .52 x (1 - e^(-537/238)) = .47 ms more, and a
+    pipeline of the step .05 to .1 ms; 2 x 71/72 x 537 MB in about 1.8 ms are 590 GB/s of bus bandwidth.
+    """
+    size = gibibytes * GIB
+    (rack,) = in_switch(replace(H100, ranks=72, architecture="sm_100", intra_bandwidth=900e9, message=size))
+    assert size * 2 * 71 / 72 / rack.time == pytest.approx(bus, rel=0.045)
+    assert rack.low <= size * 2 * 71 / 72 / bus <= rack.high
+
+
+def test_small_messages_of_a_rack_read_and_then_store() -> None:
+    """Far below 238 MB nothing overlaps: twice the time of the line, and the latency of a step once."""
+    small = replace(H100, ranks=72, architecture="sm_100", intra_bandwidth=900e9, message=1e6)
+    (rack,) = in_switch(small)
+    assert rack.latency_term - c.LAUNCH.value - c.IN_SWITCH_STEP.value == pytest.approx(rack.bandwidth_term, rel=0.02)
 
 
 def test_a_chain_in_a_server_sends_less_at_its_ends_unless_it_shares_pcie() -> None:

@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
 from designer.formulas.migration import Release
+from designer.formulas.migration._unseen import ONE_PUBLICATION
 from designer.formulas.migration.vgpu_migration import vgpu_migration
-from designer.formulas.migration.vgpu_stun import Channel, GpuGeneration, VgpuLoad, VgpuStun, channel_of, vgpu_stun
+from designer.formulas.migration.vgpu_stun import (
+    Channel,
+    GpuGeneration,
+    VgpuLoad,
+    VgpuStun,
+    channel_of,
+    vgpu_stun,
+)
 from designer.formulas.migration.vmotion_streams import vmotion_streams
 from designer.units import parse_rate
 
@@ -99,6 +107,42 @@ def test_llama_on_8_0_u3_and_9_0(row: tuple[float, int, GpuGeneration, float, fl
     assert new.stun.low <= after <= new.stun.high
     assert new.feasible
     assert new.precopied == pytest.approx(0.7 * gigabytes * GB)
+
+
+@pytest.mark.parametrize("release", [Release.V8_0_U3, Release.V9_0])
+@pytest.mark.parametrize("generation", [None, *GpuGeneration])
+@pytest.mark.parametrize("gigabits", [10, 25, 200])
+def test_bands_since_8_0_u3_are_as_wide_as_what_one_publication_knows_and_never_quicker_than_the_line(
+    release: Release, generation: GpuGeneration | None, gigabits: int
+) -> None:
+    """All eight cells are one publication's, on 100 GbE: what only one knows is off by 1.6 either way elsewhere.
+
+    8.0 U3, 80 GB over 25 Gb/s: .6 s + 80/3.125 = 26.2 s; the slow end at 1/1.6 of the rate 1 + 80/1.95 = 42 s.
+    """
+    rate = parse_rate(f"{gigabits} Gb/s")
+    found = vgpu_stun([VgpuLoad(80 * GB)], rate, rate, release=release, generation=generation)
+    moving = found.stun.value - (0.2 if release is Release.V9_0 else 0.6)
+    assert found.stun.high >= 1.59 * moving
+    share = 0.30 / 1.6 if release is Release.V9_0 else 1.0
+    assert found.stun.low >= 0.9 * share * 80 * GB / rate
+    if gigabits == 25 and release is Release.V8_0_U3 and generation is GpuGeneration.ADA:
+        assert (found.stun.value, found.stun.high) == (pytest.approx(26.2, abs=0.1), pytest.approx(42, abs=0.2))
+
+
+@pytest.mark.parametrize("board", [GpuGeneration.ADA, GpuGeneration.HOPPER])
+def test_a_board_left_out_is_in_the_band_of_what_the_other_leaves_for_the_stun(board: GpuGeneration) -> None:
+    """Share of the memory that 9.0 stuns for, read off the cells of the other board, 1.6 either way."""
+    rate = vmotion_streams([parse_rate("100 Gb/s")], release=Release.V9_0).checkpoint_bandwidth.value
+    others = [(after - 0.2) * rate / (size * GB) for size, _, each, _, after in LLAMA if each is not board]
+    left = sum(others) / len(others)
+    for size, gpus, each, _, after in LLAMA:
+        if each is board:
+            loads = [VgpuLoad(size * GB / gpus)] * gpus
+            ends = [
+                vgpu_stun(loads, rate, rate, release=Release.V9_0, generation=board, stunned_share=share).stun
+                for share in (left * ONE_PUBLICATION.low, left * ONE_PUBLICATION.high)
+            ]
+            assert ends[0].low <= after <= ends[1].high
 
 
 def test_576_gigabytes_at_64_gigabits() -> None:

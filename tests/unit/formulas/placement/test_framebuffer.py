@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.catalog.vgpu import load_vgpu_types, vgpu_type
+from designer.catalog.vgpu import load_vgpu_types
 from designer.errors import AnalysisError, CatalogError
 from designer.formulas.placement import Release, Resident
 from designer.formulas.placement.mixed_size import mixed_size
 from designer.formulas.placement.same_size import same_size
 from designer.formulas.placement.stranded import stranded_now, stranded_worst
+from tests.vgpus import vgpu_type
 
 MULTIPLES_OF = "multiples"
 #: published starts; a word stands for multiples of the size

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.catalog.vgpu import load_boards, load_vgpu_types, vgpu_type
+from designer.analysis.vms.demands import shown_name
+from designer.catalog.vgpu import load_boards, load_vgpu_types
 from designer.errors import AnalysisError, CatalogError
 from designer.formulas.placement import Resident
 from designer.formulas.placement.mig_slices import MigStranded, mig_slices, mig_stranded
 from designer.formulas.placement.nvlink_groups import cut_pairs, group_name, nvlink_groups
+from tests.vgpus import vgpu_type
 
 H100 = vgpu_type("h100-80-sxm")
 A100 = vgpu_type("a100-80-sxm")
@@ -104,10 +106,12 @@ class TestGroups:
         assert cut_pairs(BOARD, BOARD.modules) == ()
 
     def test_names(self) -> None:
-        a100x = vgpu_type("a100-40-sxm").vsphere_name("40C")
+        a100x = shown_name("40C", vgpu_type("a100-40-sxm"))
         assert group_name(2, a100x) == "Nvidia:2@grid_a100x-40c%NVLink"
-        assert group_name(2, vgpu_type("a100-80-pcie").vsphere_name("80C")) == "Nvidia:2@grid_a100d-80c%NVLink"
-        assert group_name(4, H100.vsphere_name("80C")) == "Nvidia:4@nvidia_h100xm-80c%NVLink"
+        assert group_name(2, shown_name("80C", vgpu_type("a100-80-pcie"))) == "Nvidia:2@grid_a100d-80c%NVLink"
+        assert group_name(4, shown_name("80C", H100)) == "Nvidia:4@nvidia_h100xm-80c%NVLink"
+        # no name in vSphere is known for this one: the vendor's own
+        assert shown_name("96C", vgpu_type("rtx-pro-6000-se")).endswith("-96C")
 
     def test_a_module_that_is_not_there_is_refused(self) -> None:
         with pytest.raises(CatalogError, match="module 9"):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.formulas.serving._device import Device
-from designer.formulas.serving._kernels import KERNELS, kernels_of
+from designer.formulas.serving._kernels import KERNELS, in_memory, kernels_of
 from designer.formulas.serving._number_format import number_format
 from designer.formulas.serving.attention_prefill import attention_prefill, prefill_area
 from designer.formulas.serving.cold_start import cold_start
@@ -268,6 +268,44 @@ def test_fixed_scales_bring_products_nearer_to_their_peak_and_never_past_16_bit(
     assert prompt(2.0) == prompt(9.0) > products / kernels.compute
     assert prompt(1.247, "nvfp4") == prompt(1.0, "nvfp4"), "nothing of 4 bit was measured with it"
     assert prompt(1.247, "bf16") == prompt(1.0, "bf16")
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "engine", "rate"),
+    [
+        ("llama-3-8b", "fp8", "sglang", 20.5),
+        ("llama-3-70b", "fp8", "sglang", 2.7),
+        ("llama-3-70b", "nvfp4", "vllm", 4.1),
+        ("qwen3-32b", "fp8", "vllm", 7.0),
+        ("qwen-2.5-7b", "fp8", "vllm", 29.2),
+    ],
+)
+def test_low_power_memory_gives_decoding_three_quarters_of_its_rate(
+    name: str, weights: str, engine: str, rate: float
+) -> None:
+    """Llama 8B in FP8: 7 GB of layers and 1 GB of head at .75 x 273 GB/s are 39 ms, 43 with its engine: 23 a second.
+
+    Published one request at a time on one GB10; the last under llama.cpp, in 8.5 bits a weight.
+    """
+    kernels = in_memory(kernels_of("Blackwell GB20B")[0], "LPDDR5X, shared with the CPU")
+    device = Device("GB10", {"bf16": 125e12, "fp8": 250e12, "fp4": 500e12}, 273e9, 120e9, 48, kernels)
+    fmt, over = number_format(weights), release(engine).release.overheads
+    one = StepTime(shape(name), device, Split(1), fmt, number_format("bf16"), over, Joins())
+    assert 1 / (one.decode(1) + 2048 * one.context()) == pytest.approx(rate, rel=0.2)
+    assert in_memory(KERNELS, "HBM3e") is KERNELS
+
+
+def test_experts_kept_in_4_bit_reach_what_the_kernel_of_their_engine_does() -> None:
+    """Three times the share of the peak makes long prompts of gpt-oss quicker, and no share passes that of products."""
+
+    def prompt(unpacked: float) -> float:
+        over = replace(release("tensorrt-llm").release.overheads, unpacked=unpacked)
+        fmt = number_format("mxfp4")
+        one = StepTime(shape("gpt-oss-120b"), H100, Split(1), fmt, number_format("bf16"), over, Joins())
+        return one.step(8192, 8192**2 / 2, 1, 0, 0.0)
+
+    assert prompt(3) < 0.75 * prompt(1)
+    assert prompt(100) == pytest.approx(prompt(1000))
 
 
 def test_general_release_answers_for_its_candidates_line() -> None:

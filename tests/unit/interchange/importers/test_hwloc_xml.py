@@ -81,6 +81,21 @@ def server(version: int, tail: str = "") -> str:
     return topology(version, package(version, 0, tree) + package(version, 1), tail)
 
 
+@pytest.mark.parametrize(
+    ("product", "type"),
+    [
+        ("NVIDIA DGX-2H", "server/nvidia/dgx-2h"),
+        ("PowerEdge XE9680", "server/dell/xe9680"),
+        ("Tesla V100", ""),
+        ("", ""),
+    ],
+)
+def test_a_server_the_catalog_has_is_told_by_what_firmware_calls_it(product: str, type: str) -> None:
+    named = server(2).replace("</topology>", f'<info name="DMIProductName" value="{product}"/></topology>')
+    parts = read(named).design.parts
+    assert parts["server0"].type == type
+
+
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_all_versions_read_alike(version: int) -> None:
     design = read(server(version)).design

@@ -72,6 +72,14 @@ def test_devices_state_generation_and_lanes() -> None:
     assert told == {"gpu0": (5, 16, "primary"), "nic0": (4, 8, "primary")}
 
 
+def test_a_server_the_catalog_has_is_told_by_its_model() -> None:
+    system = {"@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem", "Manufacturer": "Dell Inc."}
+    gpu = (device("gpu", lanes=16, generation="Gen5"), function("gpu", "0x10de", "0x2330", "DisplayController"))
+    known = read({**system, "Model": "PowerEdge XE9680"}, *gpu).design.parts["server0"]
+    assert known.type == "server/dell/xe9680"
+    assert read({**system, "Model": "PowerEdge of tomorrow"}, *gpu).design.parts["server0"].type == ""
+
+
 def test_a_gpu_hangs_from_the_cpu_of_its_module() -> None:
     """Two Grace and four GPUs: each GPU is a processor too, on the module of its CPU, known by the same UUID."""
     gpus = [device(f"GPU_{k}", model="NVIDIA GB300", lanes=16, generation="Gen6", UUID=f"u{k}") for k in range(4)]

@@ -1,15 +1,25 @@
-"""Links between accelerators as dumps list them: both ends name a GPU-GPU link, switches stay silent."""
+"""NVLinks and xGMI links of a machine that is read from a dump: listed, assumed or missing.
+
+Both ends name a link between GPUs; switches name none.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-from designer.catalog.architectures import Architecture, link_counts
+from designer.catalog.architectures import Architecture, architecture, link_counts
+from designer.catalog.parttype import link_kinds
+from designer.design.document import LinkValues
+from designer.design.gaps import LINKS, OTHER_COUNT, OTHER_RATE, SPEED, UNKNOWN
 from designer.findings import Severity
 from designer.interchange.foreign.machine import Machine
 from designer.sources import Status
+
+#: accelerators on boards with NVLink, by the generation of their PCIe link
+_BY_PCIE: Final = {3: "volta", 4: "ampere-ga100", 5: "hopper"}
 
 
 @dataclass(slots=True)
@@ -34,9 +44,9 @@ def draw_links(machine: Machine, listed: Listed, architectures: Mapping[str, Arc
         _draw_fabric(machine, pairs, architectures)
     else:
         for (a, b), count in pairs.items():
-            machine.accelerator_link(a, b, count, architectures.get(a) or architectures.get(b), listed.kind)
+            join_accelerators(machine, a, b, count, architectures.get(a) or architectures.get(b), listed.kind)
     for (gpu, target), count in listed.to_other.items():
-        machine.accelerator_link(gpu, target, count, architectures.get(gpu), listed.kind)
+        join_accelerators(machine, gpu, target, count, architectures.get(gpu), listed.kind)
 
 
 def _pairs(machine: Machine, listed: Listed) -> dict[tuple[str, str], int]:
@@ -47,7 +57,6 @@ def _pairs(machine: Machine, listed: Listed) -> dict[tuple[str, str], int]:
         if back is not None and back != count:
             machine.note(
                 "IMP-UNEQUAL-ENDS",
-                Severity.WARNING,
                 "the two ends list different numbers of links between them: the larger is taken",
                 a,
                 b,
@@ -81,17 +90,71 @@ def _draw_fabric(
         "nvswitch", parent=machine.parts[first].parent, name="NVSwitch fabric", attributes={"derived": "yes"}
     )
     for gpu, count in most.items():
-        machine.accelerator_link(
-            gpu, switch, min(count, _limit(architectures.get(gpu))), architectures.get(gpu), "nvlink"
+        join_accelerators(
+            machine, gpu, switch, min(count, _limit(architectures.get(gpu))), architectures.get(gpu), "nvlink"
         )
     machine.note(
         "IMP-DERIVED-FABRIC",
-        Severity.WARNING,
         "these GPUs list every peer with more NVLinks in all than a GPU has: taken as one NVSwitch fabric",
         switch,
         *most,
         remedy="split the fabric into its switches if you know them",
+        severity=Severity.WARNING,
     )
+
+
+def mark_missing_links(machine: Machine, gpus: Iterable[str]) -> None:
+    """Tell the GPUs whose accelerator links the file does not list: as many as their type has, or as GPUs of the
+    generation of their PCIe link have where the file does not say what they are."""
+    generations = {link.b: link.generation for link in machine.links.values() if link.kind == "pcie"}
+    for gpu in gpus:
+        part = machine.parts[gpu]
+        known = machine.types.get(part.type)
+        if known is not None:
+            kind = next((k for k, name in LINKS.items() if known.number(name)), None)
+            more = {UNKNOWN: kind} if kind is not None else {}
+        else:
+            near = _BY_PCIE.get(generations.get(gpu) or 0)
+            usual = architecture(near) if near is not None else None
+            nvidia = part.attributes.get("vendor", "0x10de").lower().removeprefix("0x") == "10de"
+            more = {}
+            if usual is not None and nvidia and "architecture" not in part.overrides:
+                more = {UNKNOWN: "nvlink", OTHER_COUNT: str(usual.links), OTHER_RATE: usual.link_rate}
+        machine.parts[gpu] = part.model_copy(update={"attributes": {**part.attributes, **more}})
+
+
+def join_accelerators(
+    machine: Machine,
+    a: str,
+    b: str,
+    count: int,
+    architecture: Architecture | None,
+    kind: str,
+    status: Status = Status.DERIVED,
+) -> str:
+    """A bundle of NVLinks or xGMI links; their speed is that of the architecture."""
+    if architecture is not None and architecture.link_rate and architecture.link_kind == kind:
+        values = LinkValues(
+            kind=kind,
+            count=count,
+            bandwidth_per_direction=architecture.link_rate,
+            status=status,
+            note=f"speed of {architecture.name} links",
+        )
+    else:
+        values = LinkValues(kind=kind, count=count, status=Status.ASSUMED)
+    unknown = {UNKNOWN: SPEED} if values.status is Status.ASSUMED else None
+    link_id = machine.link(a, b, values, unknown)
+    if values.status is Status.ASSUMED:
+        rate = values.bandwidth_per_direction or link_kinds()[kind].default_rate
+        machine.note(
+            "IMP-ASSUMED-LINK",
+            f"the speed of these {'NVLinks' if kind == 'nvlink' else 'xGMI links'} is not in the file: "
+            f"{rate} per link and direction is assumed",
+            link_id,
+            remedy="set the bandwidth per direction of one link",
+        )
+    return link_id
 
 
 def draw_switch_trunk(
@@ -99,12 +162,11 @@ def draw_switch_trunk(
 ) -> None:
     """Join the NVSwitches of two boards pairwise; dumps leave these links out."""
     where = [
-        machine.accelerator_link(a, b, count, architecture, "nvlink", Status.ASSUMED)
+        join_accelerators(machine, a, b, count, architecture, "nvlink", Status.ASSUMED)
         for a, b in zip(*islands, strict=True)
     ]
     machine.note(
         "IMP-ASSUMED-TRUNK",
-        Severity.WARNING,
         f"the links between the NVSwitches of the two boards are not in the file: {count} per pair are assumed",
         *where,
         remedy="correct the number of links between the switches",

@@ -1,0 +1,61 @@
+"""What parts and links are called in the drawing: ``hosts[1]/gpu0`` is *ESXi hosts 2, GPU 0*."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from designer.design.document import Block, Part
+
+_MEMBER: Final = re.compile(r"([^\[\]/]+)\[(\d+|\*)\]")
+_ENDS: Final = re.compile(r"^(\S+)( [→↔] )(\S+)(.*)$", re.DOTALL)
+
+
+def part_title(block: Block, path: str, *, alone: bool = False) -> str:
+    """What a part is called: its name after those of the groups around it; the path itself where nothing is there.
+
+    ``[*]`` in the place of a member's number stands for all members. A name that other parts of the same block have as
+    well is followed by the path.
+
+    Parameters
+    ----------
+    alone
+        Its own name without those of the groups; of a group that holds nothing else, the name of the group.
+    """
+    names: list[str] = []
+    part: Part | None = None
+    for step in path.split("/"):
+        member = _MEMBER.fullmatch(step)
+        group = block.groups.get(member[1]) if member is not None else None
+        if member is not None and group is not None:
+            part = None
+            one = None if member[2] == "*" else int(member[2])
+            if one is not None and one >= group.replicas:
+                return path
+            names.append(group.label if one is None else f"{group.label} {one + 1}")
+            block = group.content if one is None else group.member(one)
+        elif member is None and step in block.parts:
+            part = block.parts[step]
+        else:
+            return path
+    if part is not None and not (names and _is_alone(block, part)):
+        names.append(part.label)
+    title = names[-1] if alone else ", ".join(names)
+    return f"{title} [{path}]" if part is not None and _is_shared(block, part) else title
+
+
+def link_title(block: Block, label: str, *, alone: bool = False) -> str:
+    """The name of a link ``a → b (kind)`` whose ends are paths, with its ends as :func:`part_title` calls them."""
+    ends = _ENDS.match(label)
+    if ends is None:
+        return part_title(block, label, alone=alone)
+    return f"{part_title(block, ends[1], alone=alone)}{ends[2]}{part_title(block, ends[3], alone=alone)}{ends[4]}"
+
+
+def _is_alone(block: Block, part: Part) -> bool:
+    """True if a part is the one thing that its block is."""
+    return part.parent is None and not any(p.parent is None and p is not part for p in block.parts.values())
+
+
+def _is_shared(block: Block, part: Part) -> bool:
+    return any(p.label == part.label and p is not part for p in block.parts.values())

@@ -1,0 +1,186 @@
+"""Export a report: where, in which formats, with whose settings and prices; written beside the window, and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from designer.errors import Cancelled, ReportError
+from designer.gui.controls import Button
+from designer.gui.dialogs._search_dialog import SearchDialog
+from designer.gui.layouts import in_column, in_row
+from designer.gui.session import Session
+from designer.gui.workers import Cancelled_
+
+_FORMATS: Final = ((".html", "HTML", True), (".pdf", "PDF", True), (".md", "Markdown", False))
+_THOUSANDTHS: Final = 1000
+#: share of the progress until the report is put together; the rest is writing it
+_COMPOSED: Final = 0.8
+
+
+class ReportDialog(SearchDialog):
+    """The report of one document.
+
+    Parameters
+    ----------
+    folder
+        Where it is written unless another place is named.
+    """
+
+    def __init__(self, session: Session, folder: str, parent: QWidget | None = None) -> None:
+        super().__init__("Export report", "Write", parent)
+        self.session = session
+        beside = session.file.parent if session.file is not None else Path(folder)
+        self.file, self.settings, self.prices = QLineEdit(), QLineEdit(), QLineEdit()
+        self.file.setText(str(beside / f"{session.design.name}-report"))
+        self.settings.setPlaceholderText("TOML: logo, chapters, targets, cost, energy")
+        self.prices.setPlaceholderText("CSV: part, currency, price, date, valid until")
+        self.formats = {suffix: QCheckBox(title) for suffix, title, _ in _FORMATS}
+        for suffix, _, on in _FORMATS:
+            self.formats[suffix].setChecked(on)
+        self.look = Button("Open", self.open_written, tip="Show what was written in the program that shows such files")
+        self.look.setAutoDefault(False)
+        self.look.setEnabled(False)
+        self.written: list[Path] = []
+        self._asked: list[Path] = []
+        #: files that are there already and may be replaced
+        self._agreed: set[Path] = set()
+        form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setSpacing(8)
+        for title, line, browse in (
+            ("File", self.file, self._browse_file),
+            ("Settings", self.settings, partial(self._browse, self.settings, "Settings", "TOML (*.toml)")),
+            ("Price list", self.prices, partial(self._browse, self.prices, "Price list", "CSV (*.csv)")),
+        ):
+            line.setAccessibleName(title)
+            form.addRow(title, self._with_browse(line, browse))
+        form.addRow("Formats", in_row(*self.formats.values(), 1, spacing=14))
+        self.progress.setRange(0, _THOUSANDTHS)
+        self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        self.buttons.addWidget(self.look)
+        below = (self.problem, self.progress, self.state, 1, self.buttons)
+        in_column(form, *below, on=self, margins=(16, 14, 16, 14), spacing=10)
+        self.file.textChanged.connect(self._agreed.clear)
+        self.resize(560, 300)
+
+    def _with_browse(self, line: QLineEdit, run: Callable[[], None]) -> QHBoxLayout:
+        button = QPushButton("Browse…")
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda: run())
+        return in_row((line, 1), button)
+
+    def _browse_file(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(
+            self,
+            "Report",
+            self.file.text(),
+            "Reports (*.html *.pdf *.md)",
+            options=QFileDialog.Option.DontConfirmOverwrite,
+        )
+        if name:
+            self.file.setText(name)
+
+    def _browse(self, line: QLineEdit, title: str, kinds: str) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, title, line.text(), f"{kinds};;All files (*)")
+        if name:
+            line.setText(name)
+
+    @property
+    def files(self) -> list[Path]:
+        """What would be written: the name with the end of each format; an end that it has already says which."""
+        told = Path(self.file.text().strip())
+        if not self.file.text().strip():
+            return []
+        if told.suffix.lower() in self.formats:
+            told = told.with_suffix("")
+        return [told.with_name(told.name + suffix) for suffix, box in self.formats.items() if box.isChecked()]
+
+    # ---- running
+
+    def run(self) -> None:
+        """Write it; what is written already is stopped."""
+        self.problem.hide()
+        files = self.files
+        if not files:
+            self._refuse(ReportError("there is nothing to write", remedy="name a file and choose a format"))
+            return
+        known = [f for f in files if f.exists() and f not in self._agreed and f not in self.written]
+        if known:
+            self._agreed.update(known)
+            names = " and ".join(f.name for f in known)
+            there = "is there already" if len(known) == 1 else "are there already"
+            self._refuse(ReportError(f"{names} {there}", remedy="press Write again to replace, or name another file"))
+            return
+        design, shown = self.session.design, self.session.file.name if self.session.file is not None else ""
+        settings, prices = self.settings.text().strip(), self.prices.text().strip()
+
+        def tell(share: float, text: str) -> None:
+            self._jobs.call(partial(self._progress, share, text))
+
+        def job(cancelled: Cancelled_) -> object:
+            from designer import atomic
+            from designer.interchange.native.envelope import written_by
+            from designer.report.assembly import Given, compose_report
+            from designer.report.settings import load_settings
+            from designer.report.writing import rendered
+
+            chosen = load_settings(Path(settings) if settings else None, Path(prices) if prices else None)
+            report = compose_report(
+                [Given(design, shown)],
+                chosen,
+                version=written_by(),
+                progress=lambda share, text: tell(share * _COMPOSED, text),
+                cancelled=cancelled,
+            )
+            for n, file in enumerate(files):
+                tell(_COMPOSED + (1 - _COMPOSED) * n / len(files), f"writing {file.name}")
+                data = rendered(report, file.suffix)
+                if cancelled():
+                    raise Cancelled("stopped")
+                atomic.write(file, data)
+            return files
+
+        self._asked = files
+        self.look.setEnabled(False)
+        self._ticket = self._jobs.submit(job)
+        self.state.setText("Analysing…")
+        self.stop.setEnabled(True)
+
+    def halt(self) -> None:
+        """Stop; a file that is begun is not left behind."""
+        self._jobs.cancel()
+        self._end("Stopped.")
+
+    def _progress(self, share: float, text: str) -> None:
+        if self.busy:
+            self.progress.setValue(round(share * _THOUSANDTHS))
+            self.state.setText(text)
+
+    def _finished(self, ticket: int, result: object) -> None:
+        if ticket != self._ticket or not self.busy:
+            return
+        if isinstance(result, Exception):
+            self._end("")
+            if not isinstance(result, Cancelled):
+                self._refuse(result)
+            return
+        self.written = [*self._asked]
+        self._end(f"Wrote {' and '.join(f.name for f in self.written)} into {self.written[0].parent}.")
+        self.look.setEnabled(True)
+
+    def _end(self, text: str) -> None:
+        self.stop.setEnabled(False)
+        self.progress.setValue(0)
+        self.state.setText(text)
+
+    def open_written(self) -> None:
+        """Show the first file that was written."""
+        if self.written:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.written[0])))

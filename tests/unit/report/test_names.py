@@ -1,0 +1,35 @@
+"""Names in the place of paths, as the terminal prints them."""
+
+from __future__ import annotations
+
+import designer
+from designer.design.edits.parts import ChangeParts
+from designer.report.names import Naming
+
+
+def test_paths_become_names_and_words_stay() -> None:
+    """Members count from 1 for people; what is a plain word in prose is left, at the end of a link it is a part."""
+    named = Naming(designer.open_design("su-h100-32"))
+    assert named("servers[0]/gpu0 waits for servers[31]/nic7") == "DGX H100 1, GPU 0 waits for DGX H100 32, NIC 7"
+    assert named("storage takes 1.3 s") == "storage takes 1.3 s"
+    assert named.way("storage → storage_leaves[0]/switch (infiniband ×4)").startswith("Storage → Storage leaves")
+    assert named.way("servers[0]/gpu0 ↔ servers[0]/nvsw0") == "DGX H100 1, GPU 0 ↔ DGX H100 1, NVSwitch 0"
+    assert named.way("latency of the steps: nvls") == "latency of the steps: nvls"
+    assert named("servers[99]/gpu0, nobody/at/all") == "servers[99]/gpu0, nobody/at/all"
+
+
+def test_a_name_of_two_parts_is_followed_by_its_path() -> None:
+    design = designer.open_design("hgx-h100-8")
+    alike = ChangeParts(("gpu0", "gpu1"), {"name": "Accelerator"}).apply(design)
+    assert Naming(alike)("gpu0 and gpu2") == "Accelerator [gpu0] and GPU 2"
+
+
+def test_names_of_others_do_no_harm() -> None:
+    design = ChangeParts(("gpu0",), {"name": "\x1b[31mred\n\u202eevil" + "x" * 9000}).apply(
+        designer.open_design("hgx-h100-8")
+    )
+    told = Naming(design)("gpu0 waits")
+    assert "\x1b" not in told
+    assert "\n" not in told
+    assert "\u202e" not in told
+    assert len(told) < 200
