@@ -182,9 +182,8 @@ class MainWindow(QMainWindow):
         from designer.gui.canvas.canvas import Canvas
         from designer.gui.canvas.machine_watch import MachineWatch
         from designer.gui.last_views import LastView
-        from designer.gui.workers import Sweeper
 
-        self.sweeper = self.sweeper or Sweeper(self)
+        sweeper = self._sweeping()
         canvas = Canvas(document.session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
         canvas.hint_changed.connect(self.toolbar.hint.setText)
@@ -198,7 +197,7 @@ class MainWindow(QMainWindow):
             document.session.moment_changed,
             canvas.view_changed,
         ):
-            signal.connect(self.sweeper.touch)
+            signal.connect(sweeper.touch)
         canvas.view_changed.connect(document.live.put_off)
         self.documents.add(document, canvas, MachineWatch(document.session, canvas.set_machines, canvas), self.theme)
         self._show_document()
@@ -206,6 +205,13 @@ class MainWindow(QMainWindow):
         # the docks have taken their place only when the event loop has been round
         QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
         LastView(canvas, self.settings)
+
+    def _sweeping(self) -> Sweeper:
+        """What collects unreachable memory, for all documents."""
+        from designer.gui.workers import Sweeper
+
+        self.sweeper = self.sweeper or Sweeper(self)
+        return self.sweeper
 
     def _listen_to_document(self, document: Document) -> None:
         session = document.session
@@ -694,4 +700,5 @@ class MainWindow(QMainWindow):
         if self.document is None and not self.start.filled:
             self.start.fill()
         QTimer.singleShot(0, self, self.files.offer_recovery)
+        self._sweeping()
         self.warming.begin(at_once=not files)
