@@ -231,7 +231,7 @@ class InspectorPanel(Panel):
 
     def _redraw(self) -> None:
         """Redraw in as many turns of the event loop as it takes: what was shown stays in sight meanwhile."""
-        if self._dirty and self.seen:
+        if self._dirty and self.seen and not self._waits():
             self._dirty = False
             self.redraws += 1
             self._begin()
@@ -264,11 +264,13 @@ class InspectorPanel(Panel):
                 self._body.setUpdatesEnabled(True)
             elif not at_once and time.perf_counter() - begin > _TURN:
                 self._turns.start()
-                return
+                break
+        Panel._redrawn = begin if at_once else time.perf_counter()
 
     def scale(self, by: int) -> None:
         """Try twice as much of the number in question, or half for −1."""
-        self.flush()
+        if self._dirty or self._filling is not None:
+            self.flush()
         if not self.what_if.isHidden():
             self.what_if.step(by)
 
