@@ -30,9 +30,9 @@ from designer.workload.text_files import read_file
 LARGEST_FILE: Final = 32 * 2**20
 DEEPEST: Final = 64
 #: folders that say nothing of the model in them
-_ANYWHERE: Final = frozenset(
-    ("", ".", "..", "config", "configs", "data", "desktop", "documents", "download", "downloads", "home", "hf", "main")
-    + ("model", "models", "checkpoint", "checkpoints", "weights", "root", "src", "temp", "tmp", "work")
+_ANYWHERE: Final = re.compile(
+    r"\.*|checkpoints?|configs?|data|desktop|documents|downloads?|hf|home|main|models?|root|src|te?mp|weights|work",
+    re.I,
 )
 _HASH: Final = re.compile(r"[0-9a-f]{7,64}")
 
@@ -155,7 +155,7 @@ def named_by(path: Path) -> str:
 
 def _calls(text: str) -> bool:
     """True of what may be the name of a model: no hash, and no folder that everybody has."""
-    return text.casefold() not in _ANYWHERE and _HASH.fullmatch(text) is None
+    return _ANYWHERE.fullmatch(text) is None and _HASH.fullmatch(text) is None
 
 
 def _size(parameters: float) -> str:
