@@ -206,10 +206,10 @@ def size_serving(
     binding = () if "for prompts" in best.choice else _binding(_network_of(best, placed, network), asked, best, place)
     if progress is not None:
         progress(1.0, "done")
-    return Sized(tuple(found), drawn, place, binding, looked, _told(placed, asked))
+    return Sized(tuple(found), drawn, place, binding, looked, _findings(placed, asked))
 
 
-def _told(placed: Sequence[Placement], asked: Serving) -> tuple[Finding, ...]:
+def _findings(placed: Sequence[Placement], asked: Serving) -> tuple[Finding, ...]:
     """What a reader should know whichever way is taken: requests longer than the model was made for."""
     requests = sent_to_one(asked.load, 1, placed[0].place, placed[0].capacity).requests
     return tuple(too_long(placed[0], max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))))
