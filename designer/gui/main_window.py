@@ -38,6 +38,7 @@ from designer.gui.window.saving import SavingState
 from designer.gui.window.sweeping import Sweeps
 from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
+from designer.memo import forget
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -120,6 +121,8 @@ class MainWindow(QMainWindow):
         start.template_chosen.connect(self.open_template)
         start.file_chosen.connect(self.open_file)
         start.recovery_wanted.connect(self.show_recovery)
+        # netlists of all templates are of no use to whoever opens one
+        start.pictures_painted.connect(lambda: self.document is None and forget())
         return start
 
     def _lay_out(self, middle: QWidget) -> QVBoxLayout:

@@ -20,6 +20,7 @@ from designer.analysis.serving.tiers import Tier, stored
 from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
+from designer.formulas.serving.memory_capacity import OTHER, OTHER_ALONE
 from designer.formulas.serving.power import serving_power
 from designer.formulas.serving.speculation import accepted
 from designer.memo import Alike
@@ -39,6 +40,10 @@ _PROBE_LEAST_LIMIT: Final = 300
 #: runs until those that take turns on a device are as busy as the one looked at
 _SETTLING_ROUNDS: Final = 5
 _MILLION_LIMIT: Final = 10**6
+#: from here on a mean number is told without what is behind its point
+_WHOLE_LIMIT: Final = 10
+#: with fewer requests at once than this, steps read all weights for little, and a wider replica answers more
+CROWDED: Final = Constant(16.0, 8.0, 32.0, "assumed-serving", Status.ASSUMED, "1")
 SOURCES: Final = ("fit-serving", "aic-kernels", "blis")
 
 
@@ -169,6 +174,9 @@ def serve(
     rate = offered(asked.load, requests, replicas)
     if open_loop and rate > _FULL_TOLERANCE * most[0]:
         more = enough(rate * replicas, most[0], placement)
+        together = at_once(placement, requests)
+        if together < CROWDED.value:
+            more += f"; wider replicas have more room: keys and values of {counted(together)} requests fit in one"
         findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together", more))
         return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas, tier=tier)
     runs = tuple(
@@ -277,6 +285,16 @@ def asked_rate(served: Served) -> float:
     return offered(served.serving.load, served.sent.requests, served.stands) * served.stands
 
 
+def at_once(placement: Placement, requests: Requests) -> float:
+    """How many requests fit in the cache of a replica together, in the mean of their lives."""
+    return placement.capacity / (float(np.mean(requests.prompt)) + float(np.mean(requests.output)) / 2)
+
+
+def counted(requests: float) -> str:
+    """A mean number of requests in words."""
+    return f"{requests:,.0f}" if requests >= _WHOLE_LIMIT else f"{requests:.2g}"
+
+
 def enough(rate: float, each: float, placement: Placement) -> str:
     """In words, how many replicas take a rate of which one takes so much [1/s]."""
     count = math.ceil(rate / each / _FULL_TOLERANCE)
@@ -332,10 +350,7 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
         ("blis", "aic-config"),
         "tokens of a replica",
     )
-    held = placement.device.memory * placement.scheduling.memory_share
-    found["memory_per_gpu"] = Estimate(
-        held, placement.weights, placement.device.memory, "B", SOURCES, "claimed at start"
-    )
+    found["memory_per_gpu"] = _claimed(placement)
     if served.saturated:
         mean_out = float(np.mean(served.sent.requests.output))
         for name, factor in (("requests_per_second", 1.0), ("tokens_per_second", mean_out)):
@@ -345,6 +360,15 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     found |= _timed(served, note)
     found |= _rates(served, note, devices)
     return found
+
+
+def _claimed(placement: Placement) -> Estimate:
+    """What an engine takes of an accelerator: its share, in which it counts what is beside weights or does not."""
+    memory = placement.device.memory
+    held = memory * placement.scheduling.memory_share
+    beside = (OTHER if placement.split.devices > 1 else OTHER_ALONE).high
+    low, high = max(placement.weights, held - beside), min(memory, held + beside)
+    return Estimate(held, min(low, held), max(high, held), "B", ("blis", "aic-config"), "claimed at start")
 
 
 def _least_first(served: Served) -> Mapping[str, float]:

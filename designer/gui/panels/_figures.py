@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedLayout, QWidget
 
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from designer.report.figure import Figure
 
 
+#: a figure beside others is at least so wide that its axes can be read [px]
+_WIDE: Final = 280
+
+
 class FiguresPanel(Panel):
-    """Figures side by side; a sentence where there are none.
+    """Figures side by side, to be scrolled where they are many; a sentence where there are none.
 
     Parameters
     ----------
@@ -41,7 +45,11 @@ class FiguresPanel(Panel):
         self._row.setContentsMargins(6, 6, 6, 2)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
-        self._stack.addWidget(self._page)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidget(self._page)
+        self._stack.addWidget(self.area)
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
@@ -91,6 +99,7 @@ class FiguresPanel(Panel):
         while len(self._views) < len(figures):
             view = FigureView(self.theme)
             view.picked.connect(self._reveal)
+            view.setMinimumWidth(_WIDE)
             self._views.append(view)
             self._row.addWidget(view, 1)
         for number, view in enumerate(self._views):
