@@ -297,12 +297,26 @@ def test_a_trial_is_begun_without_making_the_form_anew(window: MainWindow, qtbot
     assert inspector.what_if.on_trial
     assert inspector.redraws == before
     inspector.what_if.discard()
-    # a form that is old, or not all there yet, is made first
+    # a form that is old, or not all there yet, is made first, and holds up nobody
     session.select(())
     session.select({link_of(session)})
     inspector.scale(1)
-    assert inspector.redraws > before
-    assert inspector.what_if.on_trial
+    inspector.scale(1)
+    assert inspector.redraws == before
+    assert not inspector.what_if.on_trial
+    qtbot.waitUntil(lambda: inspector.what_if.on_trial)
+    assert inspector.redraws == before + 1
+    assert inspector.what_if.factor.text() == "× 4"
+    # what is selected meanwhile is not meant
+    inspector.what_if.discard()
+    session.select(())
+    session.select({link_of(session)})
+    inspector.scale(1)
+    session.select(())
+    qtbot.waitUntil(lambda: not inspector.pending)
+    session.select({link_of(session)})
+    qtbot.waitUntil(lambda: not inspector.pending)
+    assert not inspector.what_if.on_trial
 
 
 def test_enter_again_inserts_without_searching_again(
