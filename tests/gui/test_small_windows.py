@@ -153,15 +153,19 @@ def sized(
     qapp.setFont(before)
 
 
-def test_no_text_of_the_window_is_cut_or_covered(sized: MainWindow) -> None:
+def test_no_text_of_the_window_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
     assert sized.docks is not None
+    panels = sized.docks.panels
     seen = 0
     for look in THEMES:
         sized.set_theme(look)
         for name in sized.docks.docks:
             sized.show_panel(name)
             QApplication.processEvents()
-            sized.docks.panels[name].flush()
+            panels[name].flush()
+            # panels are redrawn one a turn, and laid out in the next
+            qtbot.waitUntil(lambda: not any(panel.pending for panel in panels.values()))
+            QApplication.processEvents()
             found = problems(sized)
             assert not found, f"{name}, {look}: {found}"
             seen += 1
