@@ -126,7 +126,7 @@ def test_a_word_without_end_widens_no_panel(window: MainWindow, qtbot: QtBot) ->
     qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=60_000)
     qtbot.waitUntil(lambda: not any(p.pending for p in docks.panels.values()))
     before = {name: dock.width() for name, dock in docks.docks.items() if dock.isVisible()}
-    word = "W" * 200
+    word = "W" * 110
     session.apply(ChangeParts((first,), {"name": word}))
     for workload in session.design.workloads:
         session.apply(ChangeWorkload(workload, {"title": word}))

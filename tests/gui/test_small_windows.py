@@ -330,6 +330,19 @@ def test_sides_fold_where_there_is_no_room_and_come_back(window: MainWindow, qtb
     assert not docks["parts"].isVisible()
 
 
+@pytest.mark.parametrize(("width", "least"), [(1024, 310), (900, 225)])
+def test_the_side_that_stays_has_its_width_from_the_start(
+    window: MainWindow, qtbot: QtBot, width: int, least: int
+) -> None:
+    window.resize(width, 700)
+    window.open_template("hgx-h100-8")
+    assert window.docks is not None
+    assert window.folding is not None
+    folding, inspector = window.folding, window.docks.docks["inspector"]
+    qtbot.waitUntil(lambda: folding.folded == {Side.LEFT})
+    qtbot.waitUntil(lambda: inspector.width() >= least, timeout=3000)
+
+
 def test_the_drawing_refits_until_one_looks_elsewhere(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1440, 900)
     window.open_template("hgx-h100-8")
