@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, Final, cast
 
@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import HOST, NETWORK
+from designer.analysis.departures import Departure, split
 from designer.analysis.hashing import mix
 from designer.catalog.parttype import Capability, PartKind
 from designer.design.components import connected
 from designer.design.document import MAX_PARTS
-from designer.design.elaborate import NUMBER, Netlist, Shape, elaborate
+from designer.design.elaborate import NUMBER, Netlist, elaborate
+from designer.design.shapes import Shape
 from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
@@ -47,6 +49,8 @@ class Frame:
         Which part definitions have a resource of their own.
     hashed
         True if every cable of a network bundle is a resource.
+    departs
+        How it differs from the frame of the plain design; None where it is that, or where more than values differ.
     """
 
     net: Netlist
@@ -54,6 +58,7 @@ class Frame:
     links: tuple[tuple[int, int, bool], ...]
     inner: tuple[bool, ...]
     hashed: bool
+    departs: Departure | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +116,36 @@ def size_of(record: Any) -> int:
 @memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT)
 def frame_arrays(frame: Frame) -> FrameArrays:
     """The arrays of a frame."""
+    return _made(frame) if frame.departs is None else _departed(frame, frame.departs)
+
+
+def _departed(frame: Frame, departs: Departure) -> FrameArrays:
+    """The arrays of the plain frame, with classes of their own for links of members that differ."""
+    net, plain = frame.net, frame_arrays(departs.frame)
+    outer = plain.domain == NETWORK
+    links = departs.links(net)
+    ends = np.where(outer[links], net.part_def[net.link_a[links]], -1)
+    others = np.where(outer[links], net.part_def[net.link_b[links]], -1)
+    sign = mix(net.link_def[links], ends, others).view(np.int64)
+    found = split(plain.rate_class, plain.example, links, sign)
+    found.of.setflags(write=False)
+    found.first.setflags(write=False)
+    return replace(plain, rate_class=found.of, example=found.first)
+
+
+@memo(most=STRUCTURES_LIMIT)
+def changed_links(frame: Frame) -> Int:
+    """Links that differ from the plain ones, or have an end that does; ascending, none of a plain frame."""
+    return frame.departs.links(frame.net) if frame.departs is not None else np.empty(0, dtype=np.int64)
+
+
+@memo(most=STRUCTURES_LIMIT)
+def changed_parts(frame: Frame) -> Int:
+    """Parts that differ from the plain ones; ascending, none of a plain frame."""
+    return frame.departs.parts(frame.net) if frame.departs is not None else np.empty(0, dtype=np.int64)
+
+
+def _made(frame: Frame) -> FrameArrays:
     net = frame.net
     take = net.link_def
     domain = _column([one[0] for one in frame.links], np.int8)[take]
@@ -203,12 +238,16 @@ def _islands(net: Netlist, outer: Bool) -> tuple[int, Int]:
 @memo(most=STRUCTURES_LIMIT)
 def inner_parts(frame: Frame) -> Int:
     """The parts that have a resource of their own."""
+    if frame.departs is not None:
+        return inner_parts(frame.departs.frame)
     return np.flatnonzero(frame_arrays(frame).part_resource >= 0)
 
 
 @memo(most=STRUCTURES_LIMIT)
 def parts_with(frame: Frame, capability: Capability) -> Bool:
     """Which parts have a capability. : (n_parts,)"""
+    if frame.departs is not None:
+        return parts_with(frame.departs.frame, capability)
     found = np.array([capability in k.capabilities for k in frame.kinds], dtype=bool)[frame.net.part_def]
     found.setflags(write=False)
     return found
@@ -217,6 +256,8 @@ def parts_with(frame: Frame, capability: Capability) -> Bool:
 @memo(most=STRUCTURES_LIMIT)
 def parts_of_kind(frame: Frame, name: str) -> Int:
     """Numbers of all parts of a kind."""
+    if frame.departs is not None:
+        return parts_of_kind(frame.departs.frame, name)
     found = np.flatnonzero(np.array([k.name == name for k in frame.kinds], dtype=bool)[frame.net.part_def])
     found.setflags(write=False)
     return found
