@@ -7,11 +7,12 @@ the classes, in which the links of members that differ stand for themselves.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.departures import split
+from designer.analysis.class_splits import split
 from designer.analysis.frame import STRUCTURES_LIMIT, changed_links, changed_parts
 from designer.analysis.hop_loads import Cells, Copies, Hops, occurring, weighed
 from designer.analysis.islands import Islands, find_islands
@@ -89,7 +90,7 @@ def hops_on(network: Network, hops: Hops, copies: Copies | None) -> Hops | None:
 def _links_of(hops: Hops) -> Int:
     """Links that hops use, ascending; of leading islands where these stand for others."""
     link = np.searchsorted(hops.first_resource, hops.resource, side="right") - 1
-    return link[np.concatenate([[True], link[1:] != link[:-1]])].astype(np.int32)
+    return cast("Int", link[np.concatenate([[True], link[1:] != link[:-1]])].astype(np.int32))
 
 
 def _moved(copies: Copies, before: Copies, links: Int, islands: Islands) -> tuple[Int, Int]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import HOST, NETWORK
-from designer.analysis.departures import Departure, split
+from designer.analysis.class_splits import split
 from designer.analysis.hashing import mix
 from designer.catalog.parttype import Capability, PartKind
 from designer.design.components import connected
@@ -59,6 +59,65 @@ class Frame:
     inner: tuple[bool, ...]
     hashed: bool
     departs: Departure | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Departure:
+    """How a frame differs from that of the plain design, see ``designer.design.shapes``.
+
+    Parts and links stand alike and have the same numbers, only some definitions say something else. So arrays of the
+    plain frame serve both, and what is looked for anew are the few parts and links of the members that differ.
+
+    Parameters
+    ----------
+    frame
+        The plain one.
+    part_of : (n_part_defs,) the plain definition that stands where each one stands
+    link_of : (n_link_defs,) the same of links
+    own_part, own_link : (n_part_defs,), (n_link_defs,) definitions that say something else than that
+    """
+
+    frame: Frame
+    part_of: Int
+    link_of: Int
+    own_part: Bool
+    own_link: Bool
+
+    @property
+    def part_at(self) -> Int:
+        """The definition that stands for each plain one in members that do not differ. : (n_plain_part_defs,)"""
+        return _first(self.part_of)
+
+    @property
+    def told_part(self) -> Int:
+        """The definition that each is told as: those that say the same as the plain one are one. : (n_part_defs,)"""
+        return np.where(self.own_part, np.arange(len(self.part_of)), _first(self.part_of)[self.part_of])
+
+    @property
+    def told_link(self) -> Int:
+        """The same of links. : (n_link_defs,)"""
+        return np.where(self.own_link, np.arange(len(self.link_of)), _first(self.link_of)[self.link_of])
+
+    def parts(self, net: Netlist) -> Int:
+        """Numbers of the parts that differ, ascending."""
+        return np.flatnonzero(self.own_part[net.part_def])
+
+    def links(self, net: Netlist) -> Int:
+        """Numbers of the links that differ, or have an end that does; ascending."""
+        found = self.own_link[net.link_def]
+        if self.own_part.any():
+            at = self.own_part[net.part_def]
+            found |= at[net.link_a]
+            found |= at[net.link_b]
+        return np.flatnonzero(found)
+
+
+def _first(of: Int) -> Int:
+    """The first of those that have each number; the content of a group comes before its exceptions."""
+    found = np.zeros(int(of.max(initial=-1)) + 1, dtype=np.int64)
+    # written back to front, so that the first of each stays
+    found[of[::-1]] = np.arange(len(of))[::-1]
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,14 +9,14 @@ class. That all members of a class carry the same is checked where classes are m
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
 from designer.analysis.channel_classes import ChannelClasses, classes_by, together
-from designer.analysis.departures import split
+from designer.analysis.class_splits import split
 from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, both_directions, efficiencies_of
 from designer.analysis.frame import STRUCTURES_LIMIT, Frame, changed_links, frame_arrays
 from designer.analysis.hashing import mix
@@ -154,7 +154,7 @@ class Hops:
     first_resource
         The first resource of every link.
     plain
-        The hops of the plain design these were taken over from; see ``designer.analysis.departures``.
+        The hops of the plain design these were taken over from; see ``designer.analysis.frame.Departure``.
     """
 
     n_legs: int
@@ -453,5 +453,5 @@ def _departed(
     channels = channels[busy]
     found = split(classes.of, classes.first, channels, arrays.rate_class[channels >> 1].astype(np.int64))
     found.of.setflags(write=False)
-    told = ChannelClasses(cast("npt.NDArray[np.int32]", found.of), found.first)
+    told = ChannelClasses(found.of, found.first)
     return told, tuple(side[:, found.was] for side in used)

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.departures import Departure, split
+from designer.analysis.class_splits import split
 from designer.analysis.frame import (
     FRAMES_LIMIT,
     STRUCTURES_LIMIT,
+    Departure,
     Frame,
     changed_links,
     changed_parts,

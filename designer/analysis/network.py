@@ -25,11 +25,11 @@ from designer.analysis.capacities import (
     facts_of_link,
     resource_inside,
 )
-from designer.analysis.departures import Departure
 from designer.analysis.frame import (
     FRAMES_LIMIT,
     STRUCTURES_LIMIT,
     Bool,
+    Departure,
     Float,
     Frame,
     FrameArrays,
@@ -74,7 +74,7 @@ class Network:
         What it has in common with networks that differ in rates alone, and the arrays of that.
     plain
         The network of the plain design, where its members differ from that in values alone; see
-        ``designer.analysis.departures``.
+        ``designer.analysis.frame.Departure``.
     """
 
     design: Design
@@ -199,6 +199,18 @@ class Network:
     def parts_of_kind(self, name: str) -> Int:
         """Numbers of all parts of a kind."""
         return parts_of_kind(self.frame, name)
+
+    def told_as(self, links: Int) -> Int:
+        """The definition that each of some links is told as: those of an edited member that say what they said before
+        are those of the other members. : (n,)
+        """
+        found = self.net.link_def[links]
+        return self.frame.departs.told_link[found] if self.frame.departs is not None else found
+
+    def parts_told_as(self, parts: Int) -> Int:
+        """The same of parts. : (n,)"""
+        found = self.net.part_def[parts]
+        return self.frame.departs.told_part[found] if self.frame.departs is not None else found
 
     def ends(self, channel: int) -> tuple[int, int]:
         """Part numbers a channel runs from and to."""
@@ -402,7 +414,7 @@ def _plain(design: Design, frame: Frame) -> tuple[Network, Departure] | tuple[No
         return None, None
     own_part = _unlike(frame.net.part_defs, net.part_defs, part_of)
     own_link = _unlike(frame.net.link_defs, net.link_defs, link_of)
-    return network, Departure(known, part_of, own_part, own_link)
+    return network, Departure(known, part_of, link_of, own_part, own_link)
 
 
 def _unlike(own: Sequence[object], plain: Sequence[object], of: Int) -> Bool:

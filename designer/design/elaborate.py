@@ -349,13 +349,13 @@ def _expanded(shape: Shape) -> Arrays:
 
 def _defined(half: Netlist, plain: Arrays) -> Arrays:
     """The arrays of a block from those of its plain one: parts and links stand alike, definitions are its own."""
-    part_def, link_def = [np.arange(half.own_parts)], [np.arange(half.own_links)]
+    part_def, link_def = [_numbers(np.arange(half.own_parts))], [_numbers(np.arange(half.own_links))]
     for run in _member_runs(half):
         part_def.append(np.tile(run.net.part_def + run.part_base, run.last - run.first))
         link_def.append(np.tile(run.net.link_def + run.link_base, run.last - run.first))
     for k, (_, start, stop) in enumerate(plain.wirings):
-        link_def.append(np.full(stop - start, len(half.link_defs) + k, dtype=NUMBER))
-    columns = [_numbers(np.concatenate([_numbers(piece) for piece in column])) for column in (part_def, link_def)]
+        link_def.append(_numbers(np.full(stop - start, len(half.link_defs) + k)))
+    columns = [np.concatenate([_numbers(piece) for piece in column]) for column in (part_def, link_def)]
     for array in columns:
         array.setflags(write=False)
     return Arrays(columns[0], plain.parent, plain.link_a, plain.link_b, columns[1], plain.wirings, shared=True)
