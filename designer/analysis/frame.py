@@ -89,12 +89,12 @@ class Departure:
         return _first(self.part_of)
 
     @property
-    def told_part(self) -> Int:
+    def common_part(self) -> Int:
         """The definition that each is told as: those that say the same as the plain one are one. : (n_part_defs,)"""
         return np.where(self.own_part, np.arange(len(self.part_of)), _first(self.part_of)[self.part_of])
 
     @property
-    def told_link(self) -> Int:
+    def common_link(self) -> Int:
         """The same of links. : (n_link_defs,)"""
         return np.where(self.own_link, np.arange(len(self.link_of)), _first(self.link_of)[self.link_of])
 

@@ -200,17 +200,17 @@ class Network:
         """Numbers of all parts of a kind."""
         return parts_of_kind(self.frame, name)
 
-    def told_as(self, links: Int) -> Int:
+    def common_link(self, links: Int) -> Int:
         """The definition that each of some links is told as: those of an edited member that say what they said before
         are those of the other members. : (n,)
         """
         found = self.net.link_def[links]
-        return self.frame.departs.told_link[found] if self.frame.departs is not None else found
+        return self.frame.departs.common_link[found] if self.frame.departs is not None else found
 
-    def parts_told_as(self, parts: Int) -> Int:
+    def common_part(self, parts: Int) -> Int:
         """The same of parts. : (n,)"""
         found = self.net.part_def[parts]
-        return self.frame.departs.told_part[found] if self.frame.departs is not None else found
+        return self.frame.departs.common_part[found] if self.frame.departs is not None else found
 
     def ends(self, channel: int) -> tuple[int, int]:
         """Part numbers a channel runs from and to."""
