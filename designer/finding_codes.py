@@ -177,6 +177,7 @@ SERVE-CONTEXT          warning        Requests are longer than the model was mad
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
 SERVE-DRAFTS           warning,info   Up to how many requests at once drafted tokens pay
 SERVE-EXPERTS          info           An expert width has no experts to share out
+SERVE-FORMAT           warning        A format of experts is asked of a model that has none
 SERVE-IDLE             info           Some accelerators do not serve
 SERVE-LIMIT            error          A limit of the service is not met
 SERVE-MIXED            warning        Accelerators of several kinds serve

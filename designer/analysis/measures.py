@@ -9,7 +9,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
+from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
+from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
 from designer.analysis.serving.answers import EIGHTY

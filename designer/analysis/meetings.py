@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from designer.analysis.clock.player import Job
+from designer.analysis.clock.jobs import Job
 from designer.analysis.clock.run import Run
 from designer.analysis.measures import main_metric, periodic_step, values_of
 from designer.analysis.serving.felt import TOLD, Felt, felt

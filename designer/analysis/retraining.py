@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.clock.player import Job, play
+from designer.analysis.clock.jobs import Job
+from designer.analysis.clock.player import play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices

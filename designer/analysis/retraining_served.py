@@ -14,12 +14,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.clock.player import Job, play
+from designer.analysis.clock.jobs import Job
+from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.results import WorkloadResult
-from designer.analysis.serving.clocked import RequestLog
 from designer.analysis.serving.readings import SHARES, weighted_quantiles, within
+from designer.analysis.serving.request_log import RequestLog
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity

@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.clock.player import Job, play
+from designer.analysis.clock.jobs import Job
+from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
 from designer.analysis.measures import periodic_step
 from designer.analysis.steady import period_of

@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.clock.player import EVENTS_LIMIT, Change, Changes, Job, PartChange, fails, job_of, play
+from designer.analysis.clock.jobs import Change, Changes, Job, PartChange, fails, job_of
+from designer.analysis.clock.player import EVENTS_LIMIT, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.evaluators import Question, evaluator_of

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.clock.engine import BATCH
-from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
+from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
+from designer.analysis.clock.player import play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.bottlenecks import gains_alone, tied
-from designer.analysis.clock.player import NO_CHANGES, Changes
+from designer.analysis.clock.jobs import NO_CHANGES, Changes
 from designer.analysis.clock.run import Run
 from designer.analysis.results import Bottleneck
 from designer.units import format_quantity

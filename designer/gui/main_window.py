@@ -38,6 +38,7 @@ from designer.gui.window.saving import SavingState
 from designer.gui.window.sweeping import Sweeps
 from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
+from designer.memo import forget
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -120,6 +121,8 @@ class MainWindow(QMainWindow):
         start.template_chosen.connect(self.open_template)
         start.file_chosen.connect(self.open_file)
         start.recovery_wanted.connect(self.show_recovery)
+        # netlists of all templates are of no use to whoever opens one
+        start.pictures_painted.connect(lambda: self.document is None and forget())
         return start
 
     def _lay_out(self, middle: QWidget) -> QVBoxLayout:
@@ -182,9 +185,8 @@ class MainWindow(QMainWindow):
         from designer.gui.canvas.canvas import Canvas
         from designer.gui.canvas.machine_watch import MachineWatch
         from designer.gui.last_views import LastView
-        from designer.gui.workers import Sweeper
 
-        self.sweeper = self.sweeper or Sweeper(self)
+        sweeper = self._sweeping()
         canvas = Canvas(document.session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
         canvas.hint_changed.connect(self.toolbar.hint.setText)
@@ -198,7 +200,7 @@ class MainWindow(QMainWindow):
             document.session.moment_changed,
             canvas.view_changed,
         ):
-            signal.connect(self.sweeper.touch)
+            signal.connect(sweeper.touch)
         canvas.view_changed.connect(document.live.put_off)
         self.documents.add(document, canvas, MachineWatch(document.session, canvas.set_machines, canvas), self.theme)
         self._show_document()
@@ -206,6 +208,13 @@ class MainWindow(QMainWindow):
         # the docks have taken their place only when the event loop has been round
         QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
         LastView(canvas, self.settings)
+
+    def _sweeping(self) -> Sweeper:
+        """What collects unreachable memory, for all documents."""
+        from designer.gui.workers import Sweeper
+
+        self.sweeper = self.sweeper or Sweeper(self)
+        return self.sweeper
 
     def _listen_to_document(self, document: Document) -> None:
         session = document.session
@@ -694,4 +703,5 @@ class MainWindow(QMainWindow):
         if self.document is None and not self.start.filled:
             self.start.fill()
         QTimer.singleShot(0, self, self.files.offer_recovery)
+        self._sweeping()
         self.warming.begin(at_once=not files)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from designer.analysis.clock.engine import Clock
-from designer.analysis.clock.player import Job, job_of, play
+from designer.analysis.clock.jobs import Job, job_of
+from designer.analysis.clock.player import play
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Prices
 from designer.analysis.network import build_network

@@ -14,7 +14,7 @@ import numpy as np
 from designer.analysis.clock.records import WorkRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs.resources import ResourceTable
-from designer.analysis.serving.clocked import stood_still
+from designer.analysis.serving.replica import stood_still
 from designer.units import format_quantity
 from designer.workload.program.restarting import FAILURE, RESTORE
 

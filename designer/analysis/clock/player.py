@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
-
-import numpy as np
 
 from designer.analysis.clock.classes import Classes, classes_of
 from designer.analysis.clock.engine import Clock
 from designer.analysis.clock.folded_classes import folded_classes
+from designer.analysis.clock.jobs import NO_CHANGES, Change, Changes, Job, PartChange
 from designer.analysis.clock.records import TaskRun, WorkRun
 from designer.analysis.clock.run import Run
+from designer.analysis.clock.saturation import saturations
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Cost, Expansion, Price, Prices, every_work
-from designer.analysis.serving.clocked import RequestLog
+from designer.analysis.serving.request_log import RequestLog
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
-from designer.workload.program import Item, Process, Program, Recovery, Restart, Restarting, Script, Task
+from designer.workload.program import Item, Process, Restart, Restarting, Task
 
 #: events after which a run is ended: two minutes, two gigabytes, and nobody can look at more
 EVENTS_LIMIT: Final = 1_000_000
@@ -30,78 +30,6 @@ CLASSES_LIMIT: Final = 16
 #: expansions inside expansions
 _NAMED_LIMIT: Final = 3
 _DEPTH_LIMIT: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """From a time on a resource has another share of its capacity; 0 for failed."""
-
-    at: float
-    resource: int
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class PartChange:
-    """From a time on a part computes at another share of its speed; 0 for failed."""
-
-    at: float
-    part: int
-    share: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Job:
-    """A process to play: under which name, from when on, with which weight on links and priority on engines."""
-
-    name: str
-    process: Callable[[], Process]
-    start: float = 0.0
-    weight: float = 1.0
-    priority: int = 0
-    place: str = ""
-    program: Program | None = None
-
-
-def fails(recovery: Recovery) -> bool:
-    """True if failures are given or drawn."""
-    return bool(recovery.times) or math.isfinite(recovery.between)
-
-
-def job_of(program: Program, place: str = "") -> Job:
-    """A program as a job."""
-    recovers = program.recovery is not None and fails(program.recovery)
-    return Job(
-        program.name,
-        lambda: Restarting(program) if recovers else Script(program),
-        program.start,
-        program.weight,
-        program.priority,
-        place or program.name,
-        program,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What is different from the drawing in a run that asks "what if".
-
-    Parameters
-    ----------
-    wider
-        Times the capacity of resources; all alike, or `apart` from those like them.
-    longer
-        Times the amount of all tasks of a group of costs.
-    """
-
-    wider: Mapping[int, float] = field(default_factory=dict[int, float])
-    longer: Mapping[str, float] = field(default_factory=dict[str, float])
-    events: tuple[Change, ...] = ()
-    apart: frozenset[int] = frozenset()
-    parts: tuple[PartChange, ...] = ()
-
-
-NO_CHANGES: Final = Changes()
 
 
 def play(
@@ -545,39 +473,3 @@ class _JobPlayer:
             shape = Shape(uses, float(cost.weight[k]) * self.job.weight, cap, one.engine)
             found.append((shape, float(cost.amount[k]), float(cost.latency[k]), one.count))
         return found
-
-
-def saturations(prices: Prices, jobs: Sequence[Job]) -> list[Finding]:
-    """Arrivals faster than what they need can be done, with the rate at which that begins."""
-    found: list[Finding] = []
-    table = prices.table
-    for job in jobs:
-        program = job.program
-        if program is None or program.arrivals is None or program.arrivals.shape == "trace":
-            continue
-        need = np.zeros(len(table.capacity))
-        for step in program.steps:
-            unit, times = prices.unit(step.task)
-            price = prices.price(unit, job.place)
-            if isinstance(price, Expansion) or not np.isfinite(price.amount).all():
-                continue
-            amount = price.amount * times * program.batch / step.every
-            np.add.at(need, price.resource, np.repeat(amount, np.diff(price.ptr)) * price.usage)
-            held = price.engine >= 0
-            np.add.at(need, price.engine[held], amount[held] / price.cap[held])
-        room = table.capacity.all
-        room[list(table.slots)] = list(table.slots.values())
-        used = need > 0
-        if not used.any():
-            continue
-        rates = room[used] / need[used]
-        worst = int(np.flatnonzero(used)[int(np.argmin(rates))])
-        most = float(rates.min())
-        if program.arrivals.rate > most:
-            text = (
-                f"{program.arrivals.rate:.4g} items of {job.name} a second arrive, {table.id(worst)} does {most:.4g}, "
-                "so they pile up without end"
-            )
-            remedy = f"let fewer than {most:.4g} a second arrive, or widen it"
-            found.append(Finding("CLOCK-SATURATED", Severity.ERROR, text, (table.id(worst),), remedy))
-    return found

@@ -19,7 +19,7 @@ from designer.analysis.clock.intervals import Intervals
 from designer.analysis.clock.records import TaskRun, WorkRun
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.results import Bottleneck
-from designer.analysis.serving.clocked import RequestLog
+from designer.analysis.serving.request_log import RequestLog
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.workload.program.process import ARRIVAL

@@ -21,10 +21,11 @@ from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
 from designer.analysis.network import Network
 from designer.analysis.serving.answers import SOURCES, enough, factors_of, most_of, saturated
-from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading, Tasks, exchanges
+from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading
 from designer.analysis.serving.clocked_split import SplitEngines
 from designer.analysis.serving.load import offered
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.replica import Tasks, exchanges
 from designer.analysis.serving.sharing import one_each
 from designer.analysis.serving.split import place_split, serve_split
 from designer.analysis.serving.spreads import first_extra, step_spread

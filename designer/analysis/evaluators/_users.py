@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.clock.interruptions import Cause, Interruption, interruptions
-from designer.analysis.clock.player import Job, job_of, play
+from designer.analysis.clock.jobs import Job, job_of
+from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
 from designer.analysis.evaluators import Question
 from designer.analysis.network import Network

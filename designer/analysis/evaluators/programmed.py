@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from designer.analysis.clock.player import job_of
+from designer.analysis.clock.jobs import job_of
 from designer.analysis.costs import Prices
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.measures import answer

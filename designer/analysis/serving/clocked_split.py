@@ -14,27 +14,28 @@ import numpy as np
 
 from designer.analysis.serving.clocked import (
     ARRIVES,
-    COMPUTES,
     ENGINE_START,
     LONGEST_STEP,
-    ONE_STEP,
     SEEDS_APART_LIMIT,
-    SHORT_WINDOW,
     STANDS,
     Handing,
     Loading,
-    Replica,
-    RequestLog,
-    Tasks,
-    never,
     never_any,
-    stands_still,
-    stood_still,
-    until_end,
 )
 from designer.analysis.serving.load import FILLING_LIMIT, sent_to_one
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.records import Counts, ServingRun
+from designer.analysis.serving.replica import (
+    COMPUTES,
+    ONE_STEP,
+    SHORT_WINDOW,
+    Replica,
+    Tasks,
+    never,
+    stands_still,
+    stood_still,
+)
+from designer.analysis.serving.request_log import RequestLog, until_end
 from designer.analysis.serving.scheduler import Requests
 from designer.analysis.serving.streaming import streamed
 from designer.workload.program.process import Item

@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.serving.clocked import RequestLog
 from designer.analysis.serving.readings import read
 from designer.analysis.serving.records import ServingRun
+from designer.analysis.serving.request_log import RequestLog
 
 #: what is told of a time, and in which words
 TOLD: Final[Mapping[str, str]] = {

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QDialog, QProgressBar, QPushButton, QWidget
 
-from designer.errors import DesignerError
+from designer.errors import Cancelled, DesignerError
 from designer.gui.controls import Label
 from designer.gui.layouts import in_row
-from designer.gui.workers import Newest
+from designer.gui.workers import Cancelled_, Newest
+
+_THOUSANDTHS: Final = 1000
 
 
 class SearchDialog(QDialog):
@@ -85,3 +90,46 @@ class SearchDialog(QDialog):
         """Close, and stop the search."""
         self.close_jobs()
         super().closeEvent(event)
+
+
+class OneAnswerDialog(SearchDialog):
+    """A search with one answer at its end, which tells how far it is as a share of the whole."""
+
+    def __init__(self, title: str, start: str, parent: QWidget | None = None) -> None:
+        super().__init__(title, start, parent)
+        self.progress.setRange(0, _THOUSANDTHS)
+
+    def _begin(self, job: Callable[[Cancelled_], object], text: str) -> None:
+        """Run a job instead of the one that runs; `text` says what is done first."""
+        self._ticket = self._jobs.submit(job)
+        self.state.setText(text)
+        self.stop.setEnabled(True)
+
+    def _take(self, result: object) -> None:
+        """Show the answer."""
+        raise NotImplementedError
+
+    def halt(self) -> None:
+        """Stop; nothing comes of what ran."""
+        self._jobs.cancel()
+        self._end("Stopped.")
+
+    def _progress(self, share: float, text: str) -> None:
+        if self.busy:
+            self.progress.setValue(round(share * _THOUSANDTHS))
+            self.state.setText(text)
+
+    def _finished(self, ticket: int, result: object) -> None:
+        if ticket != self._ticket or not self.busy:
+            return
+        if not isinstance(result, Exception):
+            self._take(result)
+            return
+        self._end("")
+        if not isinstance(result, Cancelled):
+            self._refuse(result)
+
+    def _end(self, text: str) -> None:
+        self.stop.setEnabled(False)
+        self.progress.setValue(0)
+        self.state.setText(text)

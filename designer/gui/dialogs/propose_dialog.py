@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
 )
 
 from designer.design.document import Design
-from designer.errors import Cancelled, DesignerError
+from designer.errors import DesignerError
 from designer.gui.controls import Choice
-from designer.gui.dialogs._search_dialog import SearchDialog
+from designer.gui.dialogs._search_dialog import OneAnswerDialog
 from designer.gui.figures.view import FigureView
 from designer.gui.itemmodels.table import TableModel
 from designer.gui.layouts import FLUSH, in_column, in_row
@@ -36,10 +36,8 @@ from designer.gui.workers import Cancelled_
 if TYPE_CHECKING:
     from designer.proposals.results import Proposals
 
-_THOUSANDTHS: Final = 1000
 
-
-class ProposeDialog(SearchDialog):
+class ProposeDialog(OneAnswerDialog):
     """The search for designs; stays open beside the window.
 
     Parameters
@@ -84,7 +82,6 @@ class ProposeDialog(SearchDialog):
         form.addRow("Price list", listed)
         form.addRow("Budget", self.budget)
         form.addRow("Choose from", self.choose)
-        self.progress.setRange(0, _THOUSANDTHS)
         side = QWidget()
         in_column(
             form,
@@ -194,36 +191,15 @@ class ProposeDialog(SearchDialog):
             )
 
         self._show(None)
-        self._ticket = self._jobs.submit(job)
-        self.state.setText("Counting the designs…")
-        self.stop.setEnabled(True)
+        self._begin(job, "Counting the designs…")
         self._enable()
 
-    def halt(self) -> None:
-        """Stop."""
-        self._jobs.cancel()
-        self._end("Stopped.")
-
-    def _progress(self, share: float, text: str) -> None:
-        if self.busy:
-            self.progress.setValue(round(share * _THOUSANDTHS))
-            self.state.setText(text)
-
-    def _finished(self, ticket: int, result: object) -> None:
-        if ticket != self._ticket or not self.busy:
-            return
-        if isinstance(result, Exception):
-            self._end("")
-            if not isinstance(result, Cancelled):
-                self._refuse(result)
-            return
+    def _take(self, result: object) -> None:
         self._show(result)  # pyright: ignore[reportArgumentType]  # jobs return what they were written to
         self._end("")
 
     def _end(self, text: str) -> None:
-        self.stop.setEnabled(False)
-        self.progress.setValue(0)
-        self.state.setText(text)
+        super()._end(text)
         self._enable()
 
     def _show(self, found: Proposals | None) -> None:

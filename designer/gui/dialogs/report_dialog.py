@@ -13,18 +13,17 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QHBoxLayout, 
 
 from designer.errors import Cancelled, ReportError
 from designer.gui.controls import Button
-from designer.gui.dialogs._search_dialog import SearchDialog
+from designer.gui.dialogs._search_dialog import OneAnswerDialog
 from designer.gui.layouts import in_column, in_row
 from designer.gui.session import Session
 from designer.gui.workers import Cancelled_
 
 _FORMATS: Final = ((".html", "HTML", True), (".pdf", "PDF", True), (".md", "Markdown", False))
-_THOUSANDTHS: Final = 1000
 #: share of the progress until the report is put together; the rest is writing it
 _COMPOSED: Final = 0.8
 
 
-class ReportDialog(SearchDialog):
+class ReportDialog(OneAnswerDialog):
     """The report of one document.
 
     Parameters
@@ -62,7 +61,6 @@ class ReportDialog(SearchDialog):
             line.setAccessibleName(title)
             form.addRow(title, self._with_browse(line, browse))
         form.addRow("Formats", in_row(*self.formats.values(), 1, spacing=14))
-        self.progress.setRange(0, _THOUSANDTHS)
         self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         self.buttons.addWidget(self.look)
         below = (self.problem, self.progress, self.state, 1, self.buttons)
@@ -149,36 +147,12 @@ class ReportDialog(SearchDialog):
 
         self._asked = files
         self.look.setEnabled(False)
-        self._ticket = self._jobs.submit(job)
-        self.state.setText("Analysing…")
-        self.stop.setEnabled(True)
+        self._begin(job, "Analysing…")
 
-    def halt(self) -> None:
-        """Stop; a file that is begun is not left behind."""
-        self._jobs.cancel()
-        self._end("Stopped.")
-
-    def _progress(self, share: float, text: str) -> None:
-        if self.busy:
-            self.progress.setValue(round(share * _THOUSANDTHS))
-            self.state.setText(text)
-
-    def _finished(self, ticket: int, result: object) -> None:
-        if ticket != self._ticket or not self.busy:
-            return
-        if isinstance(result, Exception):
-            self._end("")
-            if not isinstance(result, Cancelled):
-                self._refuse(result)
-            return
+    def _take(self, result: object) -> None:
         self.written = [*self._asked]
         self._end(f"Wrote {' and '.join(f.name for f in self.written)} into {self.written[0].parent}.")
         self.look.setEnabled(True)
-
-    def _end(self, text: str) -> None:
-        self.stop.setEnabled(False)
-        self.progress.setValue(0)
-        self.state.setText(text)
 
     def open_written(self) -> None:
         """Show the first file that was written."""

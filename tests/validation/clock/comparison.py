@@ -19,7 +19,8 @@ import numpy as np
 
 import designer
 from designer.analysis.bottlenecks import Limit
-from designer.analysis.clock.player import job_of, play
+from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.player import play
 from designer.analysis.costs import Cost, Priced, Prices
 from designer.analysis.network import Network, build_network
 from designer.workload.program import Arrivals, Compute, Delay, Program, Step

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from designer.analysis.clock import player
 from designer.analysis.clock.classes import Alike, Classes, classes_of
-from designer.analysis.clock.player import Change, Changes, Job, job_of, play
+from designer.analysis.clock.jobs import Change, Changes, Job, job_of
+from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Prices
 from designer.analysis.costs.pricing import alone

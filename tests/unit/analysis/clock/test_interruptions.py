@@ -8,7 +8,8 @@ import math
 import pytest
 
 from designer.analysis.clock.interruptions import Cause, Interruption, interruptions
-from designer.analysis.clock.player import job_of, play
+from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.simulation import Failure, simulate
 from designer.analysis.study import analyze

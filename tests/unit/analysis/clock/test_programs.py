@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import designer
-from designer.analysis.clock.player import Change, Changes, job_of, play
+from designer.analysis.clock.jobs import Change, Changes, job_of
+from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
 from designer.analysis.network import build_network
 from designer.analysis.simulation import Failure, simulate
@@ -75,7 +76,7 @@ def test_precopy_of_a_guest_over_a_drawn_link_is_the_geometric_series():
         guest.append(Precopy(way, memory, dirty, goal * rate))
         return guest[-1]
 
-    from designer.analysis.clock.player import Job
+    from designer.analysis.clock.jobs import Job
 
     run = play(table, [Job("guest", make)])
     closed = precopy_geometric(memory, rate, dirty, switchover_goal=goal)

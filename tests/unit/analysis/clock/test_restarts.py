@@ -9,7 +9,8 @@ from functools import cache
 
 import pytest
 
-from designer.analysis.clock.player import job_of, play
+from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
 from designer.analysis.measures import values_of
 from designer.analysis.network import build_network

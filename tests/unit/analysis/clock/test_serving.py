@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 import designer
-from designer.analysis.clock.player import NO_CHANGES, Changes, job_of, play
+from designer.analysis.clock.jobs import NO_CHANGES, Changes, job_of
+from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.network import build_network
-from designer.analysis.serving.clocked import stood_still
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.records import ServingRun
+from designer.analysis.serving.replica import stood_still
 from designer.analysis.serving.scheduler import Book, Requests, run_requests
 from designer.analysis.serving.split import place_split
 from designer.analysis.simulation import Simulation, simulate

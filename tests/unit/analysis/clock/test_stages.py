@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 import designer
-from designer.analysis.clock.player import job_of, play
+from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
 from designer.analysis.costs.pricing import Priced
 from designer.analysis.costs.serve import _replica
 from designer.analysis.network import build_network
-from designer.analysis.serving.clocked import Metered
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.replica import Metered
 from designer.workload.kind import lower, program_of
 from designer.workload.program.tasks import Task
 from designer.workload.serving import Serving

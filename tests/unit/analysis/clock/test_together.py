@@ -8,7 +8,8 @@ import math
 import pytest
 
 from designer.analysis.clock.engine import Clock
-from designer.analysis.clock.player import job_of, play
+from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.player import play
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Prices
 from designer.analysis.network import build_network

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import designer
 from designer.analysis.clock.engine import Clock
-from designer.analysis.clock.player import Changes, job_of, play
+from designer.analysis.clock.jobs import Changes, job_of
+from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Cost, Priced, Prices

@@ -1,0 +1,82 @@
+"""What is played: programs as jobs, and what is changed against the drawing meanwhile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from designer.workload.program import Process, Program, Recovery, Restarting, Script
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From a time on a resource has another share of its capacity; 0 for failed."""
+
+    at: float
+    resource: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class PartChange:
+    """From a time on a part computes at another share of its speed; 0 for failed."""
+
+    at: float
+    part: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """A process to play: under which name, from when on, with which weight on links and priority on engines."""
+
+    name: str
+    process: Callable[[], Process]
+    start: float = 0.0
+    weight: float = 1.0
+    priority: int = 0
+    place: str = ""
+    program: Program | None = None
+
+
+def fails(recovery: Recovery) -> bool:
+    """True if failures are given or drawn."""
+    return bool(recovery.times) or math.isfinite(recovery.between)
+
+
+def job_of(program: Program, place: str = "") -> Job:
+    """A program as a job."""
+    recovers = program.recovery is not None and fails(program.recovery)
+    return Job(
+        program.name,
+        lambda: Restarting(program) if recovers else Script(program),
+        program.start,
+        program.weight,
+        program.priority,
+        place or program.name,
+        program,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What is different from the drawing in a run that asks "what if".
+
+    Parameters
+    ----------
+    wider
+        Times the capacity of resources; all alike, or `apart` from those like them.
+    longer
+        Times the amount of all tasks of a group of costs.
+    """
+
+    wider: Mapping[int, float] = field(default_factory=dict[int, float])
+    longer: Mapping[str, float] = field(default_factory=dict[str, float])
+    events: tuple[Change, ...] = ()
+    apart: frozenset[int] = frozenset()
+    parts: tuple[PartChange, ...] = ()
+
+
+NO_CHANGES: Final = Changes()
