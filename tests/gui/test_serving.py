@@ -91,6 +91,8 @@ def test_many_figures_are_scrolled_and_not_squeezed(window: MainWindow, qtbot: Q
     qtbot.waitUntil(lambda: len(panel._views) >= 5, timeout=10_000)
     assert min(view.width() for view in panel._views) >= 280
     assert panel.minimumSizeHint().width() < 700
+    # their axes of time are in sight
+    assert max(view.height() for view in panel._views) <= panel.area.viewport().height()
     qtbot.waitUntil(lambda: panel.area.horizontalScrollBar().maximum() > 0, timeout=5_000)
     panel.set_session(None)
 

@@ -155,13 +155,7 @@ def serve(
         share = sum(requests.cached) / sum(requests.prompt)
         asked = replace(asked, load=replace(asked.load, prefix=share, reuse=""))
     longest = max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
-    shortest = min(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
-    if shortest > placement.capacity:
-        raise AnalysisError(
-            f"keys and values of {placement.capacity:,} tokens fit in a replica, the shortest request has {shortest:,}",
-            place=placement.place,
-            remedy="use more devices for a replica, narrower formats, or shorter requests",
-        )
+    _some_fit(placement, requests)
     findings: list[Finding] = [*sampled(sent.notes), *fetching]
     findings += too_long(placement, longest)
     if longest > placement.capacity:
@@ -190,6 +184,17 @@ def serve(
         findings.append(Finding("SERVE-NEAR", Severity.WARNING, text, (), "leave more room than the band is wide"))
     apart = settled(placement, jittered(requests), 1.0, cancelled) if banded and in_step(asked.load) else None
     return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas, tier=tier, apart=apart)
+
+
+def _some_fit(placement: Placement, requests: Requests) -> None:
+    """Refuse requests of which none has room."""
+    shortest = min(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
+    if shortest > placement.capacity:
+        raise AnalysisError(
+            f"keys and values of {placement.capacity:,} tokens fit in a replica, the shortest request has {shortest:,}",
+            place=placement.place,
+            remedy="use more devices for a replica, narrower formats, or shorter requests",
+        )
 
 
 def in_step(load: Load) -> bool:
@@ -235,7 +240,14 @@ def path_of(placement: Placement) -> float:
 def most_of(
     placement: Placement, requests: Requests, spread: float, cancelled: Callable[[], bool] | None
 ) -> tuple[float, float, float]:
-    """Requests a second of one replica that never runs dry, and the same with faster and slower steps [1/s]."""
+    """Requests a second of one replica that never runs dry, and the same with faster and slower steps [1/s].
+
+    Raises
+    ------
+    AnalysisError
+        If no request fits.
+    """
+    _some_fit(placement, requests)
     fitting = [
         (p, o, c)
         for p, o, c in zip(requests.prompt, requests.output, requests.cached or [0] * len(requests.prompt), strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedLayout, QWidget
 
 from designer.gui.panels._empty import EmptyPage
@@ -47,9 +48,17 @@ class FiguresPanel(Panel):
         self._stack.addWidget(self.empty)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
+        self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setWidget(self._page)
+        self.area.viewport().installEventFilter(self)
         self._stack.addWidget(self.area)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Figures are as high as there is room for: only sideways is there more to see."""
+        if event.type() == QEvent.Type.Resize:
+            self._page.setMaximumHeight(self.area.viewport().height())
+        return super().eventFilter(watched, event)
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""

@@ -117,6 +117,7 @@ def words(answer: Answer) -> str:
             if answer.largest > 0
             else "As it is placed now no load keeps the limits."
         )
+    said += [f"{sentence_case(told.text)}." for told in answer.found.findings]
     return sentence_case(" ".join(said))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from designer.design.document import Block, Design
+from designer.design.naming import part_title
 from designer.errors import DesignerError
 from designer.gui.viewmodels.forms import Entry
 from designer.units import DIMENSIONS, EXAMPLE
@@ -249,7 +250,7 @@ def suggested_title(design: Design | None, kind: str, texts: Mapping[str, str]) 
     if kind in ("vmotion", "kvm_migration") and texts.get("vms"):
         return f"Move {_machines(design, texts['vms'])}"
     if kind == "evacuation" and texts.get("hosts"):
-        return f"Empty {_hosts(texts['hosts'])}"
+        return f"Empty {_hosts(design, texts['hosts'])}"
     return known.title if known is not None else kind
 
 
@@ -264,11 +265,12 @@ def _machines(design: Design | None, text: str) -> str:
     return ", ".join(design.vms[i].label if design is not None and i in design.vms else i for i in ids)
 
 
-def _hosts(text: str) -> str:
+def _hosts(design: Design | None, text: str) -> str:
     """Hosts as the drawing names them: the member they are, where a group has many."""
-    return ", ".join(member_name(piece.strip()) for piece in text.split(","))
+    paths = [member_name(piece.strip()) for piece in text.split(",")]
+    return ", ".join(part_title(design, path) if design is not None else path for path in paths)
 
 
 def member_name(path: str) -> str:
-    """A host as the drawing names it: ``hosts[0]`` for ``hosts[0]/server``."""
+    """The member of a group that a host is: ``hosts[0]`` for ``hosts[0]/server``."""
     return path.rpartition("/")[0] or path
