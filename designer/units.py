@@ -44,7 +44,11 @@ _SIZE = re.compile(rf"{_PREFIX}(?P<unit>B|b|bytes?|bits?)\Z")
 _RATE = re.compile(rf"{_PREFIX}(?P<unit>B|b|bytes?|bits?)(?:/s|ps|/sec)\Z")
 _FLOPS = re.compile(r"(?P<prefix>[kKMGTPE]?)(?:FLOP/s|FLOPS|FLOPs/s|OP/s|OPS)\Z")
 _FLOP = re.compile(r"(?P<prefix>[kKMGTPE]?)(?:FLOP|FLOPs|OP)\Z")
-_FREQUENCY = re.compile(r"(?P<prefix>[kKMG]?)(?:Hz|/s|1/s|IOPS|T/s)\Z")
+#: what is counted changes nothing: people write requests, images or tokens where others write 1
+_COUNTED_THINGS = "1|req|reqs|requests?|queries|samples?|images?|frames?|tokens?"
+_FREQUENCY = re.compile(
+    rf"(?P<prefix>[kKMG]?) ?(?:Hz|IOPS|T/s|[Rr][Pp][Ss]|[Qq][Pp][Ss]|(?:{_COUNTED_THINGS})?/(?P<per>s|sec|min|h|d))\Z"
+)
 _TIMES: Final = {
     "ns": 1e-9,
     "us": 1e-6,
@@ -143,7 +147,7 @@ def _scale(text: str, number: str, unit: str, dimension: str) -> float:
         pattern = {"flops": _FLOPS, "flop": _FLOP, "frequency": _FREQUENCY}[dimension]
         found = pattern.match(unit)
         if found is not None:
-            return DECIMAL[found["prefix"]]
+            return DECIMAL[found["prefix"]] / _TIMES[found.groupdict().get("per") or "s"]
     if not unit:
         raise UnitError(f"{text!r} has no unit", remedy=f'write for example "{EXAMPLE[dimension]}"')
     raise UnitError(
@@ -308,7 +312,11 @@ def _format_duration(value: float, digits: int) -> str:
 def _round(value: float, digits: int) -> str:
     text = f"{value:.{digits}g}"
     if "e" in text:
-        text = f"{float(text):.0f}" if abs(value) >= 1 else f"{value:.{digits + 3}f}".rstrip("0")
+        if abs(value) >= 1:
+            return f"{float(text):.0f}"
+        plain = f"{value:.{digits + 3}f}".rstrip("0")
+        # what is too small for that stays a power of ten
+        return plain if plain[-1] != "." else text
     return text
 
 

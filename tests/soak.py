@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 #: documents open at once
 _MOST_OPEN = 4
@@ -44,6 +45,11 @@ _PANELS = (
 _THEMES = ("light", "dark", "contrast")
 #: edits before memory is first read: by then all was loaded and shown once
 _WARM = 150
+#: fields of what glibc's ``mallinfo2`` answers, in its order
+_MALLINFO = (
+    *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+    *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+)
 #: as long as the slowest single step may take [s]
 _HUNG = 120.0
 
@@ -62,16 +68,24 @@ class Report:
     themes: int = 0
     seconds: float = 0.0
     platform: str = ""
-    #: resident memory after warming up and after all documents are closed again [B]
+    #: memory in use after warming up and after all documents are closed again, and what is resident then [B]
     before: int = 0
     after: int = 0
+    resident_before: int = 0
+    resident_after: int = 0
     highest: int = 0
     errors: list[str] = field(default_factory=list)
 
     @property
     def growth(self) -> float:
-        """How much larger memory is at the end, as a share."""
+        """How much more memory is in use at the end, as a share."""
         return self.after / self.before - 1
+
+
+class _Allocated(ctypes.Structure):
+    """What glibc's ``mallinfo2`` answers, see mallinfo(3)."""
+
+    _fields_: ClassVar = [(name, ctypes.c_size_t) for name in _MALLINFO]
 
 
 def resident() -> int:
@@ -80,6 +94,20 @@ def resident() -> int:
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) * 1024
     return 0
+
+
+def in_use() -> int:
+    """Memory that is allocated and not freed [B].
+
+    Pages that stay because something small on them is in use do not count: how many do differs by a tenth from one
+    run to the next. Python's own objects are in it where ``PYTHONMALLOC=malloc``. Resident memory without glibc.
+    """
+    ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if ask is None:
+        return resident()
+    ask.restype = _Allocated
+    said = ask()
+    return said.uordblks + said.hblkhd
 
 
 class Soak:
@@ -297,7 +325,8 @@ class Soak:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
             trim(0)
-        setattr(self.report, when, resident())
+        setattr(self.report, when, in_use())
+        setattr(self.report, f"resident_{when}", resident())
 
     def _end(self) -> None:
         self.timer.stop()
@@ -335,7 +364,7 @@ def soaked(edits: int, seed: int, platform: str, patience: float, warm: int = _W
             str(warm),
         ],
         cwd=Path(__file__).resolve().parent.parent,
-        env={**os.environ, "QT_QPA_PLATFORM": platform},
+        env={**os.environ, "QT_QPA_PLATFORM": platform, "PYTHONMALLOC": "malloc"},
         capture_output=True,
         text=True,
         timeout=patience,

@@ -58,11 +58,11 @@ class Resources:
         on_link = chosen < links
         link = np.searchsorted(network.first_resource, chosen[on_link], side="right") - 1
         back = network.full[link] & (chosen[on_link] - network.first_resource[link] >= network.cables[link])
-        key[on_link] = 2 * network.net.link_def[link] + back
+        key[on_link] = 2 * network.common_link(link) + back
         base = 2 * len(network.net.link_defs)
         in_part = ~on_link & (chosen < network.n_resources)
         if in_part.any():
-            key[in_part] = base + network.net.part_def[network.parts_inside(chosen[in_part])]
+            key[in_part] = base + network.common_part(network.parts_inside(chosen[in_part]))
         base += len(network.net.part_defs)
         names = {limit.kind or limit.label: k for k, limit in enumerate(self.limits)}
         for row in np.flatnonzero(chosen >= network.n_resources).tolist():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, Final, cast
 
@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import HOST, NETWORK
+from designer.analysis.class_splits import split
 from designer.analysis.hashing import mix
 from designer.catalog.parttype import Capability, PartKind
 from designer.design.components import connected
 from designer.design.document import MAX_PARTS
-from designer.design.elaborate import NUMBER, Netlist, Shape, elaborate
+from designer.design.elaborate import NUMBER, Netlist, elaborate
+from designer.design.shapes import Shape
 from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
@@ -47,6 +49,8 @@ class Frame:
         Which part definitions have a resource of their own.
     hashed
         True if every cable of a network bundle is a resource.
+    departs
+        How it differs from the frame of the plain design; None where it is that, or where more than values differ.
     """
 
     net: Netlist
@@ -54,6 +58,66 @@ class Frame:
     links: tuple[tuple[int, int, bool], ...]
     inner: tuple[bool, ...]
     hashed: bool
+    departs: Departure | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Departure:
+    """How a frame differs from that of the plain design, see ``designer.design.shapes``.
+
+    Parts and links stand alike and have the same numbers, only some definitions say something else. So arrays of the
+    plain frame serve both, and what is looked for anew are the few parts and links of the members that differ.
+
+    Parameters
+    ----------
+    frame
+        The plain one.
+    part_of : (n_part_defs,) the plain definition that stands where each one stands
+    link_of : (n_link_defs,) the same of links
+    own_part, own_link : (n_part_defs,), (n_link_defs,) definitions that say something else than that
+    """
+
+    frame: Frame
+    part_of: Int
+    link_of: Int
+    own_part: Bool
+    own_link: Bool
+
+    @property
+    def part_at(self) -> Int:
+        """The definition that stands for each plain one in members that do not differ. : (n_plain_part_defs,)"""
+        return _first(self.part_of)
+
+    @property
+    def common_part(self) -> Int:
+        """The definition that each is told as: those that say the same as the plain one are one. : (n_part_defs,)"""
+        return np.where(self.own_part, np.arange(len(self.part_of)), _first(self.part_of)[self.part_of])
+
+    @property
+    def common_link(self) -> Int:
+        """The same of links. : (n_link_defs,)"""
+        return np.where(self.own_link, np.arange(len(self.link_of)), _first(self.link_of)[self.link_of])
+
+    def parts(self, net: Netlist) -> Int:
+        """Numbers of the parts that differ, ascending."""
+        return np.flatnonzero(self.own_part[net.part_def])
+
+    def links(self, net: Netlist) -> Int:
+        """Numbers of the links that differ, or have an end that does; ascending."""
+        found = self.own_link[net.link_def]
+        if self.own_part.any():
+            at = self.own_part[net.part_def]
+            found |= at[net.link_a]
+            found |= at[net.link_b]
+        return np.flatnonzero(found)
+
+
+def _first(of: Int) -> Int:
+    """The first of those that have each number; the content of a group comes before its exceptions."""
+    found = np.zeros(int(of.max(initial=-1)) + 1, dtype=np.int64)
+    # written back to front, so that the first of each stays
+    found[of[::-1]] = np.arange(len(of))[::-1]
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +175,36 @@ def size_of(record: Any) -> int:
 @memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT)
 def frame_arrays(frame: Frame) -> FrameArrays:
     """The arrays of a frame."""
+    return _made(frame) if frame.departs is None else _departed(frame, frame.departs)
+
+
+def _departed(frame: Frame, departs: Departure) -> FrameArrays:
+    """The arrays of the plain frame, with classes of their own for links of members that differ."""
+    net, plain = frame.net, frame_arrays(departs.frame)
+    outer = plain.domain == NETWORK
+    links = departs.links(net)
+    ends = np.where(outer[links], net.part_def[net.link_a[links]], -1)
+    others = np.where(outer[links], net.part_def[net.link_b[links]], -1)
+    sign = mix(net.link_def[links], ends, others).view(np.int64)
+    found = split(plain.rate_class, plain.example, links, sign)
+    found.of.setflags(write=False)
+    found.first.setflags(write=False)
+    return replace(plain, rate_class=found.of, example=found.first)
+
+
+@memo(most=STRUCTURES_LIMIT)
+def changed_links(frame: Frame) -> Int:
+    """Links that differ from the plain ones, or have an end that does; ascending, none of a plain frame."""
+    return frame.departs.links(frame.net) if frame.departs is not None else np.empty(0, dtype=np.int64)
+
+
+@memo(most=STRUCTURES_LIMIT)
+def changed_parts(frame: Frame) -> Int:
+    """Parts that differ from the plain ones; ascending, none of a plain frame."""
+    return frame.departs.parts(frame.net) if frame.departs is not None else np.empty(0, dtype=np.int64)
+
+
+def _made(frame: Frame) -> FrameArrays:
     net = frame.net
     take = net.link_def
     domain = _column([one[0] for one in frame.links], np.int8)[take]
@@ -203,12 +297,16 @@ def _islands(net: Netlist, outer: Bool) -> tuple[int, Int]:
 @memo(most=STRUCTURES_LIMIT)
 def inner_parts(frame: Frame) -> Int:
     """The parts that have a resource of their own."""
+    if frame.departs is not None:
+        return inner_parts(frame.departs.frame)
     return np.flatnonzero(frame_arrays(frame).part_resource >= 0)
 
 
 @memo(most=STRUCTURES_LIMIT)
 def parts_with(frame: Frame, capability: Capability) -> Bool:
     """Which parts have a capability. : (n_parts,)"""
+    if frame.departs is not None:
+        return parts_with(frame.departs.frame, capability)
     found = np.array([capability in k.capabilities for k in frame.kinds], dtype=bool)[frame.net.part_def]
     found.setflags(write=False)
     return found
@@ -217,6 +315,8 @@ def parts_with(frame: Frame, capability: Capability) -> Bool:
 @memo(most=STRUCTURES_LIMIT)
 def parts_of_kind(frame: Frame, name: str) -> Int:
     """Numbers of all parts of a kind."""
+    if frame.departs is not None:
+        return parts_of_kind(frame.departs.frame, name)
     found = np.flatnonzero(np.array([k.name == name for k in frame.kinds], dtype=bool)[frame.net.part_def])
     found.setflags(write=False)
     return found

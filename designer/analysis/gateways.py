@@ -68,7 +68,7 @@ class Fabric:
 
 def find_fabric(network: Network) -> Fabric:
     """The fabric of a network."""
-    return _fabric(structure_of(network))
+    return _fabric(structure_of(network.plain or network))
 
 
 @memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT // 2)
@@ -137,7 +137,7 @@ class IslandGateways:
 
 def find_doors(network: Network) -> IslandGateways:
     """The gateways of all islands."""
-    return _doors(structure_of(network))
+    return _doors(structure_of(network.plain or network))
 
 
 @memo(most=STRUCTURES_LIMIT)

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
 from designer.analysis.channel_classes import ChannelClasses, classes_by, together
+from designer.analysis.class_splits import split
 from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, both_directions, efficiencies_of
-from designer.analysis.frame import STRUCTURES_LIMIT, Frame, frame_arrays
+from designer.analysis.frame import STRUCTURES_LIMIT, Frame, changed_links, frame_arrays
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
 from designer.analysis.legs import Legs, Routes
@@ -58,7 +59,7 @@ class Copies:
         """How many islands each of some links of leading islands stands for. : (n,)"""
         found = np.zeros(len(link), dtype=np.int64)
         for kind, members in enumerate(np.bincount(self.kind).tolist()):
-            found[self._of(kind, link)[0]] = members
+            found[self.of_kind(kind, link)[0]] = members
         return found
 
     def every(self, link: Int) -> tuple[Int, Int]:
@@ -66,13 +67,13 @@ class Copies:
         links: list[Int] = []
         rows: list[Int] = []
         for kind in range(len(self.lead)):
-            mine, place = self._of(kind, link)
+            mine, place = self.of_kind(kind, link)
             members = self.islands[self.kind == kind]
             links.append(self.links[self.link_start[members][:, None] + place].ravel())
             rows.append(np.tile(mine, len(members)))
         return np.concatenate(links), np.concatenate(rows)
 
-    def _of(self, kind: int, link: Int) -> tuple[Int, Int]:
+    def of_kind(self, kind: int, link: Int) -> tuple[Int, Int]:
         """Rows of `link` that are in the leading island of a kind, and their places among its links."""
         own = self.links[self.link_start[self.lead[kind]] : self.link_start[self.lead[kind] + 1]]
         place = np.searchsorted(own, link)
@@ -150,6 +151,10 @@ class Hops:
         Network links on the farthest path, most.
     passed
         Switches on ways between servers, by definition and kind of way, for their latency; see `through`.
+    first_resource
+        The first resource of every link.
+    plain
+        The hops of the plain design these were taken over from; see ``designer.analysis.frame.Departure``.
     """
 
     n_legs: int
@@ -172,6 +177,8 @@ class Hops:
     switches: Int
     network_links: float
     passed: tuple[tuple[tuple[int, ...], Float], ...]
+    first_resource: Int
+    plain: Hops | None = None
 
     @property
     def first(self) -> Int:
@@ -239,7 +246,7 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: C
     way = np.where(arrays.full[on], (resource - arrays.first_resource[on]) // arrays.cables[on], 0)
     classes = classes_of(arrays.rate_class[on], way, figures=tuple(cells.usage))
     if copies is not None:
-        classes = replace(classes, alike=_weighed(classes, copies.many(on)))
+        classes = replace(classes, alike=weighed(classes, copies.many(on)))
     both, hosted = _both_ways(network, routes, protocol)
     on_links = _cells(link, code, routes.share, both, net.n_links)
     two_way = classes_of(arrays.rate_class[both], net.link_def[both], figures=tuple(on_links.usage))
@@ -266,16 +273,18 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: C
         hosted=hosted,
         placement=int(placement.max(initial=0)),
         staged=bool(on_bus.any()),
-        links=_occurring(net.link_def[wide]),
-        parts=_occurring(net.part_def[ends]),
+        links=occurring(net.link_def[wide]),
+        parts=occurring(net.part_def[ends]),
         nics=joined[network.has(Capability.ATTACH)[joined]],
         switches=joined[network.has(Capability.SWITCH)[joined]],
         network_links=_farthest(legs, routes, outside.astype(np.float64)) if outside.any() else 0.0,
         passed=_passed(network, legs, routes, outside),
+        first_resource=arrays.first_resource,
     )
 
 
-def _weighed(classes: Classes, many: Int) -> Int:
+def weighed(classes: Classes, many: Int) -> Int:
+    """How many rows are in each class when each stands for so many. : many (n_rows,)"""
     return np.bincount(classes.of, many, len(classes.first)).astype(np.int64)
 
 
@@ -299,14 +308,14 @@ def _cells(row: Int, code: npt.NDArray[np.signedinteger[Any]], share: Float, row
         mine = rows[place] == row
         row, code, share = place[mine], code[mine], share[mine]
         rows, size = np.arange(len(rows)), len(rows)
-    codes = _occurring(code)
+    codes = occurring(code)
     if len(codes) == 1:
         return Cells(codes, np.bincount(row, share, size)[rows][None].astype(np.float64))
     each = [np.bincount(row[code == c], share[code == c], size)[rows] for c in codes]
     return Cells(codes, np.array(each, dtype=np.float64).reshape(len(codes), len(rows)))
 
 
-def _occurring(numbers: npt.NDArray[np.signedinteger[Any]]) -> tuple[int, ...]:
+def occurring(numbers: npt.NDArray[np.signedinteger[Any]]) -> tuple[int, ...]:
     """Small numbers that occur: counting finds them without sorting millions of rows."""
     return tuple(np.flatnonzero(np.bincount(numbers)).tolist()) if len(numbers) else ()
 
@@ -319,7 +328,7 @@ def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, fr
     rows, links = both_directions(network, routes.channel, routes.flow, protocol)
     hosted = rows[protocol[routes.flow[rows]] == COPY]
     definitions = network.net.link_def[routes.channel[hosted] >> 1]
-    return links, frozenset(_occurring(definitions))
+    return links, frozenset(occurring(definitions))
 
 
 def _farthest(legs: Legs, routes: Routes, cost: Float) -> float:
@@ -348,7 +357,7 @@ def _passed(
             continue
         share = routes.share[rows] / (legs.share[routes.flow[rows]] if rows[0] < own else routes.stands[rows - own])
         passed = net.part_def[end]
-        definitions = _occurring(passed)
+        definitions = occurring(passed)
         flows, flow = np.unique(routes.flow[rows], return_inverse=True)
         each = [np.bincount(flow, np.where(passed == d, share, 0.0), len(flows)) for d in definitions]
         times = np.array(each, dtype=np.float64)
@@ -404,6 +413,10 @@ def _classes_size(found: tuple[ChannelClasses, tuple[Float, ...]]) -> int:
 
 @memo(most=STRUCTURES_LIMIT, size=_classes_size, budget=LIFTED_LIMIT)
 def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[ChannelClasses, tuple[Float, ...]]:
+    plain = tuple(hops.plain for hops in sides)
+    if frame.departs is not None and None not in plain:
+        usual = _channels_in_classes(frame.departs.frame, tuple(hops for hops in plain if hops is not None))
+        return _departed(frame, *usual)
     arrays = frame_arrays(frame)
     n = 2 * len(arrays.full)
     classes = ChannelClasses(np.zeros(n, dtype=np.int32), np.zeros(min(n, 1), dtype=np.int64))
@@ -425,3 +438,20 @@ def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[Channel
         per_class = np.concatenate([[0.0], hops.usage[hops.classes.first]])
         used.append(np.stack([per_class[mine[classes.first]], per_class[mine[classes.first ^ 1]]]))
     return classes, tuple(used)
+
+
+def _departed(
+    frame: Frame, classes: ChannelClasses, used: tuple[Float, ...]
+) -> tuple[ChannelClasses, tuple[Float, ...]]:
+    """Classes of channels of the plain frame with those of links that differ told apart, where they are used."""
+    arrays, links = frame_arrays(frame), changed_links(frame)
+    channels = np.sort(np.concatenate([2 * links, 2 * links + 1]))
+    of = classes.of[channels]
+    busy = np.zeros(len(channels), dtype=bool)
+    for mine, opposite in used:
+        busy |= (mine[of] > 0) | (~arrays.full[channels >> 1] & (opposite[of] > 0))
+    channels = channels[busy]
+    found = split(classes.of, classes.first, channels, arrays.rate_class[channels >> 1].astype(np.int64))
+    found.of.setflags(write=False)
+    told = ChannelClasses(found.of, found.first)
+    return told, tuple(side[:, found.was] for side in used)

@@ -13,7 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.frame import FRAMES_LIMIT, STRUCTURES_LIMIT, Frame, frame_arrays, size_of
+from designer.analysis.class_splits import split
+from designer.analysis.frame import (
+    FRAMES_LIMIT,
+    STRUCTURES_LIMIT,
+    Departure,
+    Frame,
+    changed_links,
+    changed_parts,
+    frame_arrays,
+    size_of,
+)
 from designer.analysis.hashing import Hash, mix
 from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
@@ -119,6 +129,40 @@ def find_islands(network: Network) -> Islands:
 
 @memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT)
 def _places(frame: Frame) -> _Places:
+    return _found(frame) if frame.departs is None else _departed(frame, frame.departs)
+
+
+@memo(most=NETWORKS_LIMIT)
+def plain_classes(network: Network) -> tuple[int, ...] | None:
+    """The class of the plain network that each class of islands was; None where some are made otherwise."""
+    if network.plain is None:
+        return None
+    own, plain = find_islands(network), find_islands(network.plain)
+    was = plain.class_of[_places(network.frame).first].tolist()
+    same = all(one.shape is plain.classes[of].shape for one, of in zip(own.classes, was, strict=True))
+    return tuple(was) if same else None
+
+
+def _departed(frame: Frame, departs: Departure) -> _Places:
+    """The places of the plain frame, with classes of their own for islands of which parts or inner links differ."""
+    net, arrays, plain = frame.net, frame_arrays(frame), _places(departs.frame)
+    parts, links = changed_parts(frame), changed_links(frame)
+    links = links[arrays.domain[links] != NETWORK]
+    holder = arrays.island[net.link_a[links]]
+    islands = np.unique(np.concatenate([arrays.island[parts], holder]))
+    signs = _sums(
+        mix(net.part_def[parts], plain.local[parts]), np.searchsorted(islands, arrays.island[parts]), len(islands)
+    )
+    signs += _sums(
+        mix(net.link_def[links] + net.n_parts, plain.link_local[links]),
+        np.searchsorted(islands, holder),
+        len(islands),
+    )
+    found = split(plain.class_of, plain.first, islands, signs.view(np.int64))
+    return replace(plain, first=found.first, class_of=found.of)
+
+
+def _found(frame: Frame) -> _Places:
     net, arrays = frame.net, frame_arrays(frame)
     island, n = arrays.island, arrays.n_islands
     parts = np.argsort(island, kind="stable")

@@ -29,6 +29,7 @@ from designer.analysis.frame import (
     FRAMES_LIMIT,
     STRUCTURES_LIMIT,
     Bool,
+    Departure,
     Float,
     Frame,
     FrameArrays,
@@ -42,7 +43,8 @@ from designer.analysis.frame import (
 )
 from designer.catalog.parttype import Capability, PartKind, part_kinds, value_of
 from designer.design.document import Design, Part
-from designer.design.elaborate import Netlist, Shape, elaborate
+from designer.design.elaborate import Netlist, elaborate, plain_definitions
+from designer.design.shapes import Shape, plain_of
 from designer.errors import AnalysisError
 from designer.memo import Alike, Memo, memo
 from designer.sources import Status
@@ -70,6 +72,9 @@ class Network:
     part_resources : what is inside each part definition, None for nothing
     frame, arrays
         What it has in common with networks that differ in rates alone, and the arrays of that.
+    plain
+        The network of the plain design, where its members differ from that in values alone; see
+        ``designer.analysis.frame.Departure``.
     """
 
     design: Design
@@ -79,6 +84,7 @@ class Network:
     part_resources: tuple[PartResource | None, ...]
     frame: Frame
     arrays: FrameArrays
+    plain: Network | None = None
 
     @property
     def domain(self) -> Int:
@@ -193,6 +199,18 @@ class Network:
     def parts_of_kind(self, name: str) -> Int:
         """Numbers of all parts of a kind."""
         return parts_of_kind(self.frame, name)
+
+    def common_link(self, links: Int) -> Int:
+        """The definition that each of some links is told as: those of an edited member that say what they said before
+        are those of the other members. : (n,)
+        """
+        found = self.net.link_def[links]
+        return self.frame.departs.common_link[found] if self.frame.departs is not None else found
+
+    def common_part(self, parts: Int) -> Int:
+        """The same of parts. : (n,)"""
+        found = self.net.part_def[parts]
+        return self.frame.departs.common_part[found] if self.frame.departs is not None else found
 
     def ends(self, channel: int) -> tuple[int, int]:
         """Part numbers a channel runs from and to."""
@@ -366,12 +384,43 @@ def network_of(design: Design, net: Netlist) -> Network:
     inner = tuple(r is not None for r in per_definition)
     hashed = design.policy.ecmp == "hash"
     key = (net.shape, tuple(k.name for k in kinds), names, links, inner, hashed)
-    frame = Frame(net, kinds, links, inner, hashed)
+    frame, plain = Frame(net, kinds, links, inner, hashed), None
     if net.changed is None:
-        frame = _frames(key, lambda: frame)
-    network = Network(design, net, kinds, facts, per_definition, frame, frame_arrays(frame))
+        plain, departs = _plain(design, frame)
+        own = (departs.own_part.tobytes(), departs.own_link.tobytes()) if departs is not None else ()
+        frame = _frames((*key, *own), lambda: replace(frame, departs=departs))
+    network = Network(design, net, kinds, facts, per_definition, frame, frame_arrays(frame), plain)
     _class_rate(network)
     return network
+
+
+def _plain(design: Design, frame: Frame) -> tuple[Network, Departure] | tuple[None, None]:
+    """The network of the plain design, and how a frame departs from it; none where they differ in more than values."""
+    usual = plain_of(design)
+    if usual is design or frame.net.block is not design:
+        return None, None
+    net = elaborate(usual)
+    network = network_of(usual, net)
+    part_of, link_of = plain_definitions(frame.net, net)
+    known = network.frame
+    alike = all(
+        kind is known.kinds[of] and inner == known.inner[of]
+        for kind, inner, of in zip(frame.kinds, frame.inner, part_of.tolist(), strict=True)
+    ) and all(
+        facts == known.links[of] and link.kind == net.link_defs[of].kind
+        for facts, link, of in zip(frame.links, frame.net.link_defs, link_of.tolist(), strict=True)
+    )
+    if not alike:
+        return None, None
+    own_part = _unlike(frame.net.part_defs, net.part_defs, part_of)
+    own_link = _unlike(frame.net.link_defs, net.link_defs, link_of)
+    return network, Departure(known, part_of, link_of, own_part, own_link)
+
+
+def _unlike(own: Sequence[object], plain: Sequence[object], of: Int) -> Bool:
+    """Which definitions say something else than the plain ones that stand there."""
+    pairs = ((one, plain[other]) for one, other in zip(own, of.tolist(), strict=True))
+    return np.array([one is not other and one != other for one, other in pairs], dtype=bool)
 
 
 _frames: Alike[Frame] = Alike(STRUCTURES_LIMIT)

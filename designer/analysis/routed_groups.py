@@ -8,15 +8,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.departed_hops import copies_on, hops_on, legs_on
 from designer.analysis.frame import STRUCTURES_LIMIT
 from designer.analysis.hashing import mix
 from designer.analysis.hop_loads import Common, Copies, Hops, common_of, hops_of, leading
 from designer.analysis.hops import Pattern, RingsFound, all_with_all, legs_of, pattern_of, same_rings
-from designer.analysis.islands import find_islands
+from designer.analysis.islands import find_islands, plain_classes
 from designer.analysis.legs import Legs, Routes, Segments
 from designer.analysis.network import Network
-from designer.analysis.routes import route, same_segments
-from designer.analysis.staging import staged, stops_key
+from designer.analysis.routes import route, same_segments, segments_on
+from designer.analysis.staging import staged, stops_as_plain, stops_key
 from designer.analysis.structure import Structure, digest, structure_of
 from designer.errors import AnalysisError
 from designer.formulas.collectives import PathClass
@@ -103,10 +104,44 @@ def routed_groups(network: Network, groups: Int, place: str, what: str) -> Route
     known = kept.get(key)
     found = known.on(network, place) if known is not None else None
     if found is None:
-        found = _route(network, groups, place, what)
+        found = _from_plain(network, groups, place, what) or _route(network, groups, place, what)
     if found is not known:
         kept.keep(key, found, found.size())
     return found
+
+
+def _from_plain(network: Network, groups: Int, place: str, what: str) -> RoutedGroups | None:
+    """Groups as they are routed on the plain network; None where members that differ send or go other ways."""
+    was = plain_classes(network)
+    if network.plain is None or was is None or not stops_as_plain(network):
+        return None
+    usual = routed_groups(network.plain, groups, place, what)
+    rings = tuple((k, at, found) for cls, at, found in usual.rings for k, before in enumerate(was) if before == cls)
+    inside_segments, segments = (segments_on(network, s) for s in (usual.inside_segments, usual.segments))
+    if inside_segments is None or segments is None or not same_rings(network, rings):
+        return None
+    copies = copies_on(network, usual.copies) if usual.copies is not None else None
+    sides = [
+        (hops, hops_on(network, hops, own) if hops is not None else None)
+        for hops, own in ((usual.inside, copies), (usual.between, None), (usual.exchange, None))
+    ]
+    if any(hops is not None and here is None for hops, here in sides):
+        return None
+    inside, between, exchange = (here for _, here in sides)
+    common = common_of(network, inside, between) if inside is not None and between is not None else None
+    lead = legs_on(network, usual.every, copies)
+    return replace(
+        usual,
+        inside=inside,
+        between=between,
+        exchange=exchange,
+        common=common,
+        lead=lead,
+        copies=copies,
+        inside_segments=inside_segments,
+        segments=segments,
+        rings=rings,
+    )
 
 
 def _hops(

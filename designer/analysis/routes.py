@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from designer.analysis.fabric_routes import across
 from designer.analysis.gateways import Fabric, cross, find_doors, find_fabric
-from designer.analysis.islands import Islands, find_islands
+from designer.analysis.islands import Islands, find_islands, plain_classes
 from designer.analysis.legs import Collected, Float, Int, Legs, Routes, Segments, groups_of, join_legs
 from designer.analysis.network import Network
 from designer.analysis.routing.host_paths import Rules, find_segment
@@ -36,6 +37,9 @@ def route(network: Network, legs: Legs, *, sums: bool = False, kept: bool = True
     """
     if not kept:
         return _route(network, legs, sums)
+    usual = _plain_routes(network, legs, sums)
+    if usual is not None:
+        return usual
     known = _kept(structure_of(network))
     key = digest(legs.flow, legs.source, legs.target, legs.share) + bytes([sums])
     found = known.get(key)
@@ -45,6 +49,24 @@ def route(network: Network, legs: Legs, *, sums: bool = False, kept: bool = True
             array.setflags(write=False)
         known.keep(key, found, len(found.flow))
     return found
+
+
+def _plain_routes(network: Network, legs: Legs, sums: bool) -> Routes | None:
+    """The routes on the plain network, where paths inside islands are as they are there."""
+    if network.plain is None or plain_classes(network) is None:
+        return None
+    usual = route(network.plain, legs, sums=sums)
+    segments = segments_on(network, usual.rests_on)
+    return replace(usual, rests_on=segments) if segments is not None else None
+
+
+def segments_on(network: Network, segments: Segments) -> Segments | None:
+    """Paths inside islands of the plain network, by classes of this one; None where some are others here."""
+    was = plain_classes(network)
+    if was is None:
+        return None
+    here = tuple((k, a, b, way) for cls, a, b, way in segments for k, before in enumerate(was) if before == cls)
+    return here if same_segments(network, here) else None
 
 
 def same_segments(network: Network, segments: Segments) -> bool:

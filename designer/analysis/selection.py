@@ -52,7 +52,8 @@ def resolve(network: Network, selector: str, place: str) -> Int:
     with raised_as(AnalysisError, place):
         if any(piece == "memory" or piece in TIERS for piece in pieces):
             return _distinct([_choose_piece(network.frame, piece, network) for piece in pieces], selector)
-        return _chosen(network.frame, selector)
+        departs = network.frame.departs
+        return _chosen(departs.frame if departs is not None else network.frame, selector)
 
 
 @memo(most=STRUCTURES_LIMIT)

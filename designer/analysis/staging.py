@@ -106,6 +106,15 @@ def stops_key(network: Network) -> bytes:
     return said + b"".join(array.tobytes() for array in arrays)
 
 
+def stops_as_plain(network: Network) -> bool:
+    """True if traffic stops in host memory where it does on the plain network."""
+    plain, departs = network.plain, network.frame.departs
+    if plain is None or departs is None:
+        return False
+    found = (_refusing_definitions, hosted_definitions, tiers_of_definitions)
+    return all(np.array_equal(of(network), of(plain)[departs.part_of]) for of in found)
+
+
 def _rows(legs: Legs, keep: Bool | Int) -> Legs:
     return Legs(legs.flow[keep], legs.source[keep], legs.target[keep], legs.share[keep])
 

@@ -45,6 +45,8 @@ def passing(network: Network) -> Bool:
 
 @memo(most=STRUCTURES_LIMIT)
 def _passing(frame: Frame) -> Bool:
+    if frame.departs is not None:
+        return _passing(frame.departs.frame)
     return np.array([k.passes(Domain.NETWORK, Domain.NETWORK) for k in frame.kinds], dtype=bool)[frame.net.part_def]
 
 

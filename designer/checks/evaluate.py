@@ -7,6 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final
 
+from designer.catalog.parttype import link_kinds, part_kinds
 from designer.checks.arithmetic import calculated, closest, holds
 from designer.checks.functions import FUNCTIONS, Counts, Missing, Thing, Value, one_of
 from designer.checks.syntax import Amount, AnyOf, Call, CheckError, Comparison, Member, Name, Pair, Sign, Text, Tree
@@ -85,7 +86,9 @@ class Evaluator:
                 f"name one: workload({', '.join(map(repr, jobs))})",
             )
         known = ", ".join((*self.world.design.workloads, "findings", "parts", "links"))
-        raise CheckError(f"there is no {tree.name!r}", tree.at, f"there are {known}")
+        hyphened = next((w for w in self.world.design.workloads if w.startswith(f"{tree.name}-")), None)
+        mend = f'write workload("{hyphened}"), a minus subtracts' if hyphened else f"there are {known}"
+        raise CheckError(f"there is no {tree.name!r}", tree.at, mend)
 
     def _member(self, tree: Member) -> Value:
         of, name = self.value(tree.of), tree.name
@@ -95,7 +98,7 @@ class Evaluator:
                     raise CheckError(f"findings have no {name!r}", tree.at, f"use {', '.join(Severity)}")
                 return Found(tuple(f for f in of.findings if f.severity == name))
             case Counts():
-                return Measure.exact(float(self.world.counts(of.what).get(name, 0)))
+                return Measure.exact(float(self._counted(of.what, name, tree.at)))
             case Job():
                 return self.world.metric(of.id, name, self.load)
             case Thing():
@@ -115,6 +118,16 @@ class Evaluator:
                 raise CheckError(
                     f"this has no {name!r}", tree.at, "only workloads, findings, parts and lists have parts"
                 )
+
+    def _counted(self, what: str, kind: str, at: int) -> int:
+        """How many parts or links of a kind: of a kind nobody knows none would be right for ever."""
+        counts = self.world.counts(what)
+        known = {*counts, *(part_kinds() if what == "parts" else link_kinds())}
+        if kind not in known:
+            near = get_close_matches(kind, sorted(known), 3)
+            mend = f"did you mean {' or '.join(near)}?" if near else f"the design has {', '.join(counts)}"
+            raise CheckError(f"{what} have no kind {kind!r}", at, mend)
+        return counts.get(kind, 0)
 
     def _loss(self, of: Loss, name: str, at: int) -> Value:
         world = self.world

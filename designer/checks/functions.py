@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Final, Protocol
 
 from designer.checks.arithmetic import at_end, finite
@@ -11,6 +12,8 @@ from designer.checks.syntax import Call, CheckError
 from designer.checks.values import NONE, Found, Measure, Several, Truth, Word, combine, unit_of
 from designer.checks.world import Job, Loss, World, bottleneck_text, matches
 from designer.design.channels import channel_number
+from designer.finding_codes import CODES
+from designer.rules.rule import rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,12 @@ def _none(context: Context, tree: Call, arguments: list[Value]) -> Value:
 def _findings(context: Context, tree: Call, arguments: list[Value]) -> Value:
     """``findings("NET002")``: those of some codes."""
     codes = {context.word(arguments, k, tree) for k in range(len(arguments))}
+    for code in sorted(codes):
+        # of a code that nothing has there would be none for ever
+        if code not in CODES and code not in rules():
+            near = get_close_matches(code.upper(), (*rules(), *CODES), 2)
+            mend = f"did you mean {' or '.join(near)}?" if near else "docs/findings.md lists them"
+            raise CheckError(f"no finding has the code {code!r}", tree.at, mend)
     return Found(tuple(f for f in context.world.findings if f.code in codes))
 
 

@@ -125,11 +125,22 @@ _LEAST_PAGE: Final = 20
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = (), margin: str = "") -> str:
     """Columns that line up, each line after a `margin`; `right` names columns aligned to the right.
 
-    In a terminal (or COLUMNS) too narrow for them cells go on below themselves; what still does not fit is cut.
+    In a terminal (or COLUMNS) too narrow for them cells go on below themselves; columns that still do not fit follow
+    in a table of their own, after the first column once more.
     """
     cells = [[str(cell) for cell in row] for row in rows]
-    room = _page()
+    room = page_width()
     kept = None if room is None else room - len(margin)
+    fit = len(headings) if kept is None else _columns_that_fit(headings, cells, kept)
+    if fit < len(headings):
+        blocks: list[str] = []
+        # what has no heading marks rows, and names none
+        named = range(1 if headings[0] else 2)
+        for chosen in (range(fit), (*named, *range(fit, len(headings)))):
+            block = [[row[i] for i in chosen] for row in cells]
+            aligned = [k for k, i in enumerate(chosen) if i in right]
+            blocks.append(table([headings[i] for i in chosen], block, aligned, margin))
+        return "\n\n".join(blocks)
     widths = _widths(headings, cells, kept)
     lines = [*_wrapped(headings, widths), ["─" * width for width in widths]]
     lines += [line for row in cells for line in _wrapped(row, widths)]
@@ -146,7 +157,7 @@ def _room(stream: Any) -> int | None:
     return shutil.get_terminal_size((160, 40)).columns if stream.isatty() else None
 
 
-def _page() -> int | None:
+def page_width() -> int | None:
     """Columns of tables and prose: of the terminal, or what COLUMNS asks for where the output is piped."""
     asked = os.environ.get("COLUMNS", "")
     wanted = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 else 0
@@ -171,6 +182,15 @@ def _widths(headings: Sequence[str], rows: Sequence[Sequence[str]], room: int | 
     return widths
 
 
+def _columns_that_fit(headings: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> int:
+    """How many columns from the left have room with cells of readable width; all where hardly any two would."""
+    for count in range(len(headings), 1 if headings and headings[0] else 2, -1):
+        widths = _widths(headings[:count], [row[:count] for row in rows], room)
+        if sum(widths) + 2 * (count - 1) <= room:
+            return count
+    return len(headings)
+
+
 def _lines(cell: str, width: int, *, broken: bool = False) -> list[str]:
     if len(cell) <= width and cell.isprintable():
         return [cell]
@@ -186,7 +206,7 @@ def _wrapped(row: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
 def paragraph(opening: str, text: str, below: str | None = None) -> str:
     """Prose on lines of a readable width; `below` begins all but the first, or blanks as wide as the opening."""
     below = " " * len(opening) if below is None else below
-    width = min(_LINE_WIDTH, _page() or _LINE_WIDTH)
+    width = min(_LINE_WIDTH, page_width() or _LINE_WIDTH)
     return textwrap.fill(
         text,
         width,

@@ -7,6 +7,7 @@ limit: the end of the 80 % band, moved out as far as a normal spread of logarith
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -183,8 +184,8 @@ def sheet(machine: Machine) -> list[Trial]:
     for drive in machine.drives:
         name = drive.rpartition("/")[2]
         command = (
-            f"fio --name={name} --filename=/dev/{name} --rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=32"
-            " --numjobs=4 --runtime=60 --time_based --group_reporting"
+            f"fio --name={name} --filename=/dev/{_block_device(name)} --rw=read --bs=1M --direct=1 --ioengine=libaio"
+            " --iodepth=32 --numjobs=4 --runtime=60 --time_based --group_reporting"
         )
         found.append(Trial("fio", (drive,), "fio", command))
     for store in machine.stores:
@@ -204,6 +205,11 @@ def sheet(machine: Machine) -> list[Trial]:
             command = f"ib_write_bw -d {name} -q 4 -s 1048576 --report_gbits -D 20 [other host]"
             found.append(Trial("ib", (nic, other), "ib_write_bw", command))
     return found
+
+
+def _block_device(name: str) -> str:
+    """What a drive is read as: an NVMe controller is no block device, its first namespace is."""
+    return f"{name}n1" if re.fullmatch(r"nvme\d+", name) else name
 
 
 def collective(machine: Machine, name: str, ranks: int, size: int) -> Trial:

@@ -132,6 +132,7 @@ def _links(network: Network, bottleneck: Bottleneck, prices: Prices) -> Iterator
     ends = [int(network.net.link_a[link]), int(network.net.link_b[link])]
     if definition.kind == "pcie":
         yield from _slots(network, link, prices)
+        yield from _uplinks(network, link, prices)
         yield from _moves(network, link)
     if network.domain[link] == NETWORK:
         yield from _cables(network, link, prices)
@@ -208,6 +209,44 @@ def _slots(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
         edit = ChangeLinks(ids, changes, within=within)
         title = f"run {what} at PCIe {most_generation}.0"
         yield Candidate(title, f"slot:{within}{ids}", edit, Cost.of(prices.by_part, 0.0, times))
+
+
+def _uplinks(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
+    """A second uplink of a PCIe switch, where both of its ends have lanes left."""
+    net = network.net
+    definition = net.link(link)
+    ends = [int(e[link]) for e in (net.link_a, net.link_b)]
+    kinds = [net.part(end).kind for end in ends]
+    if definition.count > 1 or "pcie_switch" not in kinds or not set(kinds) <= {"pcie_switch", "cpu", "numa"}:
+        return
+    within, own, times = _alike_links(network, link)
+    lanes = definition.count * (definition.lanes or 16)
+    if any(_free_lanes(network, end) < lanes * _ends_at(network, own, end) for end in ends):
+        return
+    ids = tuple(x.id for x in own)
+    change = ChangeWirings if isinstance(definition, Wiring) else ChangeLinks
+    edit = change(ids, {"count": 2 * definition.count}, within=within)
+    what = f"a second x{definition.lanes or 16} uplink"
+    title = f"add {what} at {ids[0]}" if len(ids) == 1 else f"add {what} at each of {len(ids)} such as {ids[0]}"
+    cost = Cost.of(prices.by_part, prices.of_link("pcie", definition.count * times), 2 * definition.count * times)
+    yield Candidate(title, f"uplink:{within}{ids}", edit, cost)
+
+
+def _ends_at(network: Network, own: Sequence[Link | Wiring], number: int) -> int:
+    """How many links of some definitions end at a part."""
+    net = network.net
+    defs = [k for k, d in enumerate(net.link_defs) if any(d is one for one in own)]
+    return int((np.isin(net.link_def, defs) & ((net.link_a == number) | (net.link_b == number))).sum())
+
+
+def _free_lanes(network: Network, number: int) -> float:
+    """PCIe lanes of a part that no link has; infinite where it does not say how many it has."""
+    net = network.net
+    lanes = _known(network, net.part(number), "pcie_lanes", 0)
+    if not lanes:
+        return np.inf
+    at = np.flatnonzero((net.link_a == number) | (net.link_b == number)).tolist()
+    return lanes - sum(d.count * (d.lanes or 0) for d in map(net.link, at) if d.kind == "pcie")
 
 
 def _known(network: Network, part: Part, name: str, otherwise: int) -> int:

@@ -130,20 +130,21 @@ class _Bundles:
     def add(self, a: int, b: int, values: LinkValues, what: What, link_id: str, times: int) -> None:
         if a == b or a < 0 or b < 0:
             return
-        key = (a, b, values.kind) if a < b else (b, a, values.kind)
-        rate, rank = _rate(values.kind, values.bandwidth_per_direction, values.generation, values.lanes, values.status)
+        kind, n = values.kind, len(self.a)
+        key = (a, b, kind) if a < b else (b, a, kind)
+        rate, rank = _rate(kind, values.bandwidth_per_direction, values.generation, values.lanes, values.status)
         count = values.count * times
-        at = self.at.setdefault(key, len(self.a))
-        if isinstance(values, Link) and values.bends and at not in self.bends:
+        at = self.at.setdefault(key, n)
+        if what == "links" and isinstance(values, Link) and values.bends and at not in self.bends:
             points = np.array([(p.x, p.y) for p in values.bends], dtype=np.float64)
-            self.bends[at] = points if at == len(self.a) or self.a[at] == a else points[::-1]
-        if at == len(self.a):
+            self.bends[at] = points if at == n or self.a[at] == a else points[::-1]
+        if at == n:
             self.a.append(a)
             self.b.append(b)
             self.count.append(count)
             self.capacity.append(count * rate)
             self.rank.append(rank)
-            self.kinds.append(values.kind)
+            self.kinds.append(kind)
             self.first.append(BundledLink(what, link_id, False))
             return
         self.count[at] += count
@@ -179,8 +180,11 @@ def _rate(
 
 def _own_connections(block: Block, boxes: Boxes) -> Connections:
     bundles = _Bundles()
+    known = boxes.own_parts.get
     for link in block.links.values():
-        bundles.add(box_at(boxes, link.a), box_at(boxes, link.b), link, "links", link.id, 1)
+        a, b = known(link.a), known(link.b)
+        a, b = box_at(boxes, link.a) if a is None else a, box_at(boxes, link.b) if b is None else b
+        bundles.add(a, b, link, "links", link.id, 1)
     if block.wirings:
         try:
             _add_wirings(bundles, block, boxes, elaborate(block))

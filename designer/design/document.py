@@ -7,6 +7,7 @@ changes: an edit is a function from design to design (``designer.design.edits``)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Annotated, Any, Literal, TypeVar
@@ -37,11 +38,15 @@ MAX_PARTS = 4_000_000
 MAX_BENDS = 64
 #: no rack is taller
 MAX_RACK_UNITS = 100
+#: what nearly every id is made of: told by one look at it
+_USUAL_ID = re.compile(r"[A-Za-z0-9_.:#()-]{1,200}", re.ASCII).fullmatch
 _FORBIDDEN_IN_ID = frozenset("/[]*{}\"'`<>|\\")
 
 
 def check_id(text: str) -> str:
     """`text` if it can be an id: 1 to 200 printable characters, none of ``/ [ ] * { } < > |``, no blank ends."""
+    if _USUAL_ID(text):
+        return text
     if not text or len(text) > 200 or text != text.strip() or not text.isprintable():
         raise ValueError(f"{text[:40]!r} cannot be an id: use 1 to 200 printable characters without blanks at the ends")
     if not _FORBIDDEN_IN_ID.isdisjoint(text):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from designer.design.document import MAX_PARTS, Block, Group, Link, Part, Wiring
 from designer.design.joining import Int, ends_of, expand_wiring, parents_of, refuse_many
 from designer.design.pattern import Selection
 from designer.design.selectors import Selector, natural_key, parse_selector
+from designer.design.shapes import SHAPES_LIMIT, Shape, plain_of, shape_of
 from designer.errors import DocumentError
-from designer.memo import Alike, Memo, memo
+from designer.memo import Memo, memo
 
 #: numbers of parts, links and definitions are kept as these: they stay below MAX_PARTS, and a million of each is kept.
 #: Their products do not fit: what multiplies them widens them first
@@ -61,6 +62,8 @@ class Arrays:
     link_a, link_b, link_def : (n_links,) ends and definition of each link; one entry is one bundle
     wirings
         Name of each wiring, its first link and the one after its last.
+    shared
+        True if ends and parents are those of the plain block, whose arrays count for them.
     """
 
     part_def: Int
@@ -69,16 +72,7 @@ class Arrays:
     link_b: Int
     link_def: Int
     wirings: tuple[tuple[str, int, int], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shape:
-    """What blocks have in common whose parts stand and are joined alike, whatever the values of parts and links.
-
-    One object for all of them: an edit of a value finds the arrays made, and so does its undo.
-    """
-
-    block: Block
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -317,31 +311,10 @@ def _compile(block: Block) -> Netlist:
     return replace(half, link_defs=link_defs, n_links=n_links, wirings=wirings)
 
 
-def shape_of(block: Block) -> Shape:
-    """The shape of a block: the same object for all blocks whose parts stand and are joined alike."""
-    return _shape(block)
-
-
-@memo(most=8192)
-def _shape(block: Block) -> Shape:
-    key = (
-        tuple((p.id, p.parent) for p in block.parts.values()),
-        tuple((one.id, one.a, one.b) for one in block.links.values()),
-        tuple(
-            (g.id, g.replicas, g.parent, _shape(g.content), *((i, _shape(b)) for i, b in g.exceptions.items()))
-            for g in block.groups.values()
-        ),
-        tuple((w.id, w.pattern, w.a, w.b) for w in block.wirings.values()),
-    )
-    return _shapes(key, lambda: Shape(block))
-
-
-#: shapes known at the same time
-_SHAPES_LIMIT: Final = 2048
-_shapes: Alike[Shape] = Alike(_SHAPES_LIMIT)
-
-#: bytes that parts and links take in the arrays, and that the definition of one takes: a netlist keeps its design
+#: bytes that parts and links take in the arrays, where ends are shared, and that the definition of one takes: a netlist
+#: keeps its design
 _ENTRY: Final = 12
+_SHARED_ENTRY: Final = 4
 _DEFINITION: Final = 2500
 #: most that netlists asked for last keep together, and their arrays [B]
 _BUDGET: Final = 64_000_000
@@ -352,13 +325,13 @@ def _weight(net: Netlist) -> int:
 
 
 def _size(arrays: Arrays) -> int:
-    return _ENTRY * (len(arrays.part_def) + len(arrays.link_def))
+    return (_SHARED_ENTRY if arrays.shared else _ENTRY) * (len(arrays.part_def) + len(arrays.link_def))
 
 
 _compiled = Memo(_compile, most=8192, size=_weight, budget=_BUDGET)
 
 
-@memo(most=_SHAPES_LIMIT, size=_size, budget=_BUDGET)
+@memo(most=SHAPES_LIMIT, size=_size, budget=_BUDGET)
 def _expanded(shape: Shape) -> Arrays:
     """All parts and links of blocks of a shape."""
     block = shape.block
@@ -368,7 +341,49 @@ def _expanded(shape: Shape) -> Arrays:
             f"the design elaborates to {size:,} parts or links, more than {MAX_PARTS:,}",
             remedy="use fewer replicas in its groups",
         )
+    plain = plain_of(block)
+    if plain is not block:
+        return _defined(_half(block, shape), _expanded(shape_of(plain)))
     return _joined(block, _half(block, shape))
+
+
+def _defined(half: Netlist, plain: Arrays) -> Arrays:
+    """The arrays of a block from those of its plain one: parts and links stand alike, definitions are its own."""
+    part_def, link_def = [_numbers(np.arange(half.own_parts))], [_numbers(np.arange(half.own_links))]
+    for run in _member_runs(half):
+        part_def.append(np.tile(run.net.part_def + run.part_base, run.last - run.first))
+        link_def.append(np.tile(run.net.link_def + run.link_base, run.last - run.first))
+    for k, (_, start, stop) in enumerate(plain.wirings):
+        link_def.append(_numbers(np.full(stop - start, len(half.link_defs) + k)))
+    columns = [np.concatenate([_numbers(piece) for piece in column]) for column in (part_def, link_def)]
+    for array in columns:
+        array.setflags(write=False)
+    return Arrays(columns[0], plain.parent, plain.link_a, plain.link_b, columns[1], plain.wirings, shared=True)
+
+
+def plain_definitions(net: Netlist, plain: Netlist) -> tuple[Int, Int]:
+    """For each definition of parts, and of links, the one of the plain netlist that stands where it stands.
+
+    Parameters
+    ----------
+    plain
+        The netlist of ``plain_of(net.block)``.
+    """
+    parts, links = [np.arange(plain.own_parts)], [np.arange(plain.own_links)]
+    part_base, link_base = plain.own_parts, plain.own_links
+    for group, usual in zip(net.groups, plain.groups, strict=True):
+        bases: list[tuple[int, int]] = []
+        for one in usual.nets:
+            bases.append((part_base, link_base))
+            part_base, link_base = part_base + len(one.part_defs), link_base + len(one.link_defs)
+        for k, one in enumerate(group.nets):
+            # the content is the first of both, even if no member has it
+            other = int(usual.net_of[int(np.flatnonzero(group.net_of == k)[0])]) if k else 0
+            part_of, link_of = plain_definitions(one, usual.nets[other])
+            parts.append(part_of + bases[other][0])
+            links.append(link_of + bases[other][1])
+    links.append(np.arange(link_base, len(plain.link_defs)))
+    return np.concatenate(parts), np.concatenate(links)
 
 
 def distinct_links(net: Netlist) -> tuple[Int, Int]:
@@ -376,7 +391,7 @@ def distinct_links(net: Netlist) -> tuple[Int, Int]:
     return _distinct_links(net.shape)
 
 
-@memo(most=_SHAPES_LIMIT)
+@memo(most=SHAPES_LIMIT)
 def _distinct_links(shape: Shape) -> tuple[Int, Int]:
     arrays = _expanded(shape)
     # a drawn link always joins the same two definitions; those of a wiring may not
@@ -460,26 +475,19 @@ def _joined(block: Block, half: Netlist) -> Arrays:
     part_def = [_numbers(np.arange(half.own_parts))]
     parent = [np.array(parents_of(block, local), dtype=np.int64)]
     member_links: list[tuple[Int, Int, Int]] = []
-    part_base, link_base = half.own_parts, half.own_links
-    for group, made in zip(block.groups.values(), half.groups, strict=True):
-        holder = -1 if group.parent is None else local[group.parent]
-        bases: list[tuple[int, int]] = []
-        for net in made.nets:
-            bases.append((part_base, link_base))
-            part_base, link_base = part_base + len(net.part_defs), link_base + len(net.link_defs)
-        for first, last in _runs(made.net_of):
-            k = int(made.net_of[first])
-            net, copies = made.nets[k], last - first
-            shift = _numbers(made.part_start[first:last, None])
-            part_def.append(np.tile(net.part_def + bases[k][0], copies))
-            parent.append(np.where(net.parent >= 0, net.parent + shift, holder).ravel())
-            member_links.append(
-                (
-                    (net.link_a + shift).ravel(),
-                    (net.link_b + shift).ravel(),
-                    np.tile(net.link_def + bases[k][1], copies),
-                )
+    for run in _member_runs(half):
+        held = block.groups[run.group.id].parent
+        net, copies = run.net, run.last - run.first
+        shift = _numbers(run.group.part_start[run.first : run.last, None])
+        part_def.append(np.tile(net.part_def + run.part_base, copies))
+        parent.append(np.where(net.parent >= 0, net.parent + shift, -1 if held is None else local[held]).ravel())
+        member_links.append(
+            (
+                (net.link_a + shift).ravel(),
+                (net.link_b + shift).ravel(),
+                np.tile(net.link_def + run.link_base, copies),
             )
+        )
     a, b = ends_of(block, local, half.index_of)
     pieces = [(a, b, np.arange(half.own_links)), *member_links]
     wirings: list[tuple[str, int, int]] = []
@@ -496,6 +504,29 @@ def _joined(block: Block, half: Netlist) -> Arrays:
     for array in (*parts, *links):
         array.setflags(write=False)
     return Arrays(parts[0], parts[1], links[0], links[1], links[2], tuple(wirings))
+
+
+class _Run(NamedTuple):
+    """Members of a group one after the other that have the same block, and where its definitions begin."""
+
+    group: GroupNet
+    net: Netlist
+    first: int
+    last: int
+    part_base: int
+    link_base: int
+
+
+def _member_runs(half: Netlist) -> Iterator[_Run]:
+    part_base, link_base = half.own_parts, half.own_links
+    for group in half.groups:
+        bases: list[tuple[int, int]] = []
+        for net in group.nets:
+            bases.append((part_base, link_base))
+            part_base, link_base = part_base + len(net.part_defs), link_base + len(net.link_defs)
+        for first, last in _runs(group.net_of):
+            k = int(group.net_of[first])
+            yield _Run(group, group.nets[k], first, last, *bases[k])
 
 
 def _numbers(numbers: Int) -> Int:

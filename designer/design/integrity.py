@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 
+import numpy as np
+
 from designer.catalog.parttype import PartType, fitting_links, link_kinds, part_kinds, problems_of
 from designer.design.address import Address, address_text, place
 from designer.design.document import Block, Design, Group, Link, Part, Wiring
 from designer.design.elaborate import distinct_links, elaborate
 from designer.design.joining import patterns
 from designer.design.legality import misfit, overfull, usage
+from designer.design.likeness import alike_parts
 from designer.design.limits import check_size
 from designer.design.references import reaches
 from designer.design.selectors import parse_selector
@@ -153,8 +156,12 @@ def path_text(within: Address, item_id: str) -> str:
 
 
 def _part(design: Design, part: Part, within: Address) -> Iterator[Problem]:
-    at, path = place(within, "parts", part.id), path_text(within, part.id)
     kind = part_kinds().get(part.kind)
+    part_type = design.part_types.get(part.type)
+    if kind is not None and not part.overrides and (part_type.kind == part.kind if part_type else not part.type):
+        # nearly every part of nearly every design
+        return
+    at, path = place(within, "parts", part.id), path_text(within, part.id)
     if kind is None:
         yield _warn(
             "DOC-KIND",
@@ -163,7 +170,6 @@ def _part(design: Design, part: Part, within: Address) -> Iterator[Problem]:
             "update designer, or choose a known kind",
             path,
         )
-    part_type = design.part_types.get(part.type)
     if part.type and part_type is None:
         yield _warn(
             "DOC-TYPE",
@@ -223,6 +229,10 @@ def _remedy(text: str) -> str:
 
 
 def _link(block: Block, link: Link, within: Address) -> Iterator[Problem]:
+    ends_here = link.a in block.parts and link.b in block.parts and link.a != link.b
+    if ends_here and link.kind in link_kinds():
+        # nearly every link of nearly every design
+        return
     at, path = place(within, "links", link.id), path_text(within, link.id)
     for side, end in (("a", link.a), ("b", link.b)):
         if not reaches(block, end):
@@ -369,22 +379,24 @@ def _misfits(design: Design) -> Iterator[Problem]:
     assert net is not None
     if not net.n_links:
         return
-    arrays, numbers = net.arrays, distinct_links(net)
-    first = numbers[0]
-    ends_a, ends_b = arrays.part_def[arrays.link_a[first]].tolist(), arrays.part_def[arrays.link_b[first]].tolist()
-    kinds = [net.link_defs[d].kind for d in arrays.link_def[first].tolist()]
+    arrays, (first, counts) = net.arrays, distinct_links(net)
+    ends = [arrays.part_def[end[first]] for end in (arrays.link_a, arrays.link_b)]
+    kinds = {kind: n for n, kind in enumerate(sorted({d.kind for d in net.link_defs}))}
+    names = list(kinds)
+    kind_of = np.array([kinds[d.kind] for d in net.link_defs], dtype=np.int64)[arrays.link_def[first]]
+
+    def asked(row: int) -> tuple[Part, Part, str]:
+        a, b = (net.part_defs[int(end[row])] for end in ends)
+        return a, b, names[int(kind_of[row])]
+
     # of a design drawn part by part most links join parts of the same types: these are asked about once
-    known: set[tuple[str, str, str, str, str]] = set()
-    for row, (number, count) in enumerate(zip(*(column.tolist() for column in numbers), strict=True)):
-        a, b, kind = net.part_defs[ends_a[row]], net.part_defs[ends_b[row]], kinds[row]
-        alike = (kind, a.kind, a.type, b.kind, b.type)
-        if alike in known and not a.overrides and not b.overrides:
-            continue
-        why = misfit(design, a, b, kind)
-        if not why:
-            if not a.overrides and not b.overrides:
-                known.add(alike)
-            continue
+    alike = alike_parts(net)
+    pair = (alike[ends[0]] * len(alike) + alike[ends[1]]) * len(kinds) + kind_of
+    _, some, which = np.unique(pair, return_index=True, return_inverse=True)
+    bad = np.array([bool(misfit(design, *asked(row))) for row in some.tolist()], dtype=bool)
+    for row in np.flatnonzero(bad[which]).tolist():
+        a, b, kind = asked(row)
+        why, number, count = misfit(design, a, b, kind), int(first[row]), int(counts[row])
         where = (net.path(int(net.link_a[number])), net.path(int(net.link_b[number])))
         more = f" (and {count - 1:,} links alike)" if count > 1 else ""
         code = MISFIT if kind in fitting_links(a.kind, b.kind) else PORTS

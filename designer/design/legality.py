@@ -12,15 +12,19 @@ from itertools import pairwise
 from typing import Final, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from designer.catalog.parttype import PartKind, PortKind, fitting_links, link_kinds, part_kinds
 from designer.design.address import AnyAddress, block_at, canonical
 from designer.design.document import Block, Design, LinkValues, Part
 from designer.design.elaborate import Int, Netlist, elaborate
+from designer.design.likeness import alike_parts
 from designer.errors import DocumentError
 from designer.fields import Quantity
 from designer.memo import Alike, Memo
 
+#: the busiest part of each type is asked first where there are so few types
+_FEW_TYPES: Final = 64
 #: a refusal names at most so many kinds of link
 _MOST_REASONS: Final = 2
 
@@ -462,8 +466,9 @@ def overfull(design: Design) -> Iterator[Overfull]:
     part_def, columns = net.part_def, list(used.links.items())
     ports_of: dict[tuple[str, str, str], tuple[PortKind, ...]] = {}
     taken_by: dict[tuple[str, str, str], Int] = {}
+    types = alike_parts(net)[part_def[used.first]]
     for (link_kind, partner), counts in columns:
-        if link_kind not in link_kinds():
+        if link_kind not in link_kinds() or not _short(design, used, net, types, link_kind, partner):
             continue
         for _, index in _unlike(used, net, counts):
             definition = int(part_def[index])
@@ -487,7 +492,7 @@ def overfull(design: Design) -> Iterator[Overfull]:
                 told.add(key)
                 yield Overfull(net.path(index), f"{link_kind} links", ports[0].count_field, taken, total)
     widest: dict[int, tuple[int, int]] = {}
-    for taken, index in _unlike(used, net, used.lanes):
+    for taken, index in _unlike(used, net, np.where(_wide(design, used, net, types), used.lanes, 0)):
         definition = int(part_def[index])
         if definition not in widest or taken > widest[definition][0]:
             widest[definition] = taken, index
@@ -495,6 +500,45 @@ def overfull(design: Design) -> Iterator[Overfull]:
         lanes = _count_value(design, net.part_defs[int(part_def[index])], "pcie_lanes")
         if lanes is not None and taken > lanes:
             yield Overfull(net.path(index), "PCIe lanes", "pcie_lanes", taken, lanes)
+
+
+def _short(design: Design, used: Usage, net: Netlist, alike: Int, link_kind: str, partner: str) -> bool:
+    """True if some part may have too few ports for such links: asked of the busiest of each type, of which there are
+    few where each part is drawn on its own.
+
+    Parameters
+    ----------
+    alike : (n_rows,) a number for the first part of each row, the same for parts of one type
+    """
+    rows = np.flatnonzero(used.links[link_kind, partner])
+    types = np.unique(alike[rows]).tolist()
+    if len(types) > _FEW_TYPES:
+        return True
+    for one in types:
+        same = rows[alike[rows] == one]
+        part = net.part_defs[int(net.part_def[used.first[same[0]]])]
+        kind = part_kinds().get(part.kind)
+        ports = _ports_for(kind, link_kind, partner) if kind is not None else ()
+        total = _port_count(design, part, ports)
+        if not ports or total is None:
+            continue
+        taken = sum(n[same] for (k, to), n in used.links.items() if any(p.takes(k, to) for p in ports))
+        if np.max(taken) > total:
+            return True
+    return False
+
+
+def _wide(design: Design, used: Usage, net: Netlist, alike: Int) -> npt.NDArray[np.bool_]:
+    """Rows of parts of those types of which one may have too few PCIe lanes. : (n_rows,)"""
+    found, types = np.zeros(len(alike), dtype=bool), np.unique(alike[used.lanes > 0]).tolist()
+    if len(types) > _FEW_TYPES:
+        return ~found
+    for one in types:
+        same = np.flatnonzero(alike == one)
+        part = net.part_defs[int(net.part_def[used.first[same[0]]])]
+        lanes = _count_value(design, part, "pcie_lanes")
+        found[same] = lanes is not None and int(used.lanes[same].max()) > lanes
+    return found
 
 
 def _unlike(used: Usage, net: Netlist, counts: Int) -> list[tuple[int, int]]:

@@ -13,8 +13,9 @@ import numpy as np
 
 from designer.catalog.parttype import Capability, part_kinds
 from designer.design.document import Design, Link, Part, Wiring
-from designer.design.elaborate import Int, Netlist, Shape, distinct_links, elaborate
+from designer.design.elaborate import Int, Netlist, distinct_links, elaborate
 from designer.design.rates import raw_rate
+from designer.design.shapes import Shape
 from designer.findings import Finding, Severity
 from designer.memo import memo
 from designer.sources import Status

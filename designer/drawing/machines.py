@@ -13,6 +13,7 @@ from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.design.document import Design, VirtualMachine
+from designer.design.naming import part_title
 from designer.memo import memo
 
 
@@ -102,7 +103,7 @@ def machines_of(design: Design) -> Machines:
         on.setdefault(placed.host.path, []).append(
             Chip(vm.id, vm.label, _used(placed), gpus, placed.host.path, cut=away)
         )
-    rows = tuple(HostRow(h.path, host_title(h), tuple(on.get(h.path, ()))) for h in placement.hosts.hosts)
+    rows = tuple(HostRow(h.path, host_title(design, h), tuple(on.get(h.path, ()))) for h in placement.hosts.hosts)
     silent = dict.fromkeys(link for cut in placement.cut.values() for link in cut.links)
     fenced = tuple(link for link in _fenced(network, placement) if link not in silent)
     return Machines(design, network, placement, rows, tuple(nowhere), tuple(silent), fenced)
@@ -123,10 +124,9 @@ def _fenced(network: Network, placement: Placement) -> list[str]:
     return list(found)
 
 
-def host_title(host: Host) -> str:
-    """A short name of a host: the member it is, else its own name."""
-    member = host.path.rpartition("/")[0]
-    return member or host.label.removesuffix(f" ({host.path})")
+def host_title(design: Design, host: Host) -> str:
+    """A short name of a host: the member of the group it stands in, else its own name."""
+    return part_title(design, host.path.rpartition("/")[0] or host.path)
 
 
 def _used(placed: Placed) -> str:

@@ -38,8 +38,11 @@ from designer.gui.window.saving import SavingState
 from designer.gui.window.sweeping import Sweeps
 from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
+from designer.memo import forget
+from designer.plain_text import in_one_line
 
 if TYPE_CHECKING:
+    from designer.design.diff import Diff
     from designer.design.document import Design
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.dialogs.command_palette import Choice
@@ -120,6 +123,8 @@ class MainWindow(QMainWindow):
         start.template_chosen.connect(self.open_template)
         start.file_chosen.connect(self.open_file)
         start.recovery_wanted.connect(self.show_recovery)
+        # netlists of all templates are of no use to whoever opens one
+        start.pictures_painted.connect(lambda: self.document is None and forget())
         return start
 
     def _lay_out(self, middle: QWidget) -> QVBoxLayout:
@@ -182,9 +187,8 @@ class MainWindow(QMainWindow):
         from designer.gui.canvas.canvas import Canvas
         from designer.gui.canvas.machine_watch import MachineWatch
         from designer.gui.last_views import LastView
-        from designer.gui.workers import Sweeper
 
-        self.sweeper = self.sweeper or Sweeper(self)
+        sweeper = self._sweeping()
         canvas = Canvas(document.session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
         canvas.hint_changed.connect(self.toolbar.hint.setText)
@@ -198,7 +202,7 @@ class MainWindow(QMainWindow):
             document.session.moment_changed,
             canvas.view_changed,
         ):
-            signal.connect(self.sweeper.touch)
+            signal.connect(sweeper.touch)
         canvas.view_changed.connect(document.live.put_off)
         self.documents.add(document, canvas, MachineWatch(document.session, canvas.set_machines, canvas), self.theme)
         self._show_document()
@@ -206,6 +210,13 @@ class MainWindow(QMainWindow):
         # the docks have taken their place only when the event loop has been round
         QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
         LastView(canvas, self.settings)
+
+    def _sweeping(self) -> Sweeper:
+        """What collects unreachable memory, for all documents."""
+        from designer.gui.workers import Sweeper
+
+        self.sweeper = self.sweeper or Sweeper(self)
+        return self.sweeper
 
     def _listen_to_document(self, document: Document) -> None:
         session = document.session
@@ -222,6 +233,7 @@ class MainWindow(QMainWindow):
         document.player.failed.connect(self.warn)
         session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
+        session.design_changed.connect(self._renamed)
         session.file_changed.connect(self._retitle)
         self.saving.listen(document)
 
@@ -362,12 +374,17 @@ class MainWindow(QMainWindow):
         if migration is not None and self.docks is not None:
             self.docks.docks["migration"].raise_()
 
+    def _renamed(self, changes: Diff) -> None:
+        if changes.before.title != changes.after.title:
+            self._retitle()
+
     def _retitle(self, *_: object) -> None:
         if self.workspace_ is not None:
             self.documents.retitle(self.workspace_.names())
         document = self.document
+        name = in_one_line(document.session.title).replace("[*]", "[*][*]") if document is not None else ""
         # the title before the mark in it: Qt warns of a mark that has no place
-        self.setWindowTitle(f"{document.session.title}[*] – designer" if document is not None else "designer[*]")
+        self.setWindowTitle(f"{name}[*] – designer" if document is not None else "designer[*]")
         self.setWindowModified(document is not None and document.session.modified)
 
     # ---- work that must not be lost
@@ -694,4 +711,5 @@ class MainWindow(QMainWindow):
         if self.document is None and not self.start.filled:
             self.start.fill()
         QTimer.singleShot(0, self, self.files.offer_recovery)
+        self._sweeping()
         self.warming.begin(at_once=not files)

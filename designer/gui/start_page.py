@@ -213,6 +213,8 @@ class StartPage(QWidget):
     template_chosen : ``str``
     file_chosen : ``Path``
     new_wanted, open_wanted, import_wanted, recovery_wanted
+    pictures_painted
+        All that can be seen have their picture; what was worked out for them is not needed again.
     """
 
     template_chosen = Signal(str)
@@ -221,6 +223,7 @@ class StartPage(QWidget):
     open_wanted = Signal()
     import_wanted = Signal()
     recovery_wanted = Signal()
+    pictures_painted = Signal()
 
     def __init__(self, theme: Theme, recent: Callable[[], list[Path]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -230,6 +233,8 @@ class StartPage(QWidget):
         self._recent = recent
         self._templates: list[Template] = []
         self._loaded = False
+        #: True from the first picture on until all are painted
+        self._painted = False
         #: whether the cards of templates have the colours of another theme
         self._other_colours = False
         self.search = QLineEdit()
@@ -390,8 +395,12 @@ class StartPage(QWidget):
             at = card.mapTo(self.area.viewport(), card.rect().topLeft())
             if at.y() < seen.bottom() + CARD.height() and at.y() > -2 * CARD.height():
                 self._paint(card, what, name)
+                self._painted = True
                 return
         self._painter.stop()
+        if self._painted:
+            self._painted = False
+            self.pictures_painted.emit()
 
     def _paint(self, card: Card, what: str, name: str) -> None:
         from designer.errors import DesignerError

@@ -32,11 +32,15 @@ _JOIN: Final = 10.0
 #: a thread without work ends after so long [s]
 _LINGER: Final = 2.0
 
-#: quiet time before new memory is swept, and before all of it is [ms]
+#: quiet time before new memory is swept, before all of it is, and before that after a document was closed [ms]
 _SWEEP_MS: Final = 4000
 _DEEP_MS: Final = 60_000
-#: how many new objects, young and older rounds it takes until Python collects by itself; the last is never reached
-_COLLECT: Final = (10_000, 10, 100_000)
+_CLOSED_MS: Final = 12_000
+#: how many new objects, young and older rounds it takes until Python collects by itself: few, as each round looks
+#: through all that outlived the rounds before it; the last is never reached
+_COLLECT: Final = (10_000, 3, 100_000)
+#: the youngest generations of Python, of three
+_YOUNG: Final = 1
 
 Cancelled_ = Callable[[], bool]
 Job = Callable[[Cancelled_], object]
@@ -135,15 +139,14 @@ class Newest(QObject):
 
 
 class Sweeper(QObject):
-    """Collects unreachable memory while the program is idle: looking through all objects takes a tenth of a second,
+    """Collects unreachable memory while the program is idle: looking through all objects takes tenths of a second,
     in which no thread gets anything done. So only what is new is looked through, and all of it after a long pause, or
-    after a document was closed.
+    after a shorter one once a document was closed.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._before = gc.get_threshold()
-        self._swept = False
         self._closed = self._long_quiet = False
         gc.set_threshold(*_COLLECT)
         self._timer = QTimer(self, singleShot=True, interval=_SWEEP_MS)
@@ -152,7 +155,7 @@ class Sweeper(QObject):
     def touch(self, *_: object) -> None:
         """Somebody works: sweep later."""
         self._long_quiet = False
-        self._timer.start(_SWEEP_MS)
+        self._timer.start(_CLOSED_MS if self._closed else _SWEEP_MS)
 
     def let_go(self) -> None:
         """A document was closed: much that lived long is unreachable."""
@@ -166,33 +169,33 @@ class Sweeper(QObject):
             self._timer.start(_DEEP_MS)
 
     def sweep(self, whole: bool = True) -> None:
-        """Collect now; what is left lives long and need not be looked at in between.
+        """Collect now.
 
         Parameters
         ----------
         whole
-            True if what lived long is looked through as well.
+            True if what lived long is looked through as well; what is left of it need not be looked at in between.
         """
-        self._swept = True
         if whole:
             self._closed = False
             gc.unfreeze()
-        gc.collect()
-        gc.freeze()
+            gc.collect()
+            gc.freeze()
+        else:
+            gc.collect(_YOUNG)
         give_back()
 
     def close(self) -> None:
         """Leave memory to Python again."""
         self._timer.stop()
-        if self._swept:
-            gc.unfreeze()
+        gc.unfreeze()
         gc.set_threshold(*self._before)
 
 
 @contextmanager
 def making_much() -> Generator[None]:
     """While a design is read and laid out hardly anything becomes unreachable, and looking for it takes a third of the
-    time.
+    time; what was made is there to stay, and only looked through with all the rest.
     """
     on = gc.isenabled()
     gc.disable()
@@ -200,6 +203,7 @@ def making_much() -> Generator[None]:
         yield
     finally:
         if on:
+            gc.freeze()
             gc.enable()
 
 

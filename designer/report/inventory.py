@@ -96,7 +96,7 @@ class Inventory:
         found = self.design.type_of(part)
         if found is not None:
             return found.title
-        bare = _NUMBERED.sub("", part.label)
+        bare = _NUMBERED.sub("", part.label).rstrip(" _-")
         kind = part_kinds().get(part.kind)
         return kind.title if kind is not None and not part.name and bare == part.kind else bare
 

@@ -36,7 +36,7 @@ def part_name(stock: Inventory, index: int) -> str:
 
 
 def in_names(stock: Inventory, told: str) -> str:
-    """The text with every path of a part, member of a group and type of virtual GPU as the drawing names it."""
+    """The text with paths of parts, members of groups, machines and types of virtual GPUs as the drawing names them."""
     return _PATH.sub(lambda found: _name(stock, found[0]), told[:_MOST]) + told[_MOST:]
 
 
@@ -105,7 +105,9 @@ def _name(stock: Inventory, path: str) -> str:
     member = _MEMBER.fullmatch(path)
     if member is not None and (group := stock.net.block.groups.get(member[1])) is not None:
         return f"{group.label.replace('_', ' ')} {int(member[2]) + 1}"
-    return _part(stock, path)
+    named = _part(stock, path)
+    machine = stock.design.vms.get(path) if named == path else None
+    return named if machine is None else machine.label
 
 
 def _part(stock: Inventory, path: str) -> str:

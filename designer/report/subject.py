@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -16,6 +16,7 @@ from designer.design.document import Design
 from designer.findings import Finding, Severity
 from designer.plain_text import MONTHS
 from designer.report.inventory import Inventory, inventory
+from designer.report.names import in_names
 from designer.report.settings import Settings
 from designer.report.tables.racks import Plan, plan_of
 from designer.report.verdicts import Verdict, judge
@@ -120,10 +121,17 @@ class Subject:
         """What it is called."""
         return self.design.title or self.design.name
 
-    @property
+    @cached_property
     def results(self) -> tuple[WorkloadResult, ...]:
-        """Its workloads."""
-        return self.analysis.workloads
+        """Its workloads, the places in their titles and notes as the drawing names them."""
+        return tuple(
+            replace(
+                w,
+                title=in_names(self.stock, w.title),
+                metrics={name: replace(e, note=in_names(self.stock, e.note)) for name, e in w.metrics.items()},
+            )
+            for w in self.analysis.workloads
+        )
 
     def of_kind(self, *kinds: str) -> list[WorkloadResult]:
         """Results of some kinds."""

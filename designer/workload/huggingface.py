@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NoReturn, cast
 
@@ -28,6 +29,12 @@ from designer.workload.text_files import read_file
 #: quantisation ignore-lists make real files of a few megabytes
 LARGEST_FILE: Final = 32 * 2**20
 DEEPEST: Final = 64
+#: folders that say nothing of the model in them
+_ANYWHERE: Final = re.compile(
+    r"\.*|checkpoints?|configs?|data|desktop|documents|downloads?|hf|home|main|models?|root|src|te?mp|weights|work",
+    re.I,
+)
+_HASH: Final = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,7 @@ def parse_config(text: str, name: str = "") -> ConfigResult:
     text
         Content of the file; any line ends, with or without a byte-order mark.
     name
-        What to call the model if the file does not.
+        What to call the model; empty for what the file says, or its architecture and size.
 
     Raises
     ------
@@ -120,15 +127,40 @@ def read_config(path: Path) -> ConfigResult:
     ExchangeError
         If it cannot be read or describes no transformer.
     """
-    stem = path.parent.name if path.stem == "config" else path.stem
     return read_file(
         path,
-        lambda text: parse_config(text, stem),
+        lambda text: parse_config(text, named_by(path)),
         "a model configuration",
         largest=LARGEST_FILE,
         missing="give the path of a config.json",
         too_large="give config.json",
     )
+
+
+def named_by(path: Path) -> str:
+    """What the place of a configuration calls its model; empty where it says nothing.
+
+    >>> named_by(Path("models--meta-llama--Llama-3.1-70B/snapshots/349b2ddb53ce8f2849a6/config.json"))
+    'Llama-3.1-70B'
+    >>> named_by(Path("Qwen3-32B/config.json")), named_by(Path("downloads/config.json"))
+    ('Qwen3-32B', '')
+    """
+    if path.stem != "config":
+        return path.stem
+    for folder in path.parts[:-1]:
+        if folder.startswith("models--"):
+            return folder.rpartition("--")[2]
+    return path.parent.name if _calls(path.parent.name) else ""
+
+
+def _calls(text: str) -> bool:
+    """True of what may be the name of a model: no hash, and no folder that everybody has."""
+    return _ANYWHERE.fullmatch(text) is None and _HASH.fullmatch(text) is None
+
+
+def _size(parameters: float) -> str:
+    """How many parameters, as names of models have it."""
+    return f"{parameters / 1e9:.3g}B" if parameters >= 1e9 else f"{parameters / 1e6:.3g}M"
 
 
 class _Reader:
@@ -145,10 +177,10 @@ class _Reader:
         self.data = inner
         self.family = self._text("model_type") or str(data.get("model_type") or "unknown")
         self.family = self.family.removesuffix("_text").lower()
-        architectures = data.get("architectures")
-        first = cast("Sequence[object]", architectures)[0] if isinstance(architectures, list) and architectures else ""
-        given = name or str(data.get("_name_or_path") or "") or str(first) or self.family
-        self.name = " ".join(given.split())[:80] or "model"
+        told = str(data.get("_name_or_path") or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
+        given = name or (told if _calls(told) else "")
+        #: empty for one that nothing names
+        self.name = " ".join(given.split())[:80]
         self.assumptions: list[str] = []
 
     def _fail(self, key: str, text: str, remedy: str) -> NoReturn:
@@ -206,7 +238,7 @@ class _Reader:
         gated = self.family not in WITHOUT_GATE
         classic = self.family in CLASSIC
         shape = TransformerShape(
-            name=self.name,
+            name=self.name or ("model" if self.family == "unknown" else " ".join(self.family.split())[:40]),
             layers=layers,
             hidden=hidden,
             heads=heads,
@@ -237,6 +269,8 @@ class _Reader:
             norm_vectors=2 if self.family in WITHOUT_GATE else 1,
             head_norms=self.flag("use_qk_norm", self.family in HEAD_NORMS),
         )
+        if not self.name:
+            shape = replace(shape, name=f"{shape.name} {_size(float(shape.parameters))}")
         if self.family not in KNOWN:
             self.assumptions.append(f"model_type {self.family[:40]!r} is not known: read as a gated decoder")
         return ConfigResult(

@@ -17,7 +17,7 @@ from designer.design.document import Design, Link, Part
 from designer.design.edits.placement import Place
 from designer.design.geometry import lay_out, moving_boxes, update
 from designer.design.room import Room
-from designer.design.routing.route import Terrain, _led, route, sketch
+from designer.design.routing.route import Terrain, _known, route, sketch
 from designer.interchange.templates import open_design
 from tests.bench.ratios import against, led_over_a_grid
 from tests.ways import over_any, over_boxes
@@ -82,7 +82,7 @@ def test_a_template_is_led_in_a_frame_or_two(benchmark: Any) -> None:
     scene = Terrain(geometry.rect, geometry.parent, solid, a, b, kind, above)
 
     def anew() -> None:
-        _led.cache_clear()
+        _known.forget()
         route(scene)
 
     benchmark.pedantic(lambda: None, rounds=1)

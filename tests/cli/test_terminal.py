@@ -21,6 +21,8 @@ pytestmark = pytest.mark.without_qt
     "command",
     [
         ["analyze", "hgx-h100-8", "--workload", "llama-2-7b-fsdp"],
+        ["analyze", "vsphere-cluster-4", "--workload", "evacuate"],
+        ["sweep", "hgx-h100-8", "--workload", "resnet-50", "--vary", "workloads.resnet-50.micro_batch=64,128"],
         ["survive", "hgx-h100-8"],
         ["parts", "h100-sxm5"],
         ["simulate", "hgx-h100-8", "--workload", "h2d", "--until", "10 ms"],
@@ -36,6 +38,28 @@ def test_an_answer_fits_80_columns_and_is_whole(command: list[str]) -> None:
     assert lines
     assert [line for line in lines if len(line) > 80] == []
     assert [line for line in lines if line.endswith("…")] == []
+
+
+def test_columns_that_do_not_fit_follow_after_the_first_once_more() -> None:
+    headings = ("machine", *(f"column{n}" for n in range(9)), "note")
+    row = ("vm", *("1.25 GB/s" for _ in range(9)), "no host has a place")
+    with terminal_of(60):
+        text = table(headings, [row], right=(1, 9))
+    above, below = text.split("\n\n")
+    assert "column0" in above
+    assert "note" in below
+    assert {"no", "host", "has", "a", "place"} <= set(below.split())
+    assert [block.splitlines()[2][:2] for block in (above, below)] == ["vm", "vm"]
+    assert "".join(text.split()).count("GB/s") == 9
+
+
+def test_commands_of_a_sheet_can_be_copied_from_a_narrow_terminal() -> None:
+    with terminal_of(80) as terminal:
+        main(["accept", "hgx-h100-8"])
+    lines = terminal.getvalue().splitlines()
+    assert "  nvbandwidth -t host_to_all_memcpy_ce" in lines
+    # the controller /dev/nvme0 is no block device
+    assert any(line.startswith("  fio --name=nvme0 --filename=/dev/nvme0n1 ") for line in lines)
 
 
 def test_a_long_note_goes_on_below_itself() -> None:

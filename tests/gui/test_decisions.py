@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.decisions.failures_survey import survive
+from designer.design.document import WorkloadSpec
 from designer.design.edits.properties import SetPolicy
 from designer.gui import theme
 from designer.gui.panels.decisions import DecisionsPanel
@@ -84,3 +85,50 @@ def test_the_heat_of_a_link_is_what_its_loss_costs() -> None:
     assert state.activity is not None
     at = int(np.flatnonzero(state.activity.parts == net.index_of("gpu0"))[0])
     assert state.activity.busy[at] == pytest.approx(0.25, abs=1e-6)
+
+
+def serving(**settings: object) -> Session:
+    given = {"model": "llama-3-70b", "weights": "fp8", "release": "0.12.0", "prompt": 2000, "count": 300, **settings}
+    spec = WorkloadSpec(id="chat", kind="serving", title="Chat", settings=given)
+    session = Session(open_design("hgx-h100-8").model_copy(update={"workloads": {"chat": spec}}))
+    session.set_workload("chat")
+    return session
+
+
+def test_how_many_gpus_a_load_takes_is_told_and_applied(panel: DecisionsPanel, qtbot: QtBot) -> None:
+    """What the command line finds stands in the table; a press places the smallest way, and can be undone."""
+    session = serving(rate="6 1/s", ttft_limit="1 s")
+    panel.set_session(session)
+    QTest.mouseClick(panel.how_many, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.sized is not None, timeout=60_000)
+    assert panel.sized is not None
+    best = panel.sized.found.best
+    assert best is not None
+    assert panel.words.text().startswith(f"6/s of requests, 95% of them within the limits: {best.needed}")
+    assert panel.sized.largest is not None
+    assert "As it is placed now it serves up to" in panel.words.text()
+    shown = [line.cells[2].text for line in panel.sizes.lines.lines]
+    assert shown[0] == str(best.accelerators)
+    assert len(shown) == len(panel.sized.found.candidates)
+    before = session.design
+    QTest.mouseClick(panel.apply_, Qt.MouseButton.LeftButton)
+    settings = session.design.workloads["chat"].settings
+    assert (settings["tensor"], settings["replicas"]) == (best.tensor, best.replicas)
+    assert not panel.apply_.isVisible(), "the answer belonged to the design before"
+    session.undo()
+    assert session.design == before
+
+
+def test_a_load_without_a_rate_has_no_size_and_says_why(panel: DecisionsPanel, qtbot: QtBot) -> None:
+    panel.set_session(serving(load="clients"))
+    QTest.mouseClick(panel.how_many, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "arrive" in panel.words.text(), timeout=60_000)
+    assert panel.sized is None
+    assert not panel.apply_.isVisible()
+
+
+def test_only_served_models_are_sized(panel: DecisionsPanel) -> None:
+    session = Session(open_design("hgx-a100-4"))
+    session.set_workload("h2d")
+    panel.set_session(session)
+    assert not panel.how_many.isVisible()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+from functools import partial
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from designer.analysis.channel_rows import ChannelRows
@@ -15,6 +17,7 @@ from designer.design.edits.structure import Delete
 from designer.drawing.loads import ChannelState
 from designer.gui import workers
 from designer.gui.main_window import MainWindow
+from designer.gui.panels._panel import Panel
 from designer.gui.session import Session
 from designer.gui.viewmodels.table import LazyLines, Line
 from tests.moving import MoveBy
@@ -208,24 +211,128 @@ def test_only_new_memory_is_swept_until_nobody_works_for_long_or_a_document_was_
     opened(window, qtbot)
     sweeper = window.sweeper
     assert sweeper is not None
-    said: list[str] = []
+    said: list[tuple[object, ...]] = []
     for name in ("unfreeze", "collect", "freeze"):
-        monkeypatch.setattr(workers.gc, name, lambda name=name: said.append(name))
+        monkeypatch.setattr(workers.gc, name, partial(lambda *told: said.append(told), name))
+    young, all_of_it = [("collect", 1)], [("unfreeze",), ("collect",), ("freeze",)]
     sweeper.touch()
     sweeper._quiet()
-    assert said == ["collect", "freeze"]
+    assert said == young
     assert sweeper._timer.isActive()
     sweeper._quiet()
-    assert said == ["collect", "freeze", "unfreeze", "collect", "freeze"]
+    assert said == young + all_of_it
     said.clear()
     sweeper.touch()
+    usual = sweeper._timer.interval()
     sweeper._quiet()
-    assert said == ["collect", "freeze"]
+    assert said == young
     said.clear()
     assert window.document is not None
     window.workspace.close(window.document)
+    # whoever closes one design to work on another is not held up
+    assert sweeper._timer.interval() > usual
+    said.clear()
     sweeper._quiet()
-    assert said[0] == "unfreeze"
+    assert said == all_of_it
+
+
+def test_what_a_design_is_made_of_is_not_looked_through_by_young_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "gc", gc)
+    rounds: list[int] = []
+
+    def begun(phase: str, told: dict[str, int]) -> None:
+        if phase == "start":
+            rounds.append(told["generation"])
+
+    gc.collect()
+    gc.callbacks.append(begun)
+    before = gc.get_freeze_count()
+    try:
+        with workers.making_much():
+            made = [[k] for k in range(30_000)]
+        after = [[k] for k in range(100)]
+    finally:
+        gc.callbacks.remove(begun)
+    assert gc.isenabled()
+    assert len(made) + len(after) == 30_100
+    assert rounds == []
+    assert gc.get_freeze_count() >= before + len(made)
+
+
+def test_keys_and_mouse_have_their_turn_between_two_panels(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot)
+    assert window.docks is not None
+    panels = {name: panel for name, panel in window.docks.panels.items() if panel.seen}
+    assert set(panels) == SEEN
+    qtbot.waitUntil(lambda: not any(p.pending for p in panels.values()))
+    order: list[str] = []
+    for name, panel in panels.items():
+        # not the inspector's own: it goes on for several turns
+        monkeypatch.setattr(panel, "refresh", partial(order.append, name))
+        monkeypatch.setattr(panel, "_redraw", partial(Panel._redraw, panel))
+        panel._timer.timeout.disconnect()
+        panel._timer.timeout.connect(panel._redraw)
+    beat = QTimer(window, interval=0)
+    beat.timeout.connect(lambda: order.append("another"))
+    beat.start()
+    for panel in panels.values():
+        panel.outdate()
+    qtbot.waitUntil(lambda: set(order) >= SEEN)
+    beat.stop()
+    redrawn = [order.index(name) for name in SEEN]
+    assert sorted(order[k] for k in redrawn) == sorted(SEEN)
+    assert all(order[k + 1] == "another" for k in sorted(redrawn)[:-1]), order
+
+
+def test_a_trial_is_begun_without_making_the_form_anew(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    session.select({link_of(session)})
+    assert window.docks is not None
+    inspector = window.docks.inspector
+    qtbot.waitUntil(lambda: not inspector.pending)
+    before = inspector.redraws
+    inspector.scale(1)
+    assert inspector.what_if.on_trial
+    assert inspector.redraws == before
+    inspector.what_if.discard()
+    # a form that is old, or not all there yet, is made first, and holds up nobody
+    session.select(())
+    session.select({link_of(session)})
+    inspector.scale(1)
+    inspector.scale(1)
+    assert inspector.redraws == before
+    assert not inspector.what_if.on_trial
+    qtbot.waitUntil(lambda: inspector.what_if.on_trial)
+    assert inspector.redraws == before + 1
+    assert inspector.what_if.factor.text() == "× 4"
+    # what is selected meanwhile is not meant
+    inspector.what_if.discard()
+    session.select(())
+    session.select({link_of(session)})
+    inspector.scale(1)
+    session.select(())
+    qtbot.waitUntil(lambda: not inspector.pending)
+    session.select({link_of(session)})
+    qtbot.waitUntil(lambda: not inspector.pending)
+    assert not inspector.what_if.on_trial
+
+
+def test_enter_again_inserts_without_searching_again(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.new_document()
+    assert window.document is not None
+    assert window.docks is not None
+    parts, session = window.docks.parts, window.document.session
+    parts.search.setText("qm8700")
+    QTest.keyClick(parts.search, Qt.Key.Key_Return)
+    assert len(session.design.parts) == 1
+    redrawn = parts.redraws
+    QTest.keyClick(parts.search, Qt.Key.Key_Return)
+    assert [p.type for p in session.design.parts.values()] == ["switch/nvidia/qm8700"] * 2
+    assert parts.redraws == redrawn
 
 
 def test_lazy_lines_make_each_row_once() -> None:

@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
+from designer import analyze
+from designer.design.document import WorkloadSpec
+from designer.gui import theme
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
+from designer.gui.dialogs.workload_fields import SettingChoice, SettingText
 from designer.gui.main_window import MainWindow
+from designer.gui.panels._figures import FiguresPanel
 from designer.gui.viewmodels import flow
 from designer.gui.workload_form import take_workload
+from designer.interchange.templates import open_design
 from designer.report.figure import figure_kinds
 
 pytestmark = pytest.mark.platform
@@ -50,3 +56,50 @@ def test_a_served_model_from_the_form_to_its_figures(window: MainWindow, qtbot: 
         "serving-ttft",
         "roofline",
     }
+
+
+def test_what_one_asks_first_stands_first(window: MainWindow) -> None:
+    """Model, load and limits of a served model are in the open group, what is rarely changed in closed ones."""
+    dialog = WorkloadDialog(None, window, design=open_design("hgx-h100-8"))
+    dialog.kind.setCurrentIndex(dialog.kind.findData("serving"))
+    names = {title: [e.name for e in lines] for title, lines in dialog._groups}
+    assert {"model", "group", "rate", "prompt", "output", "ttft_limit", "limit_at"} <= set(names["What"])
+    assert [title for title, head in dialog.heads.items() if head.isChecked()] == ["What"]
+    lengths = dialog.fields["lengths"]
+    assert isinstance(lengths, SettingChoice)
+    assert lengths.itemText(0) == "prompt and output"
+    drafts = dialog.fields["draft"]
+    assert isinstance(drafts, SettingText)
+    assert drafts.completer() is not None
+    dialog.deleteLater()
+
+
+def test_many_figures_are_scrolled_and_not_squeezed(window: MainWindow, qtbot: QtBot) -> None:
+    """Six beside each other would make the dock wider than the window has room for."""
+    window.open_template("edge-jetson-orin")
+    document = window.document
+    assert document is not None
+    settings = {"model": "llama-3-8b", "weights": "int4", "rate": "0.2 1/s", "output": 100, "count": 100}
+    take_workload(document.session, "serving", "Questions", {k: str(v) for k, v in settings.items()}, new=True)
+    session = document.session
+    qtbot.waitUntil(lambda: session.result is not None and bool(session.result.curves), timeout=30_000)
+    panel = FiguresPanel("timeline", "Nothing.", theme.LIGHT)
+    qtbot.addWidget(panel)
+    panel.resize(700, 240)
+    panel.show()
+    panel.set_session(session)
+    qtbot.waitUntil(lambda: len(panel._views) >= 5, timeout=10_000)
+    assert min(view.width() for view in panel._views) >= 280
+    assert panel.minimumSizeHint().width() < 700
+    # their axes of time are in sight
+    assert max(view.height() for view in panel._views) <= panel.area.viewport().height()
+    qtbot.waitUntil(lambda: panel.area.horizontalScrollBar().maximum() > 0, timeout=5_000)
+    panel.set_session(None)
+
+
+def test_more_than_can_be_answered_is_said_before_any_number() -> None:
+    spec = WorkloadSpec(id="chat", kind="serving", settings={"rate": "9000 req/s", "count": 300})
+    design = open_design("edge-jetson-orin").model_copy(update={"workloads": {"chat": spec}})
+    view = flow.flow_view(analyze(design, ["chat"]).workloads[0])
+    assert view.warning.startswith("9000/s of requests arrive, the replicas together can take")
+    assert not [n for n in view.numbers if n.name.startswith(("ttft", "latency"))]

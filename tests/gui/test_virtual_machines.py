@@ -138,7 +138,7 @@ def test_a_drop_is_one_step_and_tells_the_migration(user: User) -> None:
     assert vm.host == "hosts[2]/server"
     assert vm.devices[0].part in ("hosts[2]/gpu0", "hosts[2]/gpu1")
     assert user.session.history.done == done + 1
-    assert user.session.history.undo_label == "Move Inference 0 to hosts[2]"
+    assert user.session.history.undo_label == "Move Inference 0 to ESXi hosts 3"
     assert user.host_of("infer0") == "hosts[2]/server"
     moved = user.session.migration
     assert moved is not None

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
+from designer.design.connections import connections_of
 from designer.design.document import WorkloadSpec
 from designer.design.edits.parts import ChangeParts
 from designer.gui.actions._action import all_actions, menus
@@ -49,6 +50,15 @@ def test_the_start_page_shows_templates_and_one_opens_analysed(window: MainWindo
     assert window.canvas.scene.view_state.loads.known
     assert document.session.result is not None
     assert document.session.result.binding
+
+
+def test_the_pictures_of_templates_leave_no_connections_behind(window: MainWindow, qtbot: QtBot) -> None:
+    connections_of.forget()
+    with qtbot.waitSignal(window.start.pictures_painted, timeout=60_000):
+        window.begin([])
+    assert sum(card.has_picture for card in window.start.templates.cards) > 3
+    # one template is analysed to be ready for the first design
+    assert len(connections_of) <= 1
 
 
 def test_an_edit_marks_the_answer_stale_and_a_new_one_comes(window: MainWindow, qtbot: QtBot) -> None:

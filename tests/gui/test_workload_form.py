@@ -187,7 +187,8 @@ def test_fields_offer_what_the_design_has(qtbot: QtBot) -> None:
     assert "hosts[*]/server" in offered
     assert set(workload_choices.offered(design, "vmotion", "vms")) == set(design.vms)
     assert "gpus" in workload_choices.offered(design, "transfer", "to")
-    assert workload_choices.suggested_title(design, "evacuation", {"hosts": "hosts[0]/server"}) == "Empty hosts[0]"
+    title = workload_choices.suggested_title(design, "evacuation", {"hosts": "hosts[0]/server"})
+    assert title == "Empty ESXi hosts 1"
 
 
 def test_the_field_in_hand_is_explained_and_a_sweep_can_be_asked_for(qtbot: QtBot) -> None:

@@ -21,4 +21,4 @@ def test_three_thousand_edits_with_messages_documents_themes_and_tabs(seed: int)
     assert report.opened == report.closed >= 50
     assert report.analyses >= 100
     assert report.themes >= 20
-    assert report.after <= 1.2 * report.before, f"memory grew by {report.growth:.0%}"
+    assert report.after <= 1.15 * report.before, f"memory in use grew by {report.growth:.0%}"

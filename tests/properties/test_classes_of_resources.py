@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis import hop_loads
+from designer.analysis import hop_loads, routed_groups, routes
 from designer.analysis.activities import Activity
 from designer.analysis.communicator import make_communicator
 from designer.analysis.flows import Incidence, check
@@ -120,6 +120,8 @@ def test_classes_are_the_expanded_problem(design: Design, kind: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hop_loads, "classes_of", one_by_one)
         patch.setattr(hop_loads, "ALIKE_LIMIT", 10**9)
+        patch.setattr(routed_groups, "_from_plain", lambda *_: None)
+        patch.setattr(routes, "_plain_routes", lambda *_: None)
         forget()
         expanded = answer(design, kind)
     forget()
@@ -215,6 +217,8 @@ def test_templates_at_a_tenth_of_their_size(template: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hop_loads, "classes_of", one_by_one)
         patch.setattr(hop_loads, "ALIKE_LIMIT", 10**9)
+        patch.setattr(routed_groups, "_from_plain", lambda *_: None)
+        patch.setattr(routes, "_plain_routes", lambda *_: None)
         forget()
         expanded = answer(design, "all-reduce")
     forget()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from designer.errors import UnitError
 from designer.units import format_quantity, parse
 
 
@@ -23,3 +24,32 @@ def test_rates_of_events(value: float, text: str) -> None:
     """Once "125 1/s" and "2300 M/s" stood there."""
     assert format_quantity(value, "frequency") == text
     assert parse(text, "frequency") == pytest.approx(value, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("20 req/s", 20.0),
+        ("20 requests/s", 20.0),
+        ("20 rps", 20.0),
+        ("5k QPS", 5000.0),
+        ("2 k req/s", 2000.0),
+        ("42 k images/s", 42_000.0),
+        ("1200/min", 20.0),
+        ("72 1/h", 0.02),
+        ("86400 requests/d", 1.0),
+    ],
+)
+def test_what_is_counted_and_in_which_time(text: str, value: float) -> None:
+    assert parse(text, "frequency") == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["20", "20 s", "20 GB/s", "20 req", "20/week", "20 req/s/s"])
+def test_what_is_no_frequency_is_refused(text: str) -> None:
+    with pytest.raises(UnitError):
+        parse(text, "frequency")
+
+
+def test_the_smallest_keep_their_digits() -> None:
+    assert format_quantity(1.28e-7, "frequency") == "1.28e-07/s"
+    assert format_quantity(0.004, "frequency") == "0.004/s"

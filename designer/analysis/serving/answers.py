@@ -20,6 +20,7 @@ from designer.analysis.serving.tiers import Tier, stored
 from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
+from designer.formulas.serving.memory_capacity import OTHER, OTHER_ALONE
 from designer.formulas.serving.power import serving_power
 from designer.formulas.serving.speculation import accepted
 from designer.memo import Alike
@@ -39,6 +40,10 @@ _PROBE_LEAST_LIMIT: Final = 300
 #: runs until those that take turns on a device are as busy as the one looked at
 _SETTLING_ROUNDS: Final = 5
 _MILLION_LIMIT: Final = 10**6
+#: from here on a mean number is told without what is behind its point
+_WHOLE_LIMIT: Final = 10
+#: with fewer requests at once than this, steps read all weights for little, and a wider replica answers more
+CROWDED: Final = Constant(16.0, 8.0, 32.0, "assumed-serving", Status.ASSUMED, "1")
 SOURCES: Final = ("fit-serving", "aic-kernels", "blis")
 
 
@@ -150,13 +155,7 @@ def serve(
         share = sum(requests.cached) / sum(requests.prompt)
         asked = replace(asked, load=replace(asked.load, prefix=share, reuse=""))
     longest = max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
-    shortest = min(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
-    if shortest > placement.capacity:
-        raise AnalysisError(
-            f"keys and values of {placement.capacity:,} tokens fit in a replica, the shortest request has {shortest:,}",
-            place=placement.place,
-            remedy="use more devices for a replica, narrower formats, or shorter requests",
-        )
+    _some_fit(placement, requests)
     findings: list[Finding] = [*sampled(sent.notes), *fetching]
     findings += too_long(placement, longest)
     if longest > placement.capacity:
@@ -169,6 +168,9 @@ def serve(
     rate = offered(asked.load, requests, replicas)
     if open_loop and rate > _FULL_TOLERANCE * most[0]:
         more = enough(rate * replicas, most[0], placement)
+        together = at_once(placement, requests)
+        if together < CROWDED.value:
+            more += f"; wider replicas have more room: keys and values of {counted(together)} requests fit in one"
         findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together", more))
         return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas, tier=tier)
     runs = tuple(
@@ -182,6 +184,17 @@ def serve(
         findings.append(Finding("SERVE-NEAR", Severity.WARNING, text, (), "leave more room than the band is wide"))
     apart = settled(placement, jittered(requests), 1.0, cancelled) if banded and in_step(asked.load) else None
     return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas, tier=tier, apart=apart)
+
+
+def _some_fit(placement: Placement, requests: Requests) -> None:
+    """Refuse requests of which none has room."""
+    shortest = min(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
+    if shortest > placement.capacity:
+        raise AnalysisError(
+            f"keys and values of {placement.capacity:,} tokens fit in a replica, the shortest request has {shortest:,}",
+            place=placement.place,
+            remedy="use more devices for a replica, narrower formats, or shorter requests",
+        )
 
 
 def in_step(load: Load) -> bool:
@@ -227,7 +240,14 @@ def path_of(placement: Placement) -> float:
 def most_of(
     placement: Placement, requests: Requests, spread: float, cancelled: Callable[[], bool] | None
 ) -> tuple[float, float, float]:
-    """Requests a second of one replica that never runs dry, and the same with faster and slower steps [1/s]."""
+    """Requests a second of one replica that never runs dry, and the same with faster and slower steps [1/s].
+
+    Raises
+    ------
+    AnalysisError
+        If no request fits.
+    """
+    _some_fit(placement, requests)
     fitting = [
         (p, o, c)
         for p, o, c in zip(requests.prompt, requests.output, requests.cached or [0] * len(requests.prompt), strict=True)
@@ -275,6 +295,16 @@ def _probed(
 def asked_rate(served: Served) -> float:
     """Requests a second that are sent to the whole deployment [1/s]; 0 where they have no times of their own."""
     return offered(served.serving.load, served.sent.requests, served.stands) * served.stands
+
+
+def at_once(placement: Placement, requests: Requests) -> float:
+    """How many requests fit in the cache of a replica together, in the mean of their lives."""
+    return placement.capacity / (float(np.mean(requests.prompt)) + float(np.mean(requests.output)) / 2)
+
+
+def counted(requests: float) -> str:
+    """A mean number of requests in words."""
+    return f"{requests:,.0f}" if requests >= _WHOLE_LIMIT else f"{requests:.2g}"
 
 
 def enough(rate: float, each: float, placement: Placement) -> str:
@@ -332,10 +362,7 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
         ("blis", "aic-config"),
         "tokens of a replica",
     )
-    held = placement.device.memory * placement.scheduling.memory_share
-    found["memory_per_gpu"] = Estimate(
-        held, placement.weights, placement.device.memory, "B", SOURCES, "claimed at start"
-    )
+    found["memory_per_gpu"] = _claimed(placement)
     if served.saturated:
         mean_out = float(np.mean(served.sent.requests.output))
         for name, factor in (("requests_per_second", 1.0), ("tokens_per_second", mean_out)):
@@ -345,6 +372,15 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     found |= _timed(served, note)
     found |= _rates(served, note, devices)
     return found
+
+
+def _claimed(placement: Placement) -> Estimate:
+    """What an engine takes of an accelerator: its share, in which it counts what is beside weights or does not."""
+    memory = placement.device.memory
+    held = memory * placement.scheduling.memory_share
+    beside = (OTHER if placement.split.devices > 1 else OTHER_ALONE).high
+    low, high = max(placement.weights, held - beside), min(memory, held + beside)
+    return Estimate(held, min(low, held), max(high, held), "B", ("blis", "aic-config"), "claimed at start")
 
 
 def _least_first(served: Served) -> Mapping[str, float]:

@@ -12,7 +12,7 @@ from designer.analysis.bottlenecks import NOTICE_TOLERANCE, arithmetic, first_of
 from designer.analysis.collectives import collective_bottlenecks
 from designer.analysis.communicator import Communicator
 from designer.analysis.results import Bottleneck
-from designer.analysis.serving.answers import Served
+from designer.analysis.serving.answers import Served, at_once, counted, most_of
 from designer.analysis.serving.placement import Placement
 from designer.formulas.serving.attention_prefill import prefill_area
 from designer.formulas.serving.step_time import StepTime
@@ -80,6 +80,12 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
         binding, after = ranked(candidates(alone, phase))
         now += binding
         then += after
+    if not served.runs and served.prompts is None:
+        # what holds requests back binds where it brings more than what makes steps shorter
+        crowded = _crowded(served)
+        best = max((b.gain or 1.0 for b in now), default=1.0)
+        now = [*(b for b in crowded if (b.gain or 1.0) >= best), *now]
+        then += [b for b in crowded if b not in now]
     return tuple(now), tuple(then)
 
 
@@ -181,3 +187,19 @@ def _full(served: Served) -> Sequence[Bottleneck]:
         why = f"all {placement.scheduling.slots} slots of the engine were taken while requests waited"
         return (Bottleneck("limit", "slots", "requests at once", why),)
     return ()
+
+
+def _crowded(served: Served) -> Sequence[Bottleneck]:
+    """Of an engine that cannot take its load: room or slots, where twice as many requests at once answer more."""
+    placement, requests = served.placement, served.sent.requests
+    scheduling, together = placement.scheduling, at_once(placement, requests)
+    path = placement.network.net.path(int(placement.replicas[0, 0]))
+    if together < scheduling.slots:
+        other = placement.roomier()
+        why = f"room for {placement.capacity:,} tokens in a replica: {counted(together)} requests at once"
+        one = Bottleneck("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size)
+    else:
+        other = replace(placement, scheduling=replace(scheduling, slots=2 * scheduling.slots))
+        one = Bottleneck("limit", "slots", "requests at once", f"all {scheduling.slots} slots of the engine are taken")
+    gain = most_of(other, requests, served.spread, None)[0] / served.most[0]
+    return (replace(one, gain_if_doubled=gain),) if gain >= NOTICE_TOLERANCE else ()

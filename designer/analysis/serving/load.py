@@ -21,6 +21,8 @@ Float = npt.NDArray[np.float64]
 
 #: gaps less regular than this are drawn as two kinds of gaps, more regular ones as a sum of equal parts
 _EVEN_TOLERANCE: Final = 1e-9
+#: more requests than this to one replica tell nothing more, and take minutes
+_LOOKED_LIMIT: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,9 @@ def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) ->
     Raises
     ------
     AnalysisError
-        If a trace cannot be read.
+        If a trace cannot be read, or more requests are to be looked at than anybody waits for.
     """
+    _few(load, replicas, place)
     draw = np.random.default_rng(load.seed)
     own = draw if not which else np.random.default_rng((load.seed, which))
     if load.kind == "trace":
@@ -79,6 +82,18 @@ def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) ->
     at = arrivals(load, load.count * replicas, draw)[which::replicas]
     # the engine begins empty: the first tenth fills it
     return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), load.count // FILLING_LIMIT)
+
+
+def _few(load: Load, replicas: int, place: str) -> None:
+    clients = load.kind == "clients"
+    count = math.ceil(load.clients / replicas) * load.waves if clients else load.count
+    if load.kind != "trace" and count > _LOOKED_LIMIT:
+        raise AnalysisError(
+            f"{count:,} requests to each replica are too many to look at",
+            place=f"{place}.{'clients' if clients else 'count'}",
+            remedy=f"{'ask for fewer clients, or fewer requests of each' if clients else 'look at fewer'}: "
+            f"{_LOOKED_LIMIT:,} to a replica at most",
+        )
 
 
 #: one request in so many fills an engine that begins empty, and is not counted

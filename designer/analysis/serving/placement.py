@@ -29,7 +29,7 @@ from designer.formulas.serving._number_format import NumberFormat, number_format
 from designer.formulas.serving._release import Release, Scheduling
 from designer.formulas.serving.kv_size import kv_size
 from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import small_all_reduce
+from designer.formulas.serving.small_all_reduce import EAGER, small_all_reduce
 from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.formulas.serving.weights_size import weights_size
@@ -132,6 +132,13 @@ class Placement:
         """The engine's release."""
         return self.chosen.release
 
+    def roomier(self) -> Placement:
+        """The same with twice the memory on each device."""
+        device = replace(self.device, memory=Bytes(2 * self.device.memory))
+        weights = self.steps.weights
+        found = _capacities(self.shape, device, self.scheduling, self.split, weights, self.cache_format)
+        return replace(self, capacity=found[0], capacity_band=found[1:])
+
     def again(self, device: Device | None = None, links: float = 1.0, apart: float | None = None) -> StepTime:
         """Step times with another device, or with links that many times as wide; `apart`: beyond those of heads."""
 
@@ -167,7 +174,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         If the model is unknown or no transformer, does not fit, or widths do not divide it or the group.
     """
     shape = shape_of(asked.model, f"{place}.model")
-    if not isinstance(shape, TransformerShape):
+    if not isinstance(shape, TransformerShape) or not shape.causal:
         raise AnalysisError(
             f"{shape.name} gives no tokens", place=f"{place}.model", remedy="serve a transformer that decodes"
         )
@@ -189,6 +196,12 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         chosen = release(asked.engine, asked.release)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
+    if asked.adapters > shape.hidden:
+        raise AnalysisError(
+            f"adapters of rank {asked.adapters:,} for a model {shape.hidden:,} wide",
+            place=f"{place}.adapters",
+            remedy="give the rank of the adapters, mostly 8 to 256",
+        )
     cut = slice_of(network, int(parts[0]), device, asked.part, f"{place}.part")
     device = cut.device
     how = _scheduling(chosen.release, asked, device, place)
@@ -201,8 +214,17 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     peers = _group(network, replicas.reshape(-1, split.tensor), f"{place}.group") if several else None
     steps = _steps(shape, device, split, weights, cache, chosen.release, _joined(group, peers, split), asked)
     held = weights_size(shape, weights, split.tensor, split.data, split.pipeline, split.copies(shape.experts))
-    capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
+    capacities = _capacities(shape, device, how, split, weights, cache)
+    if not capacities[0]:
+        raise AnalysisError(
+            f"a block of {how.block:,} tokens is more than there is room for in a replica",
+            place=f"{place}.block",
+            remedy="use blocks as engines have them, 1 to 128 tokens",
+        )
     told = [*findings, *told_of_it, *_findings_of(asked, chosen, replicas, len(parts))]
+    if weights.dense and not shape.experts:
+        text = f"{weights.name} is a format of experts: {shape.name} has none, its weights stay {weights.dense}"
+        told.append(Finding("SERVE-FORMAT", Severity.WARNING, text, (), "choose another format of weights"))
     if asked.expert > 1 and not shape.experts:
         text = f"{shape.name} has no experts to share: its expert width of {asked.expert} changes nothing"
         told.append(Finding("SERVE-EXPERTS", Severity.INFO, text, (), "set the expert width to 1"))
@@ -284,6 +306,20 @@ def _capacity(
     return memory_capacity(room, Bytes(token / split.pipeline)) * split.data
 
 
+def _capacities(
+    shape: TransformerShape,
+    device: Device,
+    how: Scheduling,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+) -> tuple[int, int, int]:
+    """Tokens that fit in a replica, in whole blocks, and the ends of that."""
+    found = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
+    value, low, high = (tokens // how.block * how.block for tokens in found)
+    return value, low, high
+
+
 def _split(
     network: Network,
     shape: TransformerShape,
@@ -324,7 +360,9 @@ def _split(
             place=place,
             remedy="use smaller widths or a larger group",
         )
-    for tensor in choices:
+    # one that fits by one account of what else is held, and not by the other, is no choice where there is a wider one
+    sure = [end for end in ("high", "value") if end == "value" or not asked.tensor]
+    for tensor, end in [(tensor, end) for end in sure for tensor in choices]:
         if shape.heads % tensor:
             raise AnalysisError(
                 f"{shape.heads} attention heads do not share out over {tensor} devices",
@@ -337,8 +375,8 @@ def _split(
             )
         split = Split(tensor, data, pipeline, expert)
         if split.devices > len(parts):
-            break
-        if _capacity(shape, device, how, split, weights, cache) > 0:
+            continue
+        if _capacity(shape, device, how, split, weights, cache, end) > 0:
             return split
     split = Split(choices[-1], data, pipeline, expert)
     if split.devices > len(parts):
@@ -392,6 +430,9 @@ def _findings_of(asked: Deployment, chosen: Chosen, replicas: Int, count: int) -
         taken = f"{chosen.release.title} is" if near else "what its releases have in common is"
         text = f"{named} of {asked.engine} is not known: {taken} taken, in a wide band"
         found.append(Finding("SERVE-RELEASE", Severity.WARNING, text, (), "give a release that was measured"))
+    if not asked.graph:
+        text = "without captured graphs joining the devices is slower, and so are all kernels, by what is not known"
+        found.append(Finding("SERVE-EAGER", Severity.WARNING, text, (), "take times per token for the least there are"))
     if replicas.size < count:
         text = f"{count - replicas.size} of {count} accelerators of the group are left idle"
         found.append(Finding("SERVE-IDLE", Severity.INFO, text, (), "set replicas to 0, or choose other widths"))
@@ -449,10 +490,11 @@ def _joins(joined: Sequence[CollectiveSituation], split: Split, graph: bool) -> 
     near = situation.servers == 1 and situation.intra_path.is_nvlink and split.tensor <= _TENSOR_LIMIT
 
     def reduce(size: Bytes) -> Seconds:
-        library = Seconds(time_over(situation, "all-reduce", size).time)
-        if not near:
-            return library
-        return min(library, small_all_reduce(split.tensor, size, link, graph=graph))
+        joined = Seconds(time_over(situation, "all-reduce", size).time)
+        if near:
+            joined = min(joined, small_all_reduce(split.tensor, size, link))
+        # outside a graph either kernel is launched by itself
+        return joined if graph else Seconds(joined + EAGER.value)
 
     def exchange(size: Bytes) -> Seconds:
         # tokens to where their experts are, and back
@@ -508,7 +550,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
     except (AnalysisError, CatalogError):
         return None
     shape, device, split = placement.shape, placement.device, placement.split
-    capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
+    capacities = _capacities(shape, device, how, split, weights, cache)
     if capacities[0] <= 0:
         return None
     joins = placement.steps.joins

@@ -315,6 +315,8 @@ def engine(
     lines: list[float] = []
     reserve, budget, slots = how.reserve, how.budget, how.slots
     mixed, chunked = how.mixed, how.chunked
+    # room is taken by whole blocks: what the last one of a request leaves empty when it ends is counted from its start
+    block = how.block
     growth = steps.context()
     #: lengths of steps by how many decode, but for what grows with their context
     lengths: dict[int, float] = {}
@@ -364,7 +366,7 @@ def engine(
             running -= 1
             held = prompt[i] + told_so_far
             context -= held
-            cached -= held
+            cached -= held + -(prompt[i] + left[i]) % block
             promised -= left[i] - told_so_far
             # the last token is not cached yet: it is computed again with the rest
             prompt[i] += told_so_far + 1
@@ -394,19 +396,20 @@ def engine(
             while waiting and running + len(ready) < slots and room > 0:
                 i = waiting[0]
                 whole = prompt[i]
-                if whole + left[i] > capacity:
+                spare = -(whole + left[i]) % block
+                if whole + left[i] + spare > capacity:
                     take_next()
                     refused += 1
                     send(now)
                     continue
-                if reserve and cached + reserve * (promised + left[i]) + whole > capacity:
+                if reserve and cached + reserve * (promised + left[i]) + whole + spare > capacity:
                     break
                 hit = hits[i]
                 if hit >= whole:
                     hit = whole - 1
                 new = whole - hit
                 take = room if chunked and new > room else new
-                if (take > room and fill) or hit + take > free:
+                if (take > room and fill) or hit + take + spare > free:
                     break
                 take_next()
                 if taken[i] != taken[i]:
@@ -415,9 +418,9 @@ def engine(
                         touched.append(i)
                 fill += take
                 area += take * (hit + take / 2)
-                cached += hit + take
+                cached += hit + take + spare
                 room -= take
-                free -= hit + take
+                free -= hit + take + spare
                 promised += left[i]
                 if take == new:
                     ready.append(i)
@@ -498,7 +501,7 @@ def engine(
             running -= 1
             held = prompt[i] + at - began[i]
             context -= held
-            cached -= held
+            cached -= held + -(prompt[i] + left[i]) % block
             promised -= left[i] - (at - began[i])
             done[i] = now
             if live:
@@ -513,7 +516,7 @@ def engine(
             if first[i] != first[i]:
                 first[i] = now
             if left[i] <= 1:
-                cached -= prompt[i]
+                cached -= prompt[i] + -(prompt[i] + left[i]) % block
                 promised -= left[i]
                 done[i] = now
                 finished += 1

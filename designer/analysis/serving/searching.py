@@ -147,8 +147,11 @@ def closed_form(placement: Placement, rate: float, prompt: float, output: float)
     steps, how = placement.steps, placement.scheduling
     tokens = max(1, round(min(prompt, how.budget)))
     pieces = math.ceil(prompt / how.budget)
-    reading = steps.step(tokens, prefill_area(tokens, 0.0), 1, 0, 0.0)
+    # of a prompt in pieces the mean one, which reads what came before it
+    reading = steps.step(tokens, prefill_area(round(prompt), 0.0) / pieces, 1, 0, 0.0)
     whole = prompt + output / 2
+    if prompt + output > placement.capacity:
+        return math.inf, math.inf
     running = 1.0
     tpot = 0.0
     for _ in range(_SETTLING_ROUNDS):

@@ -9,7 +9,7 @@ from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, Cell, Column, Table
-from designer.analysis.serving.answers import most_of, serve, settled
+from designer.analysis.serving.answers import most_of, serve, settled, too_long
 from designer.analysis.serving.apart import sized_apart
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.load import offered, sent_to_one
@@ -18,6 +18,7 @@ from designer.analysis.serving.readings import read, within
 from designer.analysis.serving.searching import reason_lost, screened
 from designer.analysis.serving.spreads import step_spread
 from designer.errors import AnalysisError, Cancelled
+from designer.findings import Finding
 from designer.units import format_quantity
 from designer.workload.serving import Deployment, Limits, Serving
 
@@ -31,6 +32,8 @@ _REPLICAS_LIMIT: Final = 4096
 _LOAD_TOLERANCE: Final = 0.01
 #: so many of the ways that a closed form finds smallest are run, and so many are told
 _RUN_LIMIT: Final = 6
+#: where these need more than the closed form said, others are run that it finds smaller than the smallest, up to this
+_BOUND_LIMIT: Final = 24
 _TOLD_LIMIT: Final = 16
 #: above this use a queue takes longer to settle than any run lasts
 _FULL_TOLERANCE: Final = 0.95
@@ -89,6 +92,7 @@ class Sized:
     place: str
     binding: tuple[Bottleneck, ...] = ()
     looked: int = 0
+    findings: tuple[Finding, ...] = ()
 
     @property
     def best(self) -> Candidate | None:
@@ -202,7 +206,13 @@ def size_serving(
     binding = () if "for prompts" in best.choice else _binding(_network_of(best, placed, network), asked, best, place)
     if progress is not None:
         progress(1.0, "done")
-    return Sized(tuple(found), drawn, place, binding, looked)
+    return Sized(tuple(found), drawn, place, binding, looked, _findings(placed, asked))
+
+
+def _findings(placed: Sequence[Placement], asked: Serving) -> tuple[Finding, ...]:
+    """What a reader should know whichever way is taken: requests longer than the model was made for."""
+    requests = sent_to_one(asked.load, 1, placed[0].place, placed[0].capacity).requests
+    return tuple(too_long(placed[0], max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))))
 
 
 def _network_of(best: Candidate, placed: Sequence[Placement], otherwise: Network) -> Network:
@@ -285,7 +295,8 @@ def _searched(
     for number, way in enumerate(ways):
         tensor = way.placement.split.tensor
         way = replace(way, choice=f"{way.placement.device.name} {way.choice}".strip() if several else way.choice)
-        if number < _RUN_LIMIT:
+        smallest = min((c.accelerators for c in found if c.holds), default=math.inf)
+        if number < _RUN_LIMIT or (number < _BOUND_LIMIT and way.accelerators < smallest):
             run = _fewest(way.placement, asked, cancelled)
             each = cost_of(way.placement) if cost_of is not None else 0.0
             cost = run.accelerators * each
@@ -312,6 +323,15 @@ def _binding(network: Network, asked: Serving, best: Candidate, place: str) -> t
 
 
 def _fewest(placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None) -> Candidate:
+    """The fewest replicas that hold the limits; none where none do, or where no request has room."""
+    try:
+        return _fewest_of(placement, asked, cancelled)
+    except AnalysisError as error:
+        nan = math.nan
+        return Candidate(placement.split.tensor, 0, 0, nan, nan, nan, 0.0, error.text)
+
+
+def _fewest_of(placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None) -> Candidate:
     one = sent_to_one(asked.load, 1, placement.place, placement.capacity)
     requests = one.requests
     rate = offered(asked.load, requests)

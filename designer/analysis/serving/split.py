@@ -139,7 +139,13 @@ def place_split(
         )
     answers = place_deployment(network, deployment, place, running)
     first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
-    prompts = place_deployment(network, first, place, running)
+    try:
+        prompts = place_deployment(network, first, place, running)
+    except AnalysisError as error:
+        at = error.place or place
+        for name, own in (("group", "prompt_group"), ("tensor", "prompt_tensor")):
+            at = f"{place}.{own}" if at == f"{place}.{name}" else at
+        raise AnalysisError(f"for prompts: {error.text}", place=at, remedy=error.remedy) from None
     both = np.intersect1d(answers.replicas, prompts.replicas)
     if len(both):
         raise AnalysisError(

@@ -115,7 +115,8 @@ def start_engines(
     )
     if limited:
         pace = format_quantity(ONE_READER.value, "rate")
-        why = f"cold start: {readers} readers of {pace} each, the path gives {format_quantity(slowest, 'rate')}"
+        counted = f"{readers} readers of {pace} each" if readers > 1 else f"one reader of {pace}"
+        why = f"cold start: {counted}, the path gives {format_quantity(slowest, 'rate')}"
         bottlenecks = (Bottleneck("limit", "readers", "readers at once", why),)
         remedy = f"read with {int(slowest / ONE_READER.value) + 1} readers"
         found.append(Finding("SERVE-READERS", Severity.INFO, why, (), remedy))

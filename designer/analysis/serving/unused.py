@@ -28,7 +28,7 @@ def _set(**values: bool) -> list[str]:
 def _of_deployment(asked: Deployment) -> Iterator[tuple[list[str], str, str]]:
     if not asked.prompts:
         yield (
-            _set(prompt_tensor=asked.prompt_tensor > 0, block=asked.block > 0),
+            _set(prompt_tensor=asked.prompt_tensor > 0),
             "all accelerators read prompts and answer, so no keys and values are handed over",
             "name accelerators in prompt_group, or leave it out",
         )

@@ -13,7 +13,7 @@ from designer.analysis.network import NETWORKS_LIMIT, Network, network_of
 from designer.analysis.vms.placement import Placement
 from designer.catalog.parttype import Capability
 from designer.design.document import with_changes
-from designer.design.elaborate import Shape
+from designer.design.shapes import Shape
 from designer.memo import memo
 from designer.sources import Constant, Status
 

@@ -21,6 +21,8 @@ _MORE = (
 )
 #: results that fail or pass are told up to so many
 _MOST = 40
+#: in a narrower terminal commands stand below the table
+_WIDE = 160
 #: larger files hold no results [B]
 _LARGEST = 64_000_000
 
@@ -122,7 +124,7 @@ def _cause_document(cause: Cause) -> dict[str, Any]:
 
 
 def _print_sheet(name: str, rows: list[Expected]) -> None:
-    from designer.cli.output import table
+    from designer.cli.output import page_width, table
 
     print(f"{name}: run each on the idle machine, three times, and keep the best\n")
     told: dict[tuple[str, str], list[Expected]] = {}
@@ -130,7 +132,15 @@ def _print_sheet(name: str, rows: list[Expected]) -> None:
         e = row.estimate
         told.setdefault((row.trial.command, f"{e.value:.4g} {row.limit:.4g}"), []).append(row)
     lines = [_sheet_row(alike) for alike in told.values()]
-    print(table(("test", "of", "expected", "80 % band", "not below", "command"), lines, (2, 3, 4)))
+    headings = ("test", "of", "expected", "80 % band", "not below", "command")
+    if (page_width() or _WIDE) >= _WIDE:
+        print(table(headings, lines, (2, 3, 4)))
+        return
+    # commands are to be copied: each on one line of its own, however long
+    print(table(headings[:-1], [line[:-1] for line in lines], (2, 3, 4)))
+    print()
+    for line in lines:
+        print(f"{line[0]}, {line[1]}:\n  {line[-1]}")
 
 
 def _sheet_row(alike: list[Expected]) -> tuple[str, ...]:

@@ -119,7 +119,9 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: N
     for (why, alone), alike in list(lines.items())[:8]:
         more = sum(b.alike for b in alike) - 1
         gain = f" (this one twice as wide: {alone:.2f}×)" if alone is not None else ""
-        text = f"{named.way(alike[0].label)}{f' and {more:,} alike' if more else ''}: {named(why)}{gain}"
+        # what is no channel is told in words, with paths in them
+        label = named.way(alike[0].label) if alike[0].what == "channel" else named(alike[0].label)
+        text = f"{label}{f' and {more:,} alike' if more else ''}: {named(why)}{gain}"
         print(paragraph("    ", text, "      "))
     if len(lines) > 8:
         print(f"    … and {len(lines) - 8} more")

@@ -224,6 +224,8 @@ def _print(found: Sized, limits: Limits) -> None:
         print()
     for line in ways(found.candidates):
         print_line(f"  {line}", "    ")
+    for told in found.findings:
+        print_line(f"{told.severity}: {told.code}: {told.text} — {told.remedy}", stream=sys.stderr)
 
 
 COMMAND = Command(

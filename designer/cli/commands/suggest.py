@@ -11,12 +11,17 @@ from designer.cli.design import add_design
 if TYPE_CHECKING:
     from designer.decisions.suggest import Step, Suggestions
     from designer.decisions.suggest_candidates import Prices
+    from designer.design.document import Design
 
 _MORE = (
-    "Considered are wider slots, better NICs, drives, memory and storage of the catalog, more cables and uplinks,\n"
+    "Considered are wider slots, better NICs, drives, memory and storage of the catalog, more cables and uplinks\n"
     "drives beside those that bind, GPUs moved to another switch, and other route policies. Each answer is the edited\n"
     "design analysed again. Without a price list ports count first, then watts.\n\n"
 )
+
+
+#: so many other workloads are looked at where nothing helps the first
+_OTHERS = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:
         _print(found)
+        if not found.steps and options.workload is None and not options.output:
+            _print_another(design, found.workload, prices, options)
     if options.output:
         from designer.interchange.native.writer import save
 
@@ -64,6 +71,25 @@ def run(options: argparse.Namespace) -> int:
         save(design, options.output)
         print_written(options.output, quiet=options.json)
     return 0
+
+
+def _print_another(design: Design, tried: str, prices: Prices, options: argparse.Namespace) -> None:
+    """What helps the first other workload that something helps, told where nothing helps the one it opens with."""
+    from designer.cli.output import progress_bar
+    from designer.decisions.suggest import suggest
+    from designer.errors import DesignerError
+
+    for other in [name for name in design.workloads if name != tried][:_OTHERS]:
+        try:
+            found = suggest(
+                design, other, prices=prices, gain=options.gain, steps=options.steps, progress=progress_bar()
+            )
+        except DesignerError:
+            continue
+        if found.steps:
+            print()
+            _print(found)
+            return
 
 
 def _prices(file: str | None) -> Prices:

@@ -162,7 +162,7 @@ def as_document(
 
 
 def _print(task: Task, rows: Sequence[Row], best: Sequence[Row], found: Sequence[Turn], asked: bool) -> None:
-    from designer.cli.output import table
+    from designer.cli.output import paragraph, table
     from designer.decisions.frontier import binding_text
     from designer.units import format_si
 
@@ -182,7 +182,8 @@ def _print(task: Task, rows: Sequence[Row], best: Sequence[Row], found: Sequence
     print(f"{task.title}\n")
     print(table((*first, *task.paths, *shown, "bottleneck"), lines))
     if len(had) > len(shown):
-        print(f"\nmore answers with --metric: {', '.join(had[len(shown) :])}")
+        print()
+        print(paragraph("", f"more answers with --metric: {', '.join(had[len(shown) :])}", "  "))
     if best:
         print("\n★ no other run is better in both")
     if found:

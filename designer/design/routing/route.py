@@ -7,7 +7,7 @@ stays as it was need not be routed again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -21,6 +21,7 @@ from designer.design.routing.grid import Grid
 from designer.design.routing.inside import Led, Pieces, among, container_grid, lead, rastered, sides_between, tidied
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP, flush, shut_stretches
 from designer.design.routing.trunks import all_joined
+from designer.memo import Alike
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -347,8 +348,8 @@ class _Router:
                 held[:, :2] -= rect[whole, :2]
                 inside = local.some(rows)
                 inside = inside._replace(bends=inside.bends[:, ~np.isnan(inside.bends[..., 0]).all(axis=0)])
-                parts = (np.ascontiguousarray(part).tobytes() for part in inside)
-                points, corners, lost = _led(coarse, held.tobytes(), *parts)
+                alike = (held.tobytes(), *(np.ascontiguousarray(part).tobytes() for part in inside))
+                points, corners, lost = _known((coarse, *alike), partial(_led, coarse, *alike))
                 if shut:
                     points = np.clip(points, 0.0, rect[whole, 2:])
                 points = points + rect[whole, :2]
@@ -380,12 +381,12 @@ def _with_sills(held: Float, shut: list[tuple[int, float, float]]) -> Float:
     return np.concatenate((held[:-1], np.array(taken), [whole]))
 
 
-@lru_cache(maxsize=4096)
-def _led(coarse: bool, rects: bytes, *parts: bytes) -> Led:
-    """Ways through a container that stands at the origin, told as bytes: its contents and itself, then the pieces.
+#: a design is full of alike containers, and an edit leaves most as they were
+_known: Alike[Led] = Alike(4096)
 
-    A design is full of alike ones, and an edit leaves most as they were.
-    """
+
+def _led(coarse: bool, rects: bytes, *parts: bytes) -> Led:
+    """Ways through a container that stands at the origin, told as bytes: its contents and itself, then the pieces."""
     rect = np.frombuffer(rects).reshape(-1, 4)
     own = len(rect) - 1
     whole = (np.frombuffer(part, dtype=np.int64) for part in (*parts[:4], parts[8]))

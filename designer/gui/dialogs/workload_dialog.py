@@ -278,10 +278,18 @@ class WorkloadDialog(QDialog):
                 wrong = wrong or f"{self._entries[name].title}: {problem}"
             usable = usable and not problem
         self.problem.setText(wrong)
-        self.problem.setVisible(bool(wrong))
+        if bool(wrong) == self.problem.isHidden():
+            self.problem.setVisible(bool(wrong))
+            # the words take room from the form: the field they are about stays in view
+            QTimer.singleShot(0, self, self._keep_in_view)
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(usable)
         self._tell()
         self._follow()
+
+    def _keep_in_view(self) -> None:
+        field = next((f for f in self._fields.values() if f.hasFocus()), None)
+        if field is not None:
+            self.area.ensureWidgetVisible(field, 0, 12)
 
     def _follow(self) -> None:
         if self.follows and not self.title.isModified():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedLayout, QWidget
 
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from designer.report.figure import Figure
 
 
+#: a figure beside others is at least so wide that its axes can be read [px]
+_WIDE: Final = 280
+
+
 class FiguresPanel(Panel):
-    """Figures side by side; a sentence where there are none.
+    """Figures side by side, to be scrolled where they are many; a sentence where there are none.
 
     Parameters
     ----------
@@ -41,7 +46,19 @@ class FiguresPanel(Panel):
         self._row.setContentsMargins(6, 6, 6, 2)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
-        self._stack.addWidget(self._page)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidget(self._page)
+        self.area.viewport().installEventFilter(self)
+        self._stack.addWidget(self.area)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Figures are as high as there is room for: only sideways is there more to see."""
+        if event.type() == QEvent.Type.Resize:
+            self._page.setMaximumHeight(self.area.viewport().height())
+        return super().eventFilter(watched, event)
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
@@ -91,6 +108,7 @@ class FiguresPanel(Panel):
         while len(self._views) < len(figures):
             view = FigureView(self.theme)
             view.picked.connect(self._reveal)
+            view.setMinimumWidth(_WIDE)
             self._views.append(view)
             self._row.addWidget(view, 1)
         for number, view in enumerate(self._views):

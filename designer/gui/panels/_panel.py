@@ -4,11 +4,12 @@ this folder says of its panel.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QIcon, QShowEvent
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 #: how long a panel waits for the answer to an edit [ms]
 _HOLD: Final = 24
+#: a panel redrawn so shortly ago was redrawn in the same turn of the event loop [s]
+_SAME_TURN: Final = 0.001
 
 
 #: title, and the design where it is at hand
@@ -78,6 +81,9 @@ def panel_kinds() -> tuple[PanelKind, ...]:
 
 class Panel(QWidget):
     """Base of the panels. Sub-classes give ``watch`` and ``refresh``."""
+
+    #: when any panel was redrawn last [s]
+    _redrawn: ClassVar = 0.0
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -157,8 +163,15 @@ class Panel(QWidget):
             self._timer.start(_HOLD if self.session is not None and self.session.stale else 0)
 
     def _redraw(self) -> None:
-        if self._dirty and self.seen:
+        if self._dirty and self.seen and not self._waits():
             self.flush()
+
+    def _waits(self) -> bool:
+        """True if another panel was redrawn in this turn of the event loop: all in one would hold up keys and mouse."""
+        late = time.perf_counter() - Panel._redrawn < _SAME_TURN
+        if late:
+            self._timer.start(1)
+        return late
 
     def flush(self) -> None:
         """Redraw at once, seen or not."""
@@ -166,6 +179,7 @@ class Panel(QWidget):
         self._timer.stop()
         self.redraws += 1
         self.refresh()
+        Panel._redrawn = time.perf_counter()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Redraw what became old while hidden."""

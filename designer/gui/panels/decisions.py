@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
@@ -13,12 +13,18 @@ from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels import decisions
+from designer.gui.viewmodels import decisions, sizing
 from designer.gui.workers import Cancelled_, Newest
 
 if TYPE_CHECKING:
     from designer.decisions.suggest import Suggestions
 
+_WORK: Final[Any] = {"suggest": decisions.suggested, "survive": decisions.surveyed, "size": sizing.sized}
+_WAITING: Final = {
+    "suggest": "Looking for edits …",
+    "survive": "Taking everything away in turn …",
+    "size": "Trying widths and replicas …",
+}
 _HINT = "Asks for the cheapest edits that lift what binds the shown workload, or takes every part away in turn."
 
 
@@ -37,23 +43,30 @@ class DecisionsPanel(Panel):
             lambda: self._ask("survive"),
             tip="Take every link and part away in turn, and colour the drawing by what that costs",
         )
+        self.how_many = Button(
+            "How many GPUs",
+            lambda: self._ask("size"),
+            tip="The fewest accelerators that serve the shown load within its limits, and the load those drawn serve",
+        )
         self.stop = Button("Stop", self._stop)
         self.apply_ = Button(
             "Apply",
             self._apply,
-            tip="Put the edits up to the selected row into the design, as one step that can be undone",
+            tip="Put the edits up to the selected row, or the selected way to serve, into the design",
         )
         self.clear = Button("Show loads again", self._clear)
         self.words = Label(_HINT, wrap=True)
         self.table = Table(decisions.STEP_COLUMNS, theme, "What to change", wrap=True)
         self.failures = Table(decisions.LOSS_COLUMNS, theme, "What failures cost", wrap=True, spare=True)
+        self.sizes = Table(sizing.COLUMNS, theme, "How many GPUs", wrap=True)
         body = QWidget()
         self._stack = QStackedLayout(body)
-        for table in (self.table, self.failures):
+        for table in self._tables:
             self._stack.addWidget(table)
         head = in_row(
             self.suggest,
             self.survive,
+            self.how_many,
             self.stop,
             1,
             self.apply_,
@@ -68,6 +81,11 @@ class DecisionsPanel(Panel):
         self._jobs.finished.connect(self._arrived)
         self._asked: tuple[object, str, str] | None = None
         self.steps: Suggestions | None = None
+        self.sized: sizing.Answer | None = None
+
+    @property
+    def _tables(self) -> tuple[Table, Table, Table]:
+        return self.table, self.failures, self.sizes
 
     def close_jobs(self) -> None:
         """Stop what runs."""
@@ -89,14 +107,14 @@ class DecisionsPanel(Panel):
 
     def refresh(self) -> None:
         """Offer what can be done."""
-        for table in (self.table, self.failures):
+        for table in self._tables:
             table.set_theme(self.theme)
         self._offer()
 
     def _forget(self, *_: object) -> None:
         self._jobs.cancel()
-        self._asked = self.steps = None
-        for table in (self.table, self.failures):
+        self._asked = self.steps = self.sized = None
+        for table in self._tables:
             table.lines.set_lines([])
         self.words.setText(_HINT)
         if self.session is not None:
@@ -112,11 +130,11 @@ class DecisionsPanel(Panel):
         self._asked = (design, workload, question)
 
         def job(cancelled: Cancelled_) -> object:
-            work: Any = decisions.suggested if question == "suggest" else decisions.surveyed
+            work: Any = _WORK[question]
             return work(design, workload, cancelled)
 
         self._jobs.submit(job)
-        self.words.setText("Looking for edits …" if question == "suggest" else "Taking everything away in turn …")
+        self.words.setText(_WAITING[question])
         self._offer()
 
     def _stop(self) -> None:
@@ -135,6 +153,12 @@ class DecisionsPanel(Panel):
             self.table.lines.set_lines(decisions.step_lines(found))
             self._stack.setCurrentWidget(self.table)
             self.words.setText(decisions.step_words(found))
+        elif asked[2] == "size":
+            answer: Any = result
+            self.sized = answer
+            self.sizes.lines.set_lines(sizing.lines(answer))
+            self._stack.setCurrentWidget(self.sizes)
+            self.words.setText(sizing.words(answer))
         else:
             survey: Any = result
             self.failures.lines.set_lines(decisions.loss_lines(survey))
@@ -148,13 +172,22 @@ class DecisionsPanel(Panel):
         session = self.session
         self.suggest.setEnabled(session is not None and bool(session.workload) and not busy)
         self.survive.setEnabled(self.suggest.isEnabled())
+        self.how_many.setEnabled(self.suggest.isEnabled())
+        self.how_many.setVisible(session is not None and sizing.serves(session.design, session.workload))
         self.stop.setVisible(busy)
-        self.apply_.setVisible(self.steps is not None and bool(self.steps.steps))
+        ways = self.sized is not None and self.sized.found.best is not None
+        self.apply_.setVisible(ways or (self.steps is not None and bool(self.steps.steps)))
         self.clear.setVisible(session is not None and session.survey is not None)
 
     def _apply(self) -> None:
         """The steps up to the selected one, of which each builds on those before; the first where none is selected."""
         session, steps = self.session, self.steps
+        if session is not None and self.sized is not None:
+            rows = [key for key in self.sizes.keys() if isinstance(key, int)]  # noqa: SIM118
+            edit = sizing.applied(self.sized, max(rows, default=0), session.design)
+            if edit is not None:
+                session.apply(edit)
+            return
         if session is None or steps is None or not steps.steps:
             return
         from designer.design.edits.together import Together

@@ -170,6 +170,8 @@ class FlowPanel(Panel):
         self._words.put(title)
         if view.trouble:
             self._words.put(quiet(view.trouble))
+        if view.warning:
+            self._words.put(Label(view.warning, role="bad", wrap=True))
         if self.session is not None and not self.session.design.workloads:
             add = Button("Add a workload…", self.workload_wanted)
             self._words.put(add, Qt.AlignmentFlag.AlignLeft)

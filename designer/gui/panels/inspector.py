@@ -195,6 +195,8 @@ class InspectorPanel(Panel):
         self._touched = ""
         #: what is left to do until the form of the selection stands
         self._filling: Iterator[None] | None = None
+        #: factors of two asked for before the form stood
+        self._steps = 0
         self._turns = QTimer(self, singleShot=True, interval=0)
         self._turns.timeout.connect(self._go_on)
         self.what_if.applied.connect(self._apply)
@@ -202,12 +204,18 @@ class InspectorPanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow selection, design and analysis."""
-        self.connect_signal(session.selection_changed, self.outdate)
+        self.connect_signal(session.selection_changed, self._selected)
         self.connect_signal(session.design_changed, self.outdate)
         self.connect_signal(session.analysis_changed, self.outdate)
         self.connect_signal(session.workload_changed, self._other_workload)
         self.connect_signal(session.design_changed, self.what_if.follow)
         self._touched = ""
+        self._steps = 0
+
+    def _selected(self, *_: object) -> None:
+        # what was asked for was meant for what was selected before
+        self._steps = 0
+        self.outdate()
 
     def set_session(self, session: Session | None) -> None:
         """Follow another document; a trial belongs to its design."""
@@ -231,7 +239,7 @@ class InspectorPanel(Panel):
 
     def _redraw(self) -> None:
         """Redraw in as many turns of the event loop as it takes: what was shown stays in sight meanwhile."""
-        if self._dirty and self.seen:
+        if self._dirty and self.seen and not self._waits():
             self._dirty = False
             self.redraws += 1
             self._begin()
@@ -262,15 +270,26 @@ class InspectorPanel(Panel):
                 self._filling = None
                 self._turns.stop()
                 self._body.setUpdatesEnabled(True)
+                self._step()
             elif not at_once and time.perf_counter() - begin > _TURN:
                 self._turns.start()
-                return
+                break
+        Panel._redrawn = begin if at_once else time.perf_counter()
 
     def scale(self, by: int) -> None:
         """Try twice as much of the number in question, or half for −1."""
-        self.flush()
-        if not self.what_if.isHidden():
-            self.what_if.step(by)
+        self._steps += by
+        if self.pending:
+            # as soon as the form of the selection stands
+            return
+        if self._dirty:
+            self.flush()
+        self._step()
+
+    def _step(self) -> None:
+        steps, self._steps = self._steps, 0
+        if steps and not self.what_if.isHidden():
+            self.what_if.step(steps)
 
     def _show_member(self) -> None:
         """The bar helps where something in a group is selected, or an open group."""

@@ -147,8 +147,8 @@ class PartsPanel(Panel):
         """Enter inserts, arrows go from the search into the tree, Esc goes back to the canvas."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self._later.stop()
-                if self.search.text().strip() and watched is self.search:
+                if watched is self.search and self._later.isActive():
+                    self._later.stop()
                     self.flush()
                 self._insert(self.tree.currentIndex())
                 return True

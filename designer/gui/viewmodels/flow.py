@@ -13,6 +13,8 @@ from designer.catalog.parttype import link_kinds
 from designer.design.document import Block
 from designer.design.naming import link_title
 from designer.errors import DesignerError
+from designer.findings import Severity
+from designer.gui.viewmodels.words import sentence_case
 from designer.sources import Estimate
 from designer.units import format_si
 
@@ -180,6 +182,8 @@ class FlowView:
     #: key and text of the single flows, spelled when looked at
     flows: Sequence[tuple[str, str]] = field(default=(), compare=False)
     trouble: str = ""
+    #: what is wrong with the answer, before any of its numbers is read
+    warning: str = ""
 
 
 #: abbreviations in names of metrics, as the field writes them
@@ -240,7 +244,7 @@ def number(name: str, estimate: Estimate, of_step: bool = False, before: float |
     band = f"{low} – {high}"
     rests = ", ".join(estimate.sources[:8])
     tip = "\n".join(x for x in (f"80 % band: {band}", estimate.note, f"Rests on: {rests}" if rests else "") if x)
-    shown = band if estimate.low != estimate.high else ""
+    shown = band if low != high else ""
     return Number(name, metric_title(name, of_step), text, shown, tip, change, tone)
 
 
@@ -267,7 +271,15 @@ def flow_view(
     listed = result.flows
     flows = Rows(one=lambda i: _choice(listed[i], block), count=min(len(listed), _LISTED))
     binding, after = sentence(result.binding, block), sentence(result.next, block)
-    return FlowView(headline(result), numbers, binding, after, flows)
+    return FlowView(headline(result), numbers, binding, after, flows, warning=_warning(result))
+
+
+def _warning(result: WorkloadResult) -> str:
+    """Of a served model the error that says why a latency is missing, or too long."""
+    if result.kind != "inference":
+        return ""
+    errors = (f for f in result.findings if f.severity is Severity.ERROR)
+    return next((f"{sentence_case(f.text)}." for f in errors), "")
 
 
 def headline(result: WorkloadResult) -> str:

@@ -70,7 +70,7 @@ def host_choices(design: Design) -> tuple[HostChoice, ...]:
     """
     placement = machines_of(design).placement
     return tuple(
-        HostChoice(host.path, f"{host_title(host)}  ·  {_free(placement.free_capacities[host.path])}")
+        HostChoice(host.path, f"{host_title(design, host)}  ·  {_free(placement.free_capacities[host.path])}")
         for host in placement.hosts.hosts
     )
 
@@ -151,7 +151,7 @@ def verdict(design: Design, vm: VirtualMachine) -> Verdict:
     placed = after.placed[vm.id]
     gpus = [d.part.rpartition("/")[2] for d in placed.devices if d.gpu is not None]
     on = f", {', '.join(gpus)}" if gpus else ""
-    return Verdict(True, f"It will run on {host_title(placed.host)}{on}.")
+    return Verdict(True, f"It will run on {host_title(design, placed.host)}{on}.")
 
 
 # ---- hosts

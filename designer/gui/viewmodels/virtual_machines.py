@@ -162,7 +162,7 @@ def _may_leave(device: VmDevice) -> bool:
     return device.kind in ("vgpu", "mig_vgpu", "device_group")
 
 
-def move_edit(vm: VirtualMachine, there: Placed) -> MoveVm:
+def move_edit(design: Design, vm: VirtualMachine, there: Placed) -> MoveVm:
     """The edit that puts a machine where it was found a place; devices that named a GPU name the new one."""
     devices: list[VmDevice] = []
     for index, device in enumerate(vm.devices):
@@ -173,7 +173,7 @@ def move_edit(vm: VirtualMachine, there: Placed) -> MoveVm:
         elif device.placement is not None:
             device = with_changes(device, placement=None)
         devices.append(device)
-    return MoveVm(vm.id, there.host.path, tuple(devices), f"Move {vm.label} to {host_title(there.host)}")
+    return MoveVm(vm.id, there.host.path, tuple(devices), f"Move {vm.label} to {host_title(design, there.host)}")
 
 
 def decide(design: Design, machines: Machines, vm_id: str, host: str, shown: str = "") -> Decision:
@@ -187,7 +187,7 @@ def decide(design: Design, machines: Machines, vm_id: str, host: str, shown: str
         migration = migrate(machines, vm_id, verdict.there, shown)
         if isinstance(migration, str):
             return Decision(reason=migration)
-        edit = move_edit(design.vms[vm_id], verdict.there)
+        edit = move_edit(design, design.vms[vm_id], verdict.there)
         after = machines_of(edit.apply(design))
     except DesignerError as error:
         return Decision(reason=f"{error.text} — {error.remedy}" if error.remedy else error.text)
@@ -233,4 +233,11 @@ def migrate(machines: Machines, vm_id: str, there: Placed, shown: str = "") -> M
     for row in result.tables["machines"].rows:
         if row[3] == "stays":
             return f"it cannot move: {row[-1]}"
-    return Migration(vm_id, placed.vm.label, host_title(placed.host), host_title(there.host), there.host.path, result)
+    return Migration(
+        vm_id,
+        placed.vm.label,
+        host_title(machines.design, placed.host),
+        host_title(machines.design, there.host),
+        there.host.path,
+        result,
+    )

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from designer.design.document import Block, Design
+from designer.design.naming import part_title
 from designer.errors import DesignerError
 from designer.gui.viewmodels.forms import Entry
 from designer.units import DIMENSIONS, EXAMPLE
 from designer.workload.datasets import datasets
+from designer.workload.drafts import drafts
+from designer.workload.engines import releases
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.kind import near, workload_kinds
 from designer.workload.models import find_model, model, models, nearest_models
@@ -44,6 +47,21 @@ GROUPS: Final[Mapping[str, frozenset[str]]] = {
         restore_from_one trials rounds round_trip downtime_limit max_bandwidth shares shares_beside cold"""
     ),
 }
+#: groups of kinds that have many settings: what one asks first stands first; what none names stands in the first
+_OWN_GROUPS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
+    "serving": {
+        "What": _names(
+            "model group engine release weights load rate clients prompt output ttft_limit tpot_limit latency_limit"
+            " limit_at"
+        ),
+        "Requests": _names("variation profile spread lengths trace prefix reuse count waves warm_up seed"),
+        "Parallel": _names("tensor pipeline data expert replicas prompt_group prompt_tensor"),
+        "Engine": _names("cache block budget slots memory_share graph adapters drafts draft stream_interval"),
+        "Cache beyond the GPU": _names("tiers tier_share"),
+        "Start and update": _names("storage readers cold peers update"),
+        "Shared GPUs": _names("machines part beside"),
+    }
+}
 #: settings of one name that mean another thing in some kinds
 _WHAT: Final = frozenset({("pooling", "variation"), ("storage_sizing", "source"), ("data_loading", "dataset")})
 #: kinds by what a design has, the first that it has no workload of is offered
@@ -69,7 +87,8 @@ _OFFERED: Final = 400
 
 def grouped(kind: str, entries: Sequence[Entry]) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
     """The lines of a form under the headings of their groups; empty groups are left out."""
-    found: dict[str, list[Entry]] = {title: [] for title in GROUPS}
+    own = _OWN_GROUPS.get(kind)
+    found: dict[str, list[Entry]] = {title: [] for title in own or GROUPS}
     for entry in entries:
         found[_group(kind, entry.name)].append(entry)
     return tuple((title, tuple(lines)) for title, lines in found.items() if lines)
@@ -78,7 +97,8 @@ def grouped(kind: str, entries: Sequence[Entry]) -> tuple[tuple[str, tuple[Entry
 def _group(kind: str, name: str) -> str:
     if (kind, name) in _WHAT:
         return "What"
-    return next((title for title, names in GROUPS.items() if name in names), "What")
+    groups = _OWN_GROUPS.get(kind, GROUPS)
+    return next((title for title, names in groups.items() if name in names), "What")
 
 
 def summary(entries: Sequence[Entry], texts: Mapping[str, str]) -> str:
@@ -168,8 +188,12 @@ def offered(design: Design, kind: str, name: str) -> tuple[str, ...]:
     setting = next((s for s in workload_kinds()[kind].settings if s.name == name), None)
     if name in ("vms", "vm", "machines"):
         return tuple(design.vms)
-    if name == "background":
+    if name in ("background", "beside"):
         return tuple(design.workloads)
+    if name == "draft":
+        return tuple(drafts())
+    if (kind, name) == ("serving", "release"):
+        return tuple(dict.fromkeys(r.release for r in releases().values() if r.release))
     hosts = kind in ("vmotion", "kvm_migration", "evacuation") and name in ("to", "hosts")
     if hosts:
         return tuple(path for path in selectable(design) if path.rpartition("/")[2].startswith("server"))
@@ -226,7 +250,7 @@ def suggested_title(design: Design | None, kind: str, texts: Mapping[str, str]) 
     if kind in ("vmotion", "kvm_migration") and texts.get("vms"):
         return f"Move {_machines(design, texts['vms'])}"
     if kind == "evacuation" and texts.get("hosts"):
-        return f"Empty {_hosts(texts['hosts'])}"
+        return f"Empty {_hosts(design, texts['hosts'])}"
     return known.title if known is not None else kind
 
 
@@ -241,11 +265,12 @@ def _machines(design: Design | None, text: str) -> str:
     return ", ".join(design.vms[i].label if design is not None and i in design.vms else i for i in ids)
 
 
-def _hosts(text: str) -> str:
+def _hosts(design: Design | None, text: str) -> str:
     """Hosts as the drawing names them: the member they are, where a group has many."""
-    return ", ".join(member_name(piece.strip()) for piece in text.split(","))
+    paths = [member_name(piece.strip()) for piece in text.split(",")]
+    return ", ".join(part_title(design, path) if design is not None else path for path in paths)
 
 
 def member_name(path: str) -> str:
-    """A host as the drawing names it: ``hosts[0]`` for ``hosts[0]/server``."""
+    """The member of a group that a host is: ``hosts[0]`` for ``hosts[0]/server``."""
     return path.rpartition("/")[0] or path

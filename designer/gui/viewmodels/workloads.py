@@ -16,6 +16,7 @@ from designer.units import DIMENSIONS, parse
 from designer.workload.kind import Setting, workload_kinds
 
 _MEANS: Final = re.compile(r"0(?: \S+)? for (.+)")
+_EMPTY: Final = re.compile(r"(?:.*; )?empty for (.+)")
 _ZERO: Final = {"size": "0 B", "rate": "0 B/s", "duration": "0 s", "frequency": "0 1/s"}
 
 
@@ -36,7 +37,8 @@ def _entry(setting: Setting, value: JsonValue) -> Entry:
     word = word_for_zero(setting)
     if word and _is_nothing(setting, now):
         spelled = word
-    choices = tuple((c, c) for c in setting.choices)
+    empty = _EMPTY.fullmatch(setting.help)
+    choices = tuple((c, c or (empty[1] if empty is not None else "")) for c in setting.choices)
     dimension = "text" if setting.dimension == "selector" else setting.dimension
     return Entry(
         setting.name,

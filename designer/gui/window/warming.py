@@ -49,6 +49,8 @@ _MODULES: Final = (
 )
 #: a template that is analysed in no time, and trains
 _SMALL: Final = "m40-server"
+#: what names are spelled with
+_LETTERS: Final = "".join(map(chr, range(32, 127))) + "×·…"
 #: the window comes first [ms]
 _AFTER_MS: Final = 400
 _LATER_MS: Final = 3000
@@ -128,13 +130,19 @@ def load(cancelled: Cancelled_) -> None:
         importlib.import_module(name)
     from designer.catalog.loader import load_catalog
     from designer.catalog.sources import shipped_sources
+    from designer.drawing.fonts import text_width
     from designer.gui.panels._panel import panel_kinds
     from designer.gui.viewmodels import palette
     from designer.interchange.templates import list_templates, open_design
+    from designer.report.figure import figure_kinds
     from designer.rules.rule import rules
     from designer.workload.models import models
 
     panel_kinds()
+    figure_kinds()
+    for bold in (False, True):
+        # reads the font file: most of the time of a first drawing
+        text_width(_LETTERS, 1.0, bold)
     rules()
     models()
     shipped_sources()

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from designer.errors import FormatError
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 #: half a pair, as it is or escaped
 _LONE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
@@ -87,7 +87,9 @@ def parse(text: str) -> Any:
 
 def _check_unicode(text: str, content: Any) -> None:
     r"""Half a surrogate pair, ``\ud800``, can be read but never be written again."""
-    if not _SURROGATE.search(text):
+    # looking for a few letters is many times as quick as for a pattern
+    escaped = any(start in text for start in ("\\ud", "\\uD")) and _SURROGATE.search(text)
+    if not escaped and (text.isascii() or _can_be_written(text)):
         return
     try:
         json.dumps(content, ensure_ascii=False).encode()
@@ -96,6 +98,14 @@ def _check_unicode(text: str, content: Any) -> None:
         place = _line_column(text, lone.start()) if lone is not None else None
         remedy = "write the character out"
         raise FormatError("it holds half a character (a lone surrogate)", place=place, remedy=remedy) from None
+
+
+def _can_be_written(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _too_deep(text: str) -> FormatError:
@@ -113,7 +123,8 @@ def _check_depth(text: str, content: Any) -> None:
     for _ in range(_NESTED):
         nested: list[Any] = []
         for thing in layer:
-            nested += [v for v in (thing.values() if isinstance(thing, dict) else thing) if isinstance(v, dict | list)]
+            inside = thing.values() if type(thing) is dict else thing
+            nested += [v for v in inside if type(v) is dict or type(v) is list]
         if not nested:
             return
         layer = nested

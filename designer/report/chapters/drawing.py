@@ -172,12 +172,15 @@ def _inside(subject: Subject) -> Table:
     rows = []
     for unit in subject.stock.classes[:6]:
         rows.append(Row((strong(subject.stock.title(unit.part)), text(f"{unit.count:,}"), ())))
-        for content in unit.contents[:14]:
-            kind = part_kinds().get(content.part.kind)
-            name = (kind.title if content.count == 1 else kind.plural) if kind else content.part.kind
-            rows.append(
-                Row((muted(subject.stock.title(content.part)), text(f"{content.count * unit.count:,}"), text(name)))
-            )
+        inside: dict[tuple[str, str], int] = {}
+        for content in unit.contents:
+            # parts that differ in a value alone are one line of what a person counts
+            what = (subject.stock.title(content.part), content.part.kind)
+            inside[what] = inside.get(what, 0) + content.count
+        for (title, key), count in list(inside.items())[:14]:
+            kind = part_kinds().get(key)
+            name = (kind.title if count == 1 else kind.plural) if kind else key
+            rows.append(Row((muted(title), text(f"{count * unit.count:,}"), text(name))))
     return Table("What is in it", (Head("Part"), Head("Count", Align.RIGHT), Head("Kind")), tuple(rows))
 
 

@@ -13,7 +13,7 @@ from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Chapter, Follows, Head, Row, Table, Text, rich
 from designer.report.inventory import Inventory
-from designer.report.names import part_name
+from designer.report.names import in_names, part_name
 from designer.report.subject import Context, Subject, in_short
 from designer.report.wording import continued, counted, in_words, listed, percent, quantity, sentence
 
@@ -83,8 +83,9 @@ def _kinds(stock: Inventory, costly: list[Loss]) -> list[_Kind]:
     found: dict[tuple[object, ...], _Kind] = {}
     for loss in costly:
         limits = [CODES[m].title if m in CODES else m for m in loss.limits]
-        restart = [f"{m} cannot restart" for m in loss.machines]
-        binds = in_short(loss.binds) if not loss.stops else _GONE if _NAMES_NONE in loss.binds else loss.binds
+        restart = [f"{stock.design.vms[m].label if m in stock.design.vms else m} cannot restart" for m in loss.machines]
+        stopped = _GONE if _NAMES_NONE in loss.binds else in_names(stock, loss.binds)
+        binds = stopped if loss.stops else in_short(loss.binds)
         told = "; ".join(x for x in (binds, listed([*limits, *restart])) if x)
         name = _named(stock, loss)
         lost = f"{loss.lost:.3f}"

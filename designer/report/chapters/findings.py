@@ -134,9 +134,9 @@ def _acceptance(subject: Subject) -> list[Row]:
         elif w.kind == "transfer" and "data_rate_per_gpu" in w.metrics:
             local = "h2d" in w.id or "host" in w.title.lower()
             command = (
-                "nvbandwidth -t host_to_device_memcpy_ce"
+                "nvbandwidth -t host_to_all_memcpy_ce"
                 if local
-                else "fio --name=read --rw=read --bs=1M --direct=1 --iodepth=32 --numjobs=8"
+                else "fio --name=read --rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=32 --numjobs=8"
             )
             rows.append(_test(w.title + ", a GPU", command, w, "data_rate_per_gpu"))
         elif w.kind == "training" and "step_time" in w.metrics:

@@ -42,7 +42,7 @@ def hops(path: Sequence[Hop], demand: tuple[str, float, float, float] | None = N
         values += [v for v in demand[1:] if v > 0]
     scale = Scale(min(values) * 0.6, max(values) * 1.35, left, right - left, log=True)
     bottom = top + row * len(path)
-    for value in scale.ticks():
+    for value in scale.ticks(apart=text_width("1.25 TB/s", SMALL) + 6):
         x = scale.at(value)
         sheet.line(((x, top), (x, bottom)), "hair")
         sheet.text(x, bottom + 15, quantity(value, "B/s"), "muted", size=SMALL, anchor="middle")

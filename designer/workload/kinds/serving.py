@@ -46,7 +46,9 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         raise AnalysisError("no clients", place="clients", remedy="give 1 client or more")
     if s["load"] == "trace" and not s["trace"].strip():
         raise AnalysisError("no trace is named", place="trace", remedy="give the path of a file of requests")
-    if s["count"] < 1 or s["waves"] < 1 or s["warm_up"] >= s["waves"]:
+    if s["count"] < 1:
+        raise AnalysisError("no request is looked at", place="count", remedy="look at 1 request or more")
+    if s["waves"] < 1 or s["warm_up"] >= s["waves"]:
         raise AnalysisError(
             "no request is left to count", place="waves", remedy="give more requests of each client than warm-up"
         )
@@ -230,7 +232,7 @@ WORKLOAD = WorkloadKind(
         Setting("prompt", "Prompt", "count", 1024, help="tokens, in the mean"),
         Setting("output", "Output", "count", 256, help="tokens, in the mean"),
         Setting("spread", "Spread of lengths", "ratio", "0.2", help="evenly either way of the mean"),
-        Setting("lengths", "Lengths", "choice", "", choices=LENGTHS, help="shipped lengths in place of the above"),
+        Setting("lengths", "Lengths", "choice", "", choices=LENGTHS, help="shipped ones; empty for prompt and output"),
         Setting("trace", "Trace", "text", "", help="path of a Mooncake JSONL or Azure CSV file"),
         Setting("prefix", "Prefix found", "ratio", 0, help="share of prompt tokens that are already cached"),
         Setting("reuse", "Found by room", "text", "", help="such as 5M:22 %, 50M:36 % of tokens; or a name of lengths"),

@@ -26,6 +26,11 @@ HEAD = 'format = "designer-checks"\nversion = 1\ndesign = "hgx-h100-8"\n\n[[chec
         ("(h2d.rate >= 3 GB/s", "found the end", "close the bracket opened at column 1"),
         ("h2d.rate => 3 GB/s", "found '=> 3 GB/s'", "write >="),
         ('rate("memory -> gpu0", "h2dd") >= 3 GB/s', "there is no workload 'h2dd'", "did you mean h2d?"),
+        ("parts.gpus == 8", "parts have no kind 'gpus'", "did you mean gpu"),
+        ("links.pcei <= 40", "links have no kind 'pcei'", "did you mean pcie?"),
+        ('none(findings("NET999"))', "no finding has the code 'NET999'", "did you mean NET009"),
+        ('count(findings("pci001")) == 0', "no finding has the code 'pci001'", "did you mean PCI001"),
+        ("all-reduce.bus_bandwidth >= 3 GB/s", "there is no 'all'", 'write workload("all-reduce"), a minus subtracts'),
         ("survives(any nvswich).h2d.slowdown <= 1.1", "'nvswich' names no part", "did you mean nvswitch"),
     ],
 )

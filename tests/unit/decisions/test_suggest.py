@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import designer
 from designer.__main__ import main
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
@@ -59,6 +60,40 @@ def test_by_hand_widening_a_slot() -> None:
     assert step.exact
     assert step.cost == Cost(ports=1)
     assert step.gain == pytest.approx(4 / 3, rel=1e-3)
+
+
+@pytest.mark.parametrize(("lanes", "helped"), [(0, True), (80, True), (64, False)])
+def test_by_hand_a_second_uplink(lanes: int, helped: bool) -> None:
+    """Three GPUs get x16 together, the fourth x16 for itself, 2 in all; two uplinks let the three have 2, 3 in all.
+    The switch needs 4 × 16 lanes for what it has and 16 more: with 64 there is no place for another uplink."""
+    design = narrow(16)
+    if lanes:
+        design = designer.edit(design, {"parts": {"psw0": {"pcie_lanes": lanes}}})
+    found = suggest(design, gain=1.3, steps=1)
+    if not helped:
+        assert found.steps == ()
+        return
+    (step,) = found.steps
+    assert titles(found) == [["add a second x16 uplink at each of 2 such as up0"]]
+    assert step.gain == pytest.approx(1.5, rel=1e-3)
+    assert step.cost == Cost(ports=4)
+
+
+def test_what_helps_another_workload_is_told_where_the_first_has_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An imported machine opens with an all-reduce that nothing lifts; its host copies have a narrow uplink."""
+    first = WorkloadSpec(id="alone", kind="transfer", settings={"from": "memory", "to": "gpu3"})
+    design = narrow(16)
+    design = design.model_copy(update={"workloads": {"alone": first, **design.workloads}})
+    file = tmp_path / "imported.design.json"
+    save(design, file)
+    assert main(["suggest", str(file)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "imported" not in told
+    assert "Nothing to suggest" in told
+    assert "narrow, h2d: rate" in told
+    assert "add a second x16 uplink" in told
 
 
 def test_each_answer_is_what_a_fresh_analysis_gives_and_can_be_undone() -> None:

@@ -8,14 +8,16 @@ import pytest
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType
+from designer.design import legality
 from designer.design.document import Design, Link, Part, Wiring, with_changes
 from designer.design.integrity import examine
-from designer.design.legality import can_connect, can_contain, can_move_into, free_ports
+from designer.design.legality import can_connect, can_contain, can_move_into, free_ports, overfull, usage
 from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.interchange.importing import read_any
 from designer.interchange.native.reader import load
 from designer.resources import templates
+from tests.clusters import cluster
 from tests.designs import one_server, one_unit
 from tests.real import real_files
 
@@ -247,6 +249,56 @@ def test_too_many_links_and_lanes_are_errors() -> None:
     texts = {p.place: p.text for p in problems if p.severity == "error"}
     assert texts["a"] == "its links need 13 nvlink links, it has 12"
     assert texts["cpu"] == "its links need 64 PCIe lanes, it has 48"
+
+
+def test_too_many_links_are_the_same_errors_whether_types_or_parts_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = of_types(**{f"a{i}": A100 for i in range(6)}, cpu="cpu/intel/xeon-skx", other="cpu/intel/xeon-skx")
+    more = {"nvlink_links": Quantity(value=2)}
+    parts = [p.model_copy(update={"overrides": more}) if p.id == "a5" else p for p in base.parts.values()]
+    links = [
+        Link(id="l", a="a0", b="a1", kind="nvlink", count=13),
+        Link(id="k", a="a1", b="a2", kind="nvlink", count=1),
+        Link(id="j", a="a4", b="a5", kind="nvlink", count=3),
+        *(Link(id=f"p{i}", a="cpu", b=f"a{i}", kind="pcie", lanes=16) for i in range(4)),
+        Link(id="p4", a="other", b="a4", kind="pcie", lanes=16),
+    ]
+    design = with_changes(base, parts=parts, links=links)
+    by_type = list(overfull(design))
+    assert sorted((full.path, full.taken, full.total) for full in by_type) == [
+        ("a0", 13, 12),
+        ("a1", 14, 12),
+        ("a5", 3, 2),
+        ("cpu", 64, 48),
+    ]
+    monkeypatch.setattr(legality, "_FEW_TYPES", 0)
+    assert list(overfull(design)) == by_type
+
+
+def test_ports_of_parts_of_one_type_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    count = legality._port_count
+
+    def counted(design: Design, part: Part, ports: object) -> int | None:
+        asked.append(part.id)
+        return count(design, part, ports)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(legality, "_port_count", counted)
+    design = cluster(12)
+    usage(design)
+    assert list(overfull(design)) == []
+    # each kind of part with each kind of link, not each of 400 parts
+    assert 0 < len(asked) <= 40 < len(design.parts)
+
+
+def test_each_pair_that_does_not_fit_is_told_beside_those_that_do() -> None:
+    design = of_types(h=H100_SXM, k=H100_SXM, m=MI300X, n=MI300X)
+    ends = {"good": ("h", "k"), "one": ("h", "m"), "two": ("k", "n"), "fine": ("m", "n")}
+    links = [Link(id=i, a=a, b=b, kind="nvlink" if i != "fine" else "xgmi") for i, (a, b) in ends.items()]
+    problems = examine(with_changes(design, links=links))
+    assert [(p.code, p.place, p.where) for p in problems] == [
+        ("DOC-MISFIT", "one", ("h", "m")),
+        ("DOC-MISFIT", "two", ("k", "n")),
+    ]
 
 
 @pytest.mark.parametrize("file", sorted(templates().rglob("*.design.json")), ids=lambda f: f.name)

@@ -64,6 +64,22 @@ def test_links_in_a_row_carry_the_bytes_once(row: Design, report: Report) -> Non
     assert "2 in a row" in re.sub(r"\s", " ", page)
 
 
+def test_parts_named_alike_are_counted_on_one_line() -> None:
+    """Eighteen NICs that an importer gave places of their own are no eighteen kinds."""
+    drawn = _design(("memory0", "cpu0", "memory_bus", "200 GB/s"), ("cpu0", "switch0", "pcie", "8 GB/s"))
+    nics = [Part(id=f"mlx5_{n}", kind="nic", parent="server0", attributes={"slot": f"{n}"}) for n in range(18)]
+    drawn = drawn.model_copy(update={"parts": {**drawn.parts, **{p.id: p for p in nics}}})
+    lines = [line for line in to_markdown(compose_report([drawn])).splitlines() if "mlx5" in line]
+    assert lines == ["| mlx5 | 18 | NICs |", "| mlx5 | NIC | 18 | 18 each |"]
+
+
+def test_copies_to_all_gpus_are_accepted_with_copies_to_all(report: Report) -> None:
+    """What a GPU gets while all are fed is no copy to one GPU alone."""
+    page = to_html(report)
+    assert "host_to_all_memcpy_ce" in page
+    assert "host_to_device_memcpy_ce" not in page
+
+
 def test_accelerators_without_a_type_are_not_named(report: Report) -> None:
     assert "measured on ." not in to_markdown(report)
 

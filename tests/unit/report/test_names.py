@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import designer
 from designer.design.edits.parts import ChangeParts
+from designer.report.assembly import compose_report
 from designer.report.names import Naming
+from designer.report.renderers.markdown import to_markdown
 
 
 def test_paths_become_names_and_words_stay() -> None:
@@ -33,3 +37,15 @@ def test_names_of_others_do_no_harm() -> None:
     assert "\n" not in told
     assert "\u202e" not in told
     assert len(told) < 200
+
+
+def test_one_host_has_one_name_in_a_whole_report() -> None:
+    """Members are counted from one in names and from nought in paths: both in one report would empty the wrong host."""
+    design = designer.open_design("vsphere-cluster-4")
+    spec = design.workloads["evacuate"].model_copy(update={"title": "Empty hosts[0]"})
+    design = design.model_copy(update={"workloads": {**design.workloads, "evacuate": spec}})
+    told = to_markdown(compose_report([design]))
+    assert re.findall(r"\w*hosts\[\d\]\S*", told) == []
+    assert "Empty ESXi hosts 1" in told
+    assert "Training 0 cannot restart" in told
+    assert "train0" not in told

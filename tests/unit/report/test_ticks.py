@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from designer.drawing.fonts import text_width
+from designer.report.charts.hops import Hop, hops
+from designer.report.drawing.elements import Label
 from designer.report.ticks import ticks
 
 ENDS = st.floats(-1e12, 1e12, allow_nan=False)
@@ -57,3 +60,15 @@ def test_marks_of_powers_rise_inside_the_ends_and_fit(low: float, times: float, 
     assert len(found) <= most
     assert all(low * (1 - 1e-6) <= v <= low * times * (1 + 1e-6) for v in found)
     assert all(a < b for a, b in itertools.pairwise(found))
+
+
+@pytest.mark.parametrize("rates", [(103e9, 160e9, 207e9), (25e9, 43e9, 439e9), (1e9, 9e12)])
+def test_rates_below_a_ladder_of_hops_stand_apart(rates: tuple[float, ...]) -> None:
+    """Marks of a logarithmic scale once ran into each other."""
+    picture = hops([Hop(f"hop {n}", "", rate, rate * 1.2, rates[0]) for n, rate in enumerate(rates)])
+    lowest = max(e.y for e in picture.elements if isinstance(e, Label))
+    marks = sorted(
+        (e.x, text_width(e.text, e.size)) for e in picture.elements if isinstance(e, Label) and e.y > lowest - 1
+    )
+    assert marks
+    assert all(b - a >= (wide + other) / 2 for (a, wide), (b, other) in itertools.pairwise(marks))

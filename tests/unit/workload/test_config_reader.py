@@ -202,3 +202,32 @@ def test_any_object_is_read_or_refused(changes: dict[str, object]) -> None:
 
 def test_infinity_where_no_dimension_is_does_no_harm() -> None:
     assert parse_config(text(time_step_limit=[0.0, float("inf")]), "m").shape == parse_config(text(), "m").shape
+
+
+@pytest.mark.parametrize(
+    ("place", "inside", "name"),
+    [
+        ("Llama-3.1-8B", "", "Llama-3.1-8B"),
+        ("models--meta-llama--Llama-3.1-8B/snapshots/0e9e39f249a16976918f6564b8830bc894c89659", "", "Llama-3.1-8B"),
+        ("downloads", "", "llama 8.03B"),
+        ("downloads", "meta-llama/Meta-Llama-3-8B", "Meta-Llama-3-8B"),
+        ("0e9e39f249a16976918f6564b8830bc894c89659", "./", "llama 8.03B"),
+    ],
+)
+def test_a_model_is_called_by_what_names_it(tmp_path: Path, place: str, inside: str, name: str) -> None:
+    """Where neither folder nor file says anything, by its architecture and size: 8.03 billion parameters."""
+    data = {
+        "model_type": "llama",
+        "architectures": ["LlamaForCausalLM"],
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "intermediate_size": 14336,
+        "vocab_size": 128256,
+        "_name_or_path": inside,
+    }
+    file = tmp_path / place / "config.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(data), encoding="utf-8")
+    assert read_config(file).shape.name == name

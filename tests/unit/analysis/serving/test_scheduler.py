@@ -92,7 +92,8 @@ def test_every_request_is_answered_or_refused(
 ) -> None:
     prompt, output = [p for p, _ in pairs], [o for _, o in pairs]
     run = run_requests(Line(), Requests(prompt, output, clients=clients), how(engine, budget=2048), room)
-    fits = np.array([p + o <= room for p, o in pairs])
+    block = how(engine).block
+    fits = np.array([-(-(p + o) // block) * block <= room for p, o in pairs])
     assert (run.served == fits).all()
     assert run.counts.tokens_out == sum(o for o, fit in zip(output, fits, strict=True) if fit)
     assert run.counts.kv_peak <= room
@@ -203,3 +204,23 @@ def test_a_run_can_be_stopped() -> None:
     prompt, output = lengths(20_000, 200, 20)
     with pytest.raises(Cancelled):
         run_requests(Line(), Requests(prompt, output, clients=50), how(), ROOMY, cancelled=lambda: True)
+
+
+@pytest.mark.parametrize(
+    ("block", "at_once"),
+    # 17 + 2 tokens: 64 have room for three prompts, but of blocks of 16 each takes two
+    [(1, 3), (16, 2)],
+)
+def test_whole_blocks_are_taken(block: int, at_once: int) -> None:
+    sent = Requests([17] * 6, [2] * 6, [0.0] * 6)
+    run = run_requests(Line(), sent, how("vllm", block=block), 64)
+    assert np.unique(run.first, return_counts=True)[1].tolist()[0] == at_once
+    assert run.served.all()
+    assert run.counts.kv_peak <= 64
+
+
+@pytest.mark.parametrize(("block", "served"), [(1, True), (16, False)])
+def test_a_request_that_only_begins_a_block_takes_all_of_it(block: int, served: bool) -> None:
+    """33 + 1 tokens are three blocks of 16, which 40 tokens of room do not have."""
+    run = run_requests(Line(), Requests([33], [1], [0.0]), how("vllm", block=block), 40)
+    assert run.served.tolist() == [served]

@@ -131,6 +131,60 @@ def test_expert_widths_that_cannot_be_are_refused_and_those_that_mean_nothing_to
     assert dense.metrics["tpot"].value == served(rate="2 1/s").metrics["tpot"].value
 
 
+def test_room_for_few_requests_is_what_binds() -> None:
+    """141 GB of weights on two times 77 GB claimed: 8 requests at once, and twice the memory answers several times as
+    many; of itself the width is one that fits by every account of what else is held."""
+    crowded = served(weights="bf16", tensor=2, rate="20 1/s")
+    first = crowded.binding[0]
+    assert first.label.endswith("(memory)")
+    assert first.gain is not None
+    assert first.gain > 2
+    (told,) = [f for f in crowded.findings if f.code == "SERVE-SATURATED"]
+    assert told.remedy is not None
+    assert "wider replicas have more room" in told.remedy
+    assert crowded.metrics["kv_capacity"].low == 0
+    chosen = served(weights="bf16", tensor=0, rate="20 1/s")
+    assert value(chosen, "replicas") == 2
+    assert chosen.metrics["kv_capacity"].low > 0
+    assert value(chosen, "most_requests_per_second") > 3 * value(crowded, "most_requests_per_second")
+    held = chosen.metrics["memory_per_gpu"]
+    # nine tenths of the memory, give or take what is beside weights and caches
+    assert 0.9 * held.value < held.low
+    assert held.high < 1.1 * held.value
+
+
+@pytest.mark.parametrize(
+    ("settings", "place", "words"),
+    [
+        ({"model": "bert-large"}, "model", "gives no tokens"),
+        ({"adapters": 10**6}, "adapters", "adapters of rank 1,000,000 for a model 8,192 wide"),
+        ({"block": 10**6}, "block", "a block of 1,000,000 tokens"),
+        ({"count": 10**8}, "count", "100,000,000 requests to each replica"),
+        ({"count": 0}, "count", "no request"),
+        ({"load": "clients", "clients": 10**6}, "clients", "5,000,000 requests to each replica"),
+        ({"group": "gpu4,gpu5,gpu6,gpu7", "prompt_group": "gpu0", "prompt_tensor": 5}, "prompt_tensor", "for prompts"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_at_its_place(settings: Mapping[str, object], place: str, words: str) -> None:
+    with pytest.raises(AnalysisError) as told:
+        served(**settings)
+    assert words in str(told.value)
+    assert told.value.remedy
+    assert str(told.value.place).endswith(f".{place}")
+
+
+def test_outside_a_graph_every_collective_is_launched() -> None:
+    """Two a layer of 80, 16 to 40 us each on H100: 3 to 6 ms a token, as the published tables of kernels have it."""
+    with_graph, without = served(rate="0.5 1/s"), served(rate="0.5 1/s", graph=False)
+    assert 160 * 16e-6 < value(without, "itl_p50") - value(with_graph, "itl_p50") < 160 * 40e-6
+    assert "SERVE-EAGER" in codes(without) - codes(with_graph)
+
+
+def test_a_format_of_experts_is_told_where_there_are_none() -> None:
+    assert "SERVE-FORMAT" in codes(served(weights="mxfp4", rate="1 1/s"))
+    assert "SERVE-FORMAT" not in codes(served(**{**GROUPS, "data": 1, "tensor": 8}))
+
+
 def test_limits_that_do_not_hold_are_errors() -> None:
     found = served(rate="2 1/s", ttft_limit="10 ms")
     assert "SERVE-LIMIT" in codes(found)

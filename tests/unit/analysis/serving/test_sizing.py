@@ -112,3 +112,36 @@ def test_the_closed_form_is_near_the_run_where_the_load_is_light() -> None:
     assert tpot == pytest.approx(float(run.tpot.mean()), rel=0.1)
     assert ttft == pytest.approx(float(run.ttft.mean()), rel=0.25)
     assert closed_form(placement, 1000.0, 2000, 256)[0] == float("inf")
+
+
+LONG = {"prompt": 300_000, "rate": "0.01 1/s", "weights": "bf16", "ttft_limit": "0 s", "count": 60}
+
+
+def test_widths_without_room_for_one_request_lose_with_the_reason() -> None:
+    """Two devices have room for 17,000 tokens, four for more than one prompt of 300,000: not a division by zero."""
+    found = size_serving(NETWORK, asked(**LONG), "s")
+    assert found.best is not None
+    lost = {c.tensor: c.why for c in found.candidates if not c.holds}
+    assert "the shortest request has" in lost[2]
+    assert [told.code for told in found.findings] == ["SERVE-CONTEXT"]
+    none = size_serving(NETWORK, asked(**{**LONG, "prompt": 5_000_000}), "s")
+    assert none.best is None
+    assert all(c.why for c in none.candidates)
+
+
+def test_a_search_runs_only_ways_with_room_for_a_request() -> None:
+    """More is free to choose, so no more accelerators are needed than without."""
+    plain = size_serving(NETWORK, asked(**LONG), "s").best
+    free = size_serving(NETWORK, asked(**LONG), "s", search=("weights",)).best
+    assert plain is not None
+    assert free is not None
+    assert free.accelerators <= plain.accelerators
+
+
+def test_a_long_prompt_in_pieces_is_read_with_what_came_before_it() -> None:
+    """A prompt of 32 pieces attends to half of itself in the mean: far slower than 32 first pieces."""
+    placement = place_deployment(NETWORK, asked(tensor=8).deployment, "s")
+    short, long = (closed_form(placement, 1e-6, tokens, 1)[0] for tokens in (8192.0, 32 * 8192.0))
+    run = serve(placement, asked(**LONG, output=1), banded=False).runs[0]
+    assert long > 40 * short
+    assert long == pytest.approx(float(run.ttft.mean()) * 32 * 8192 / 300_000, rel=0.6)

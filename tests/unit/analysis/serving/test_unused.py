@@ -27,7 +27,6 @@ def test_what_nobody_set_is_not_told() -> None:
     ("settings", "words"),
     [
         ({"prompt_tensor": 2}, "prompt_tensor changes nothing: all accelerators read prompts"),
-        ({"prompt_tensor": 2, "block": 64}, "prompt_tensor and block change nothing"),
         ({"draft": "kimi-k2.5-eagle3"}, "draft changes nothing: no token is drafted"),
         ({"waves": 5, "clients": 3}, "clients and waves change nothing: the load is a rate"),
         ({"load": "clients", "variation": 4}, "variation changes nothing: the load is clients"),
