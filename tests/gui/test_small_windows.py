@@ -153,15 +153,19 @@ def sized(
     qapp.setFont(before)
 
 
-def test_no_text_of_the_window_is_cut_or_covered(sized: MainWindow) -> None:
+def test_no_text_of_the_window_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
     assert sized.docks is not None
+    panels = sized.docks.panels
     seen = 0
     for look in THEMES:
         sized.set_theme(look)
         for name in sized.docks.docks:
             sized.show_panel(name)
             QApplication.processEvents()
-            sized.docks.panels[name].flush()
+            panels[name].flush()
+            # panels are redrawn one a turn, and laid out in the next
+            qtbot.waitUntil(lambda: not any(panel.pending for panel in panels.values()))
+            QApplication.processEvents()
             found = problems(sized)
             assert not found, f"{name}, {look}: {found}"
             seen += 1
@@ -324,6 +328,19 @@ def test_sides_fold_where_there_is_no_room_and_come_back(window: MainWindow, qtb
     window.show_start()
     QApplication.processEvents()
     assert not docks["parts"].isVisible()
+
+
+@pytest.mark.parametrize(("width", "least"), [(1024, 310), (900, 225)])
+def test_the_side_that_stays_has_its_width_from_the_start(
+    window: MainWindow, qtbot: QtBot, width: int, least: int
+) -> None:
+    window.resize(width, 700)
+    window.open_template("hgx-h100-8")
+    assert window.docks is not None
+    assert window.folding is not None
+    folding, inspector = window.folding, window.docks.docks["inspector"]
+    qtbot.waitUntil(lambda: folding.folded == {Side.LEFT})
+    qtbot.waitUntil(lambda: inspector.width() >= least, timeout=3000)
 
 
 def test_the_drawing_refits_until_one_looks_elsewhere(window: MainWindow, qtbot: QtBot) -> None:

@@ -10,15 +10,22 @@ from xml.sax.saxutils import escape
 
 from designer.drawing.fonts import fitted_text
 from designer.errors import ReportError
-from designer.report.document import Chapter, Report
+from designer.report.document import Chapter, Drawing, Report
 from designer.report.renderers.legend import LEGEND
-from designer.report.renderers.pdf_blocks import TITLE, Blocks, opened, quiet, said
+from designer.report.renderers.pdf_blocks import SHEETS, TITLE, Blocks, opened, quiet, said, shown_scale
 from designer.report.renderers.pdf_columns import WIDTH
+from designer.report.renderers.pdf_sheets import HEIGHT as SHEET_HEIGHT
+from designer.report.renderers.pdf_sheets import WIDTH as SHEET_WIDTH
+from designer.report.renderers.pdf_sheets import Sheet, draw_sheet, place_of, sheets_of
 
 #: height of the text area [points]; between chapters on one page; a long chapter begins where so much of it is left
 _FRAME: Final = 719.89
 _BETWEEN: Final = 34.0
 _ENOUGH: Final = 0.42
+#: frames without padding
+_BARE: Final = {"leftPadding": 0, "rightPadding": 0, "topPadding": 0, "bottomPadding": 0}
+#: what stands in the place of a chapter's number for the sheets at the end
+_ANNEX: Final = "A"
 
 
 def to_pdf(report: Report) -> bytes:
@@ -77,7 +84,7 @@ class _Book(Blocks):
             canvas.setFillColor(book.colour("muted"))
             if head:
                 name = fitted_text(f"{said(report.title)} · Design report", 7.2, 240)
-                canvas.drawString(left, page[1] - 46, name)
+                canvas.drawString(left, document.pageTemplate.pagesize[1] - 46, name)
             canvas.drawString(left, 30, report.foot)
             canvas.restoreState()
 
@@ -92,25 +99,17 @@ class _Book(Blocks):
             canvas.setFont("Inter-SemiBold", 7.2)
             canvas.setFillColor(book.colour("ink"))
             total = state["pages"] or canvas.getPageNumber()
-            canvas.drawRightString(page[0] - right, 30, f"{canvas.getPageNumber()} / {total}")
+            wide, high = document.pageTemplate.pagesize
+            canvas.drawRightString(wide - right, 30, f"{canvas.getPageNumber()} / {total}")
             if canvas.getPageNumber() > 1:
                 canvas.setFont("Inter", 7.2)
                 canvas.setFillColor(book.colour("muted"))
-                canvas.drawRightString(page[0] - right, page[1] - 46, "  ·  ".join(state["topics"]))
+                canvas.drawRightString(wide - right, high - 46, "  ·  ".join(state["topics"]))
             canvas.restoreState()
             state["last"], state["begun"], state["topics"] = canvas.getPageNumber(), False, state["topics"][-1:]
 
         def frame(high: float) -> Any:
-            return frames.Frame(
-                left,
-                foot,
-                page[0] - left - right,
-                page[1] - foot - high,
-                leftPadding=0,
-                rightPadding=0,
-                topPadding=0,
-                bottomPadding=0,
-            )
+            return frames.Frame(left, foot, page[0] - left - right, page[1] - foot - high, **_BARE)
 
         out = io.BytesIO()
         document = Document(
@@ -128,6 +127,13 @@ class _Book(Blocks):
             [
                 templates.PageTemplate("front", [frame(48.0)], onPage=front, onPageEnd=finished, pagesize=page),
                 templates.PageTemplate("later", [frame(top)], onPage=later, onPageEnd=finished, pagesize=page),
+                templates.PageTemplate(
+                    "sheet",
+                    [frames.Frame((page[1] - SHEET_WIDTH) / 2, foot - 8, SHEET_WIDTH, SHEET_HEIGHT + 1, **_BARE)],
+                    onPage=later,
+                    onPageEnd=finished,
+                    pagesize=page[::-1],
+                ),
             ]
         )
 
@@ -188,7 +194,43 @@ class _Book(Blocks):
             whole = self._height(made, width) + _BETWEEN
             room = min(whole, max(_FRAME * _ENOUGH, self._opening(made, width))) if number > 1 else _FRAME
             story += [p.PageBreak() if number == 1 else p.CondPageBreak(room), *made]
-        return story
+        return story + self._sheets()
+
+    def _sheets(self) -> list[Any]:
+        """Drawings that are too small where they stand, on pages across."""
+        p = self.platypus
+        found: list[Any] = []
+        for block in self.large:
+            pieces = sheets_of(block.picture, shown_scale(block.picture, WIDTH))
+            for sheet in pieces:
+                page = self._sheet(block, sheet)
+                if not found:
+                    title = f"{len(pieces)} sheets to be read on paper" if len(pieces) > 1 else "To be read on paper"
+                    page.chapter = (_ANNEX, Chapter(SHEETS, "Drawing, large", title, "What is each part called?", ()))
+                found += [p.NextPageTemplate("sheet"), p.PageBreak(), page]
+        return found
+
+    def _sheet(self, block: Drawing, sheet: Sheet) -> Any:
+        """One piece of a drawing as a flowable that fills its page."""
+        picture, ink = self.coloured(block.picture), self.colour("muted")
+        place = place_of(sheet)
+        told = f"{said(block.told, TITLE)}{f' · {place}' if place else ''}"
+
+        class Piece(self.platypus.Flowable):  # type: ignore[misc, name-defined]
+            """Draws the piece, and what it is above it."""
+
+            def wrap(self, room: float, height: float) -> tuple[float, float]:
+                return SHEET_WIDTH, SHEET_HEIGHT
+
+            def draw(self) -> None:
+                page = self.canv
+                page.setFont("Inter", 7.5)
+                page.setFillColor(ink)
+                page.drawString(0, SHEET_HEIGHT + 6, told)
+                page.translate(0, SHEET_HEIGHT - sheet.height * sheet.scale)
+                draw_sheet(page, picture, sheet)
+
+        return Piece()
 
     def _height(self, flowables: list[Any], width: float) -> float:
         """What flowables take below each other, whole pages or not [pt]."""

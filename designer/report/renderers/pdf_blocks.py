@@ -29,6 +29,7 @@ from designer.report.drawing.elements import Picture
 from designer.report.drawing.pdf import PageWriter
 from designer.report.inks import INKS, recoloured
 from designer.report.renderers.pdf_columns import UNIT, column_widths
+from designer.report.renderers.pdf_sheets import sheets_of
 
 #: texts of others are cut here, titles and what stands in columns that cannot be divided earlier
 _LONGEST: Final = 600
@@ -43,6 +44,8 @@ _TOGETHER: Final = 3
 _ABOVE: Final = 12.0
 #: drawings are at most this high, so that what belongs to them stays on their page [points]
 _TALLEST: Final = 330.0
+#: the key of the sheets at the end
+SHEETS: Final = "sheets"
 #: signs as characters the font has; they differ in shape
 _MARKS: Final = {
     "met": "✓",
@@ -74,17 +77,27 @@ def quiet(text: str, size: float) -> str:
     return f'<font name="Inter" size="{_BASE * size:.1f}" color="{_ink("muted")}">{escape(said(text))}</font>'
 
 
+def shown_scale(picture: Picture, width: float) -> float:
+    """Points of a unit of a drawing in a column so wide."""
+    scale = min(width / picture.width, _TALLEST / picture.height)
+    return min(scale, UNIT) if picture.width <= 400 else scale
+
+
 class Blocks:
     """Turns blocks into flowables of platypus; its classes are made here, since the library may be absent."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
+        #: drawings whose texts are too small where they stand, for the sheets at the end
+        self.large: list[Drawing] = []
         self.platypus: Any = import_module("reportlab.platypus")
         self.styles_module: Any = import_module("reportlab.lib.styles")
         self.colors: Any = import_module("reportlab.lib.colors")
-        self.keys = {c.key for c in report.chapters} | {
-            row.key for c in report.chapters for b in c.blocks if isinstance(b, Table) for row in b.rows if row.key
-        }
+        self.keys = (
+            {SHEETS}
+            | {c.key for c in report.chapters}
+            | {row.key for c in report.chapters for b in c.blocks if isinstance(b, Table) for row in b.rows if row.key}
+        )
         metrics = import_module("reportlab.pdfbase.pdfmetrics")
         fonts = import_module("reportlab.pdfbase.ttfonts")
         for name, bold in (("Inter", False), ("Inter-SemiBold", True)):
@@ -147,15 +160,8 @@ class Blocks:
 
     def picture(self, picture: Picture, width: float) -> Any:
         """A drawing as a flowable, as wide as its place but never taller than a page."""
-        book = self
-        known = self.report.colours
-
-        def ink(name: str) -> str:
-            return known[name][0] if name in known else _ink(name)
-
-        scale = min(width / picture.width, _TALLEST / picture.height)
-        if picture.width <= 400:
-            scale = min(scale, UNIT)
+        coloured = self.coloured
+        scale = shown_scale(picture, width)
 
         class Shown(self.platypus.Flowable):  # type: ignore[misc, name-defined]
             """Draws a display list."""
@@ -169,12 +175,16 @@ class Blocks:
                 page.scale(scale, -scale)
                 page.translate(-picture.x, -picture.y - picture.height)
                 writer = PageWriter(page)
-                for element in recoloured(picture, ink).elements:
+                for element in coloured(picture).elements:
                     writer.add(element)
                 page.restoreState()
 
-        del book
         return Shown()
+
+    def coloured(self, picture: Picture) -> Picture:
+        """A drawing with colours in the place of names of inks."""
+        known = self.report.colours
+        return recoloured(picture, lambda name: known[name][0] if name in known else _ink(name))
 
     # blocks
 
@@ -212,8 +222,13 @@ class Blocks:
         if isinstance(block, Drawing):
             parts = [self.heading(block.title, block.aside)] if block.title else [self.platypus.Spacer(1, 6)]
             parts.append(self.picture(block.picture, width))
-            if block.note:
-                parts.append(self.paragraph(block.note, self.style(0.83, 1.45, "muted", spaceBefore=3)))
+            note = block.note
+            if count := len(sheets_of(block.picture, shown_scale(block.picture, width))):
+                self.large.append(block)
+                where = f"in {count} sheets" if count > 1 else "on a sheet of its own"
+                note = (*note, Span(" "), Span(f"To be read on paper it stands {where} at the end.", link=f"#{SHEETS}"))
+            if note:
+                parts.append(self.paragraph(note, self.style(0.83, 1.45, "muted", spaceBefore=3)))
             return [keep(parts)]
         if isinstance(block, Paragraph):
             parts = [self.heading(block.title)] if block.title else []

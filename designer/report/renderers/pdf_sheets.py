@@ -1,0 +1,176 @@
+"""Drawings too large for the width of a page, once more on sheets across, at a size that is read on paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.drawing.fonts import text_width
+from designer.report.drawing.elements import Element, Label, Panel, Picture
+from designer.report.drawing.pdf import PageWriter
+
+Float = npt.NDArray[np.float64]
+
+#: text area of a sheet: A4 across [points]
+WIDTH: Final = 776.0
+HEIGHT: Final = 487.0
+#: texts are at least so high; where it saves a sheet, less by so much [points]
+READABLE: Final = 7.5
+_LESS: Final = 0.96
+#: charts and small drawings are no wider, and are read where they stand [units of drawings]
+_NARROW: Final = 700.0
+#: more sheets than so many nobody puts together
+_MOST: Final = 6
+#: a text size that fewer of all texts have is that of a legend or a heading
+_COMMON: Final = 0.1
+#: what stands at a cut is on both sheets [units]
+_OVERLAP: Final = 10.0
+#: cuts are looked for at such steps [units]
+_STEP: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A piece of a drawing.
+
+    Parameters
+    ----------
+    x, y, width, height
+        The piece, in units of the drawing.
+    scale
+        Points a unit.
+    column, row, columns, rows
+        Its place among all.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    scale: float
+    column: int
+    row: int
+    columns: int
+    rows: int
+
+
+def sheets_of(picture: Picture, shown: float) -> list[Sheet]:
+    """The sheets a drawing needs, row by row; none where its texts are read as it is shown, or where too many would be.
+
+    Parameters
+    ----------
+    shown
+        Points a unit, as it stands in its chapter.
+    """
+    size = _text_size(picture)
+    if picture.width <= _NARROW or not size or size * shown >= READABLE * _LESS:
+        return []
+    wanted = READABLE / size
+    for columns, rows in sorted(
+        ((c, r) for c in range(1, _MOST + 1) for r in range(1, _MOST + 1) if c * r <= _MOST),
+        key=lambda n: (n[0] * n[1], n[1]),
+    ):
+        scale = min(
+            columns * WIDTH / (picture.width + 2 * _OVERLAP * (columns - 1)),
+            rows * HEIGHT / (picture.height + 2 * _OVERLAP * (rows - 1)),
+        )
+        if scale >= wanted * _LESS:
+            boxes = np.array([_box(e) for e in picture.elements if isinstance(e, Panel | Label)]).reshape(-1, 4)
+            # a little smaller, where that leaves room for what a cut would go through
+            tried = [_divided(picture, boxes, s, columns, rows) for s in (min(scale, wanted), wanted * _LESS)]
+            return min(tried, key=lambda sheets: _divided_boxes(boxes, sheets))
+    return []
+
+
+def _divided_boxes(boxes: Float, sheets: list[Sheet]) -> int:
+    """How many boxes and texts stand whole on no sheet."""
+    whole = np.zeros(len(boxes), dtype=bool)
+    for s in sheets:
+        within = (boxes[:, :2] >= (s.x, s.y)) & (boxes[:, 2:] <= (s.x + s.width, s.y + s.height))
+        whole |= within.all(axis=1)
+    return int((~whole).sum())
+
+
+def _text_size(picture: Picture) -> float:
+    """The smallest size that many texts have [units]."""
+    counts = Counter(e.size for e in picture.elements if isinstance(e, Label))
+    return min((size for size, n in counts.items() if n >= _COMMON * counts.total()), default=0.0)
+
+
+def _divided(picture: Picture, boxes: Float, scale: float, columns: int, rows: int) -> list[Sheet]:
+    across = _cuts(boxes[:, (0, 2)], picture.x, picture.x + picture.width, columns, WIDTH / scale)
+    down = _cuts(boxes[:, (1, 3)], picture.y, picture.y + picture.height, rows, HEIGHT / scale)
+    return [
+        Sheet(left, top, right - left, low - top, scale, column, row, columns, rows)
+        for row, (top, low) in enumerate(down)
+        for column, (left, right) in enumerate(across)
+    ]
+
+
+def _box(element: Element) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a panel or text."""
+    if isinstance(element, Panel):
+        return element.x, element.y, element.x + element.width, element.y + element.height
+    assert isinstance(element, Label)
+    wide = text_width(element.text, element.size, element.bold)
+    left = element.x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}.get(element.anchor, 0.0)
+    return left, element.y - element.size, left + wide, element.y
+
+
+def _cuts(spans: Float, low: float, high: float, count: int, most: float) -> Sequence[tuple[float, float]]:
+    """Pieces between two ends, none longer than `most`, cut where the least stands, near even parts.
+
+    Parameters
+    ----------
+    spans : (n, 2) from where to where what stands there reaches; what is longer than a piece does not count
+    """
+    spans = spans[spans[:, 1] - spans[:, 0] < most / 2]
+    room = most - 2 * _OVERLAP
+    pieces: list[tuple[float, float]] = []
+    start = low
+    for left in range(count - 1, 0, -1):
+        even = start + (high - start) / (left + 1)
+        first, last = max(start + _STEP, high - left * room), start + room
+        places = np.arange(min(first, even), max(last, even) + _STEP / 2, _STEP)
+        crossed = ((spans[:, :1] < places) & (places < spans[:, 1:])).sum(axis=0)
+        cut = float(min(zip(crossed, np.abs(places - even), places, strict=True))[2])
+        begin, end = max(low, start - _OVERLAP), min(high, cut + _OVERLAP)
+        start = cut
+        through = spans[(spans[:, 0] < cut) & (cut < spans[:, 1])]
+        if len(through):
+            # what the cut goes through stands whole on one of the two, where there is room
+            near, far = float(through[:, 0].min()) - 1, float(through[:, 1].max()) + 1
+            if far - begin <= most:
+                end = max(end, far)
+            elif high - near <= left * room:
+                start = near + _OVERLAP
+        pieces.append((begin, end))
+    return [*pieces, (max(low, start - _OVERLAP), high)]
+
+
+def draw_sheet(page: Any, picture: Picture, sheet: Sheet) -> None:
+    """Draw a piece, its lower left corner at the origin of the page; `picture` in colours."""
+    page.saveState()
+    outline = page.beginPath()
+    outline.rect(0, 0, sheet.width * sheet.scale, sheet.height * sheet.scale)
+    page.clipPath(outline, stroke=0, fill=0)
+    page.scale(sheet.scale, -sheet.scale)
+    page.translate(-sheet.x, -sheet.y - sheet.height)
+    writer = PageWriter(page)
+    for element in picture.elements:
+        writer.add(element)
+    page.restoreState()
+
+
+def place_of(sheet: Sheet) -> str:
+    """Where a piece belongs, in words: ``upper left``; empty for a whole drawing."""
+    rows = ("", "upper", "middle", "lower")
+    row = "" if sheet.rows == 1 else rows[1] if not sheet.row else rows[3] if sheet.row == sheet.rows - 1 else rows[2]
+    last = sheet.columns - 1
+    column = "" if not last else "left" if not sheet.column else "right" if sheet.column == last else "middle"
+    return " ".join(word for word in (row, column) if word)
