@@ -11,6 +11,8 @@ _CONTROLS: Final = (*range(9), 11, 12, *range(14, 32), *range(127, 160))
 DIRECTIONAL: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 #: a search for them all: looking up each character of a long text in a table takes many times as long
 _OBEYED: Final = re.compile(f"[{''.join(map(chr, (*_CONTROLS, *DIRECTIONAL)))}]")
+#: a line may be broken here
+BREAK: Final = "\u200b"
 #: the language of the desktop does not matter: the program speaks English
 MONTHS: Final = (
     "January",
@@ -33,6 +35,21 @@ LONGEST: Final = 2000
 def harmless(text: str) -> str:
     """The text with characters that would be obeyed instead of shown replaced by the mark for unknown ones."""
     return _OBEYED.sub("�", text)
+
+
+def in_one_line(text: str, most: int = LONGEST) -> str:
+    """The text as one line that commands nothing: what a row, a tab or a choice has room for."""
+    return " ".join(harmless(shortened(text, most)).split())
+
+
+def breakable(text: str, most: int = 32) -> str:
+    """The text with places to break at, which nobody sees, in words of more letters than `most`: a word without end
+    would have what it stands in grow until it fits.
+    """
+    if len(text) <= most:
+        return text
+    long = re.compile(rf"\S{{{most + 1},}}")
+    return long.sub(lambda word: BREAK.join(re.findall(rf".{{1,{most // 2}}}", word[0], re.DOTALL)), text)
 
 
 def counted(n: float, one: str, many: str = "") -> str:

@@ -8,6 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from designer.plain_text import harmless
 from designer.resources import assets
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 
 def fitted_text(text: str, size: float, width: float, bold: bool = False, keep_number: bool = False) -> str:
     """`text` if it fits into `width`, else cut at the end, or in front of its number; empty if nothing fits."""
-    text = " ".join(text.split())[:400]
+    text = harmless(" ".join(text.split())[:400])
     if text_width(text, size, bold) <= width:
         return text
     tail = _number_at_end(text) if keep_number else ""

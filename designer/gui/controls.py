@@ -24,10 +24,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer.plain_text import harmless, shortened
+from designer.plain_text import BREAK, breakable, harmless, in_one_line, shortened
 
 #: laying out more characters than this makes the window wait
 _LONGEST: Final = 6000
+#: a heading of more is no heading
+_HEADING: Final = 120
 
 
 class Label(QLabel):
@@ -44,14 +46,20 @@ class Label(QLabel):
     def __init__(self, text: str = "", parent: QWidget | None = None, *, role: str = "", wrap: bool = False) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setText(text)
         self.setWordWrap(wrap)
+        self._heading = role == "title"
         if role:
             self.setProperty("role", role)
+        self.setText(text)
 
     def setText(self, text: str) -> None:
         """Show another text."""
-        super().setText(harmless(shortened(text, _LONGEST)))
+        shown = in_one_line(text, _HEADING) if self._heading else harmless(shortened(text, _LONGEST))
+        super().setText(breakable(shown) if self.wordWrap() else shown)
+
+    def text(self) -> str:
+        """What is shown, without the places to break it at."""
+        return super().text().replace(BREAK, "")
 
 
 class MarkedLabel(QLabel):
@@ -84,7 +92,11 @@ class Button(QPushButton):
 
 
 class Choice(QComboBox):
-    """A choice that the wheel passes over: who scrolls a form does not mean to change it."""
+    """A choice that the wheel passes over: who scrolls a form does not mean to change it. Each is one line."""
+
+    def addItem(self, text: str, data: object = None) -> None:  # type: ignore[override]
+        """Offer one more."""
+        super().addItem(in_one_line(text), data)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave it to what scrolls."""

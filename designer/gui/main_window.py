@@ -39,8 +39,10 @@ from designer.gui.window.sweeping import Sweeps
 from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
 from designer.memo import forget
+from designer.plain_text import in_one_line
 
 if TYPE_CHECKING:
+    from designer.design.diff import Diff
     from designer.design.document import Design
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.dialogs.command_palette import Choice
@@ -231,6 +233,7 @@ class MainWindow(QMainWindow):
         document.player.failed.connect(self.warn)
         session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
+        session.design_changed.connect(self._renamed)
         session.file_changed.connect(self._retitle)
         self.saving.listen(document)
 
@@ -371,12 +374,17 @@ class MainWindow(QMainWindow):
         if migration is not None and self.docks is not None:
             self.docks.docks["migration"].raise_()
 
+    def _renamed(self, changes: Diff) -> None:
+        if changes.before.title != changes.after.title:
+            self._retitle()
+
     def _retitle(self, *_: object) -> None:
         if self.workspace_ is not None:
             self.documents.retitle(self.workspace_.names())
         document = self.document
+        name = in_one_line(document.session.title).replace("[*]", "[*][*]") if document is not None else ""
         # the title before the mark in it: Qt warns of a mark that has no place
-        self.setWindowTitle(f"{document.session.title}[*] – designer" if document is not None else "designer[*]")
+        self.setWindowTitle(f"{name}[*] – designer" if document is not None else "designer[*]")
         self.setWindowModified(document is not None and document.session.modified)
 
     # ---- work that must not be lost

@@ -12,11 +12,15 @@ from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from designer.design.address import Ref
 from designer.design.edits.parts import ChangeParts
 from designer.design.edits.properties import SetProperties
 from designer.design.edits.workloads import ChangeWorkload
+from designer.drawing.fonts import fitted_text
 from designer.gui.controls import Label, plain
 from designer.gui.main_window import MainWindow
+from designer.gui.panels._widgets import ElidedLink
+from designer.plain_text import BREAK, breakable
 
 MARKED = "<b>bold</b><img src='file:{}'> & <a href='x'>here</a>"
 
@@ -63,8 +67,6 @@ def test_no_label_and_no_tip_obeys_the_markup_in_names(window: MainWindow, qtbot
     for panel in window.docks.panels:
         window.show_panel(panel)
         if panel == "inspector":
-            from designer.design.address import Ref
-
             session.select([((), Ref("parts", first))])
         window.docks.panels[panel].flush()
         QApplication.processEvents()
@@ -83,7 +85,7 @@ def test_no_label_and_no_tip_obeys_the_markup_in_names(window: MainWindow, qtbot
 
 
 @pytest.mark.parametrize("text", ["<b>x</b>", "<img src='file:x'>", "<html>", "a <i>b</i> c"])
-def test_a_tip_with_markup_is_written_out(text: str) -> None:
+def test_a_tip_with_markup_is_written_out(text: str, qapp: QApplication) -> None:
     label = QLabel(plain(text))
     label.setTextFormat(Qt.TextFormat.RichText)
     assert "<b>x</b>" not in plain(text)
@@ -111,3 +113,80 @@ def test_a_megabyte_of_name_and_marks_of_direction_do_no_harm(window: MainWindow
     label.setText("abc\u202edcba\x1b[31m")
     assert "\u202e" not in label.text()
     assert "\x1b" not in label.text()
+
+
+def test_a_word_without_end_widens_no_panel(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1440, 900)
+    window.open_template("hgx-h100-8")
+    assert window.document is not None
+    assert window.docks is not None
+    session, docks = window.document.session, window.docks
+    first = next(iter(session.design.parts))
+    session.select([((), Ref("parts", first))])
+    qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=60_000)
+    qtbot.waitUntil(lambda: not any(p.pending for p in docks.panels.values()))
+    before = {name: dock.width() for name, dock in docks.docks.items() if dock.isVisible()}
+    word = "W" * 110
+    session.apply(ChangeParts((first,), {"name": word}))
+    for workload in session.design.workloads:
+        session.apply(ChangeWorkload(workload, {"title": word}))
+    session.apply(SetProperties({"title": word}))
+    qtbot.waitUntil(lambda: not session.stale and not any(p.pending for p in docks.panels.values()), timeout=60_000)
+    qtbot.wait(50)
+    assert docks.inspector.title.text() == word
+    assert {name: docks.docks[name].width() for name in before} == before
+    # and nothing of it hangs out of what it stands in
+    assert docks.inspector.title.minimumSizeHint().width() <= before["inspector"]
+
+
+def test_names_of_several_lines_and_marks_of_direction_are_one_line_that_reads_as_it_is(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.open_template("hgx-h100-8")
+    assert window.document is not None
+    assert window.docks is not None
+    session = window.document.session
+    name = "one\ntwo\u2028three \u202eevil &x[*]"
+    shown = "one two three \ufffdevil &x[*]"
+    for workload in session.design.workloads:
+        session.apply(ChangeWorkload(workload, {"title": name}))
+    session.apply(SetProperties({"title": name}))
+    first = next(iter(session.design.parts))
+    session.apply(ChangeParts((first,), {"name": name}))
+    qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=60_000)
+    chooser = window.toolbar.chooser
+    assert chooser.currentText() == shown
+    # a title that changes is the title of the tab and of the window at once
+    assert window.documents.bar.tabText(0).removeprefix("● ") == shown.replace("&", "&&")
+    assert window.windowTitle().startswith(shown.replace("[*]", "[*][*]") + "[*]")
+    window.docks.flow.flush()
+    assert any(label.text() == shown for label in window.docks.flow.findChildren(Label))
+    link = ElidedLink(name)
+    qtbot.addWidget(link)
+    link.resize(600, 30)
+    link.show()
+    assert link.text() == shown
+    window.docks.outline.flush()
+    titles = [str(index.data()) for _, index in window.docks.outline.model.walk()]
+    assert shown in titles
+    assert not any("\n" in title or "\u202e" in title for title in titles)
+    assert fitted_text(name, 10.0, 1000.0) == shown
+
+
+def test_a_long_heading_leaves_room_for_what_stands_below_it(qtbot: QtBot) -> None:
+    heading = Label("very long name " * 700, role="title", wrap=True)
+    qtbot.addWidget(heading)
+    assert len(heading.text()) < 400
+    assert heading.heightForWidth(300) < 400
+
+
+@pytest.mark.parametrize("text", ["short", "words of a usual length " * 9, "", "a" * 32])
+def test_usual_texts_have_no_places_to_break_at(text: str) -> None:
+    assert breakable(text) == text
+
+
+def test_words_without_end_can_be_broken_and_read_as_before() -> None:
+    text = f"see {'x' * 100} and {'y' * 33}"
+    broken = breakable(text)
+    assert broken.replace(BREAK, "") == text
+    assert max(len(piece) for word in broken.split() for piece in word.split(BREAK)) <= 32

@@ -95,6 +95,9 @@ def test_the_wheel_changes_no_setting_and_no_choice_of_the_window(
     workload = session.workload
     assert len(session.design.workloads) > 1
     window.show_panel("inspector")
+    assert window.docks is not None
+    inspector = window.docks.inspector
+    qtbot.waitUntil(lambda: not inspector.pending)
     tried = [*dialog.findChildren(QComboBox), *dialog.findChildren(QSpinBox), *window.findChildren(QComboBox)]
     assert len(tried) >= 5
     before = [c.currentText() if isinstance(c, QComboBox) else c.value() for c in tried]

@@ -29,7 +29,7 @@ from designer.formulas.serving._number_format import FORMATS, NumberFormat, numb
 from designer.formulas.serving._release import Release, Scheduling
 from designer.formulas.serving.kv_size import kv_size
 from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import small_all_reduce
+from designer.formulas.serving.small_all_reduce import EAGER, small_all_reduce
 from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.formulas.serving.weights_size import weights_size
@@ -452,6 +452,9 @@ def _findings_of(asked: Deployment, chosen: Chosen, replicas: Int, count: int) -
         taken = f"{chosen.release.title} is" if near else "what its releases have in common is"
         text = f"{named} of {asked.engine} is not known: {taken} taken, in a wide band"
         found.append(Finding("SERVE-RELEASE", Severity.WARNING, text, (), "give a release that was measured"))
+    if not asked.graph:
+        text = "without captured graphs joining the devices is slower, and so are all kernels, by what is not known"
+        found.append(Finding("SERVE-EAGER", Severity.WARNING, text, (), "take times per token for the least there are"))
     if replicas.size < count:
         text = f"{count - replicas.size} of {count} accelerators of the group are left idle"
         found.append(Finding("SERVE-IDLE", Severity.INFO, text, (), "set replicas to 0, or choose other widths"))
@@ -509,10 +512,11 @@ def _joins(joined: Sequence[CollectiveSituation], split: Split, graph: bool) -> 
     near = situation.servers == 1 and situation.intra_path.is_nvlink and split.tensor <= _TENSOR_LIMIT
 
     def reduce(size: Bytes) -> Seconds:
-        library = Seconds(time_over(situation, "all-reduce", size).time)
-        if not near:
-            return library
-        return min(library, small_all_reduce(split.tensor, size, link, graph=graph))
+        joined = Seconds(time_over(situation, "all-reduce", size).time)
+        if near:
+            joined = min(joined, small_all_reduce(split.tensor, size, link))
+        # outside a graph either kernel is launched by itself
+        return joined if graph else Seconds(joined + EAGER.value)
 
     def exchange(size: Bytes) -> Seconds:
         # tokens to where their experts are, and back

@@ -7,6 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from designer.plain_text import in_one_line
+
 Index = QModelIndex | QPersistentModelIndex
 #: key and text
 Choice = tuple[str, str]
@@ -44,4 +46,4 @@ class ChoicesModel(QAbstractListModel):
             return None
         row = index.row()
         key, text = self._choices[row - 1] if row else self._first
-        return text if role == Qt.ItemDataRole.DisplayRole else key
+        return in_one_line(text) if role == Qt.ItemDataRole.DisplayRole else key

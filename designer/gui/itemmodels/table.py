@@ -13,6 +13,7 @@ from designer.gui import icons
 from designer.gui.controls import plain
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
+from designer.plain_text import in_one_line
 
 Index = QModelIndex | QPersistentModelIndex
 KEY = Qt.ItemDataRole.UserRole + 1
@@ -87,7 +88,7 @@ class TableModel(QAbstractTableModel):
         line = self._lines[index.row()]
         cell = line.cells[index.column()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return cell.text
+            return in_one_line(cell.text)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleO
 from designer.gui.controls import plain
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import Branch
+from designer.plain_text import in_one_line
 
 Index = QModelIndex | QPersistentModelIndex
 KEY = Qt.ItemDataRole.UserRole + 1
@@ -107,13 +108,13 @@ class TreeModel(QAbstractItemModel):
         if branch is None:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return branch.title
+            return in_one_line(branch.title)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{branch.title}, {branch.detail}" if branch.detail else branch.title
+            return in_one_line(f"{branch.title}, {branch.detail}" if branch.detail else branch.title)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(branch.tip or branch.title)
         if role == DETAIL:
-            return branch.detail
+            return in_one_line(branch.detail)
         if role == Qt.ItemDataRole.DecorationRole and branch.icon and self._icon is not None:
             return self._icon(branch.icon)
         return branch.key if role == KEY else None

@@ -22,6 +22,7 @@ from designer.gui.itemmodels.table import BarDelegate, TableModel
 from designer.gui.itemmodels.tree import DetailDelegate
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import Column
+from designer.plain_text import in_one_line
 
 _DEFAULT, _NARROW, _LEAST, _NUMBER, _SHRINK = 110, 40, 70, 110, 0.4
 _HEAD_AIR = 14
@@ -210,7 +211,7 @@ class ElidedLink(QPushButton):
         super().__init__(parent)
         self.full = text
         self.setProperty("link", True)
-        self.setAccessibleName(text)
+        self.setAccessibleName(in_one_line(text))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setStyleSheet("text-align: left;")
         self._shorten()
@@ -222,7 +223,7 @@ class ElidedLink(QPushButton):
 
     def _shorten(self) -> None:
         room = max(40, self.width() - 10)
-        self.setText(self.fontMetrics().elidedText(self.full, Qt.TextElideMode.ElideMiddle, room))
+        self.setText(self.fontMetrics().elidedText(in_one_line(self.full), Qt.TextElideMode.ElideMiddle, room))
 
 
 def quiet(text: str, role: str = "muted") -> Label:

@@ -244,7 +244,7 @@ def number(name: str, estimate: Estimate, of_step: bool = False, before: float |
     band = f"{low} – {high}"
     rests = ", ".join(estimate.sources[:8])
     tip = "\n".join(x for x in (f"80 % band: {band}", estimate.note, f"Rests on: {rests}" if rests else "") if x)
-    shown = band if estimate.low != estimate.high else ""
+    shown = band if low != high else ""
     return Number(name, metric_title(name, of_step), text, shown, tip, change, tone)
 
 

@@ -22,6 +22,8 @@ from designer.gui.theme import Theme
 _SIDES: Final = {Side.LEFT: 270, Side.RIGHT: 320}
 _CANVAS: Final = 500
 _SHORT, _SHARE, _HEIGHT = 760, 0.33, 276
+#: turns of the event loop in which docks find their places
+_ROUNDS: Final = 3
 #: points of the text at 100 %
 _POINTS: Final = 9.5
 _ICONS: Final = {"parts": "part", "outline": "template", "inspector": "edit", "history": "clock"}
@@ -41,6 +43,10 @@ class Folding(QObject):
         self._buttons: dict[str, QToolButton] = {}
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self.fit)
+        #: Qt gives what folds its room for one more turn: a side that stays is widened again until it is as wide
+        self._rounds = 0
+        self._again = QTimer(self, singleShot=True, interval=0)
+        self._again.timeout.connect(self._settle)
         docks.before_raise = self.ask_for
         window.installEventFilter(self)
 
@@ -74,6 +80,8 @@ class Folding(QObject):
                     self._unfold(side)
                 else:
                     self._widen(side)
+            self._rounds = _ROUNDS
+            self._again.start()
         if short != self._short:
             self._short = short
             height = round(self._window.height() * _SHARE) if short else _HEIGHT
@@ -127,6 +135,14 @@ class Folding(QObject):
         wide = round(_SIDES[side] * self._unit)
         docks = [dock for dock in self._on(side) if dock.isVisible() and dock.width() < wide][:1]
         self._window.resizeDocks(docks, [wide] * len(docks), Qt.Orientation.Horizontal)
+
+    def _settle(self) -> None:
+        self._rounds -= 1
+        for side in _SIDES:
+            if side not in self.folded:
+                self._widen(side)
+        if self._rounds > 0:
+            self._again.start()
 
     def _bar(self, side: Side) -> QToolBar:
         """The buttons of a folded side; made when it is first folded."""

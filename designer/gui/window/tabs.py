@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QWidget
 from designer.gui import icons
 from designer.gui.controls import plain
 from designer.gui.theme import Theme
+from designer.plain_text import in_one_line
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from designer.gui.documents import Document
 
 _CLOSE_ICON: Final = QSize(12, 12)
+#: a tab names so many letters of a title
+_LONGEST: Final = 48
 
 
 class Tabs:
@@ -121,7 +124,9 @@ class Tabs:
         """Name every tab, with a dot where something is not saved."""
         for at, document in enumerate(self.order):
             session = document.session
-            text = ("● " if session.modified else "") + names.get(document, session.title)
+            name = in_one_line(names.get(document, session.title))
+            name = (name if len(name) <= _LONGEST else name[: _LONGEST - 1].rstrip() + "…").replace("&", "&&")
+            text = ("● " if session.modified else "") + name
             if text != self.bar.tabText(at):
                 self.bar.setTabText(at, text)
             self.bar.setTabToolTip(at, plain(str(session.file or "not saved yet")))

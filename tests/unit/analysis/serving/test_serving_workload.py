@@ -173,6 +173,13 @@ def test_what_makes_no_sense_is_refused_at_its_place(settings: Mapping[str, obje
     assert str(told.value.place).endswith(f".{place}")
 
 
+def test_outside_a_graph_every_collective_is_launched() -> None:
+    """Two a layer of 80, 16 to 40 us each on H100: 3 to 6 ms a token, as the published tables of kernels have it."""
+    with_graph, without = served(rate="0.5 1/s"), served(rate="0.5 1/s", graph=False)
+    assert 160 * 16e-6 < value(without, "itl_p50") - value(with_graph, "itl_p50") < 160 * 40e-6
+    assert "SERVE-EAGER" in codes(without) - codes(with_graph)
+
+
 def test_a_format_of_experts_is_told_where_there_are_none() -> None:
     assert "SERVE-FORMAT" in codes(served(weights="mxfp4", rate="1 1/s"))
     assert "SERVE-FORMAT" not in codes(served(**{**GROUPS, "data": 1, "tensor": 8}))
