@@ -24,7 +24,7 @@ from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.retraining_moves import Mean, mean_of_moves
 from designer.analysis.retraining_served import served_beside
-from designer.analysis.simulation import job_of_workload, machines_of, parts_in_turns
+from designer.analysis.simulated_jobs import job_of_workload, machines_of, parts_in_turns
 from designer.analysis.steady import SAME
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError

@@ -7,36 +7,34 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-from designer.analysis.clock.jobs import Change, Changes, Job, PartChange, fails, job_of
+from designer.analysis.clock.jobs import Changes, Job, job_of
 from designer.analysis.clock.player import EVENTS_LIMIT, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
-from designer.analysis.evaluators import Question, evaluator_of
+from designer.analysis.failure_events import Failure, changes_of_links, changes_of_parts
 from designer.analysis.measures import GROUPS_LIMIT, Band, banded, bands_of, main_metric, values_of
 from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
-from designer.analysis.network import Network, build_network
-from designer.analysis.selection import resolve
+from designer.analysis.network import build_network
 from designer.analysis.serving.felt import Felt
 from designer.analysis.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
+from designer.analysis.simulated_jobs import (
+    goes_on,
+    in_its_cadence,
+    job_of_workload,
+    machines_of,
+    named_workloads,
+    parts_in_turns,
+    recovering,
+    with_those_beside,
+)
 from designer.analysis.training.accelerators import memory_of
-from designer.analysis.vms.guest import Work
-from designer.analysis.vms.guests import guest_of
-from designer.catalog.parttype import Capability
-from designer.design.channels import link_number
-from designer.design.document import Design, WorkloadSpec
-from designer.errors import AnalysisError, DocumentError
+from designer.design.document import Design
+from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
-from designer.workload.jobs import Job as TrainingJob
-from designer.workload.jobs import Training
-from designer.workload.kind import listed, lower, program_of, workload_kinds
-from designer.workload.program import Arrivals, Collective, Program
-from designer.workload.program.serving import Serve
-from designer.workload.program.training import TrainStep
+from designer.workload.kind import workload_kinds
+from designer.workload.program import Program
 
 #: memory that is full to the last byte is not too full
 _ROUNDING_TOLERANCE: Final = 1e-9
@@ -48,15 +46,6 @@ UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "
 _PROBE_LIMIT: Final = 5_000
 #: later than this a second has too few digits left for the steps of a job [s]
 LATEST: Final = Constant(1e9, 1e8, 1e10, "flows-numerics", Status.ASSUMED, "s", "some thirty years: 10 us are told")
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A link, or all links of a part, by path: from a time on it has a share of its capacity, 0 for failed."""
-
-    path: str
-    at: float
-    share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,13 +125,13 @@ def simulate(
     told = progress or _silent
     _in_reach([("until", until), *(starts or {}).items(), *((f.path, f.at) for f in failures)])
     network = build_network(design)
-    specs = _beside(design, _chosen(design, workloads, bool(programs)))
+    specs = with_those_beside(design, named_workloads(design, workloads, bool(programs)))
     begins = dict(starts or {})
     jobs = [job_of_workload(spec, begins.pop(spec.id, None)) for spec in specs] + [
         job_of(program) for program in programs
     ]
-    jobs = [_recovering(network, job, failures) for job in jobs]
-    jobs = [_in_its_cadence(network, job, cancelled) for job in jobs]
+    jobs = [recovering(network, job, failures) for job in jobs]
+    jobs = [in_its_cadence(network, job, cancelled) for job in jobs]
     prices = Prices(network, machines_of(network, jobs), parts_in_turns(network, jobs))
     if begins:
         raise AnalysisError(
@@ -152,11 +141,11 @@ def simulate(
         )
     told(0.0, "running")
     changes = Changes(
-        events=tuple(c for failure in failures for c in _changes(network, failure)),
-        parts=tuple(c for failure in failures for c in _computing(network, failure)),
+        events=tuple(c for failure in failures for c in changes_of_links(network, failure)),
+        parts=tuple(c for failure in failures for c in changes_of_parts(network, failure)),
     )
     # streams of one instant need no time at all: what goes on for ever is what has many items
-    going_on = any(job.program is not None and _goes_on(job.program) for job in jobs)
+    going_on = any(job.program is not None and goes_on(job.program) for job in jobs)
     end = until if until is not None else (UNTIL.value + max(j.start for j in jobs) if going_on else math.inf)
     run, end, short = _within_reason(prices, jobs, changes, end, bands, told, cancelled)
     told(0.5, "each alone")
@@ -246,232 +235,6 @@ def _in_reach(times: Sequence[tuple[str, float | None]]) -> None:
 
 def _silent(share: float, text: str) -> None:
     """Progress that is not reported."""
-
-
-def _chosen(design: Design, workloads: Sequence[str] | None, others: bool) -> list[WorkloadSpec]:
-    if isinstance(workloads, str):
-        workloads = [workloads]
-    kinds = workload_kinds()
-    able = [w.id for w in design.workloads.values() if w.kind in kinds and kinds[w.kind].program is not None]
-    if workloads is None:
-        if others:
-            return []
-        if not able:
-            raise AnalysisError(
-                f"the design {design.name!r} has no workload that runs over time", remedy="add one, such as training"
-            )
-        return [design.workloads[design.default_workload if design.default_workload in able else able[0]]]
-    for name in workloads:
-        if name not in design.workloads:
-            known = ", ".join(able) or "none"
-            raise AnalysisError(
-                f"the design {design.name!r} has no workload {name!r}", remedy=f"those that run over time: {known}"
-            )
-    return [design.workloads[name] for name in dict.fromkeys(workloads)]
-
-
-def _beside(design: Design, specs: Sequence[WorkloadSpec]) -> list[WorkloadSpec]:
-    """Workloads with those that they name as running beside them."""
-    found = {spec.id: spec for spec in specs}
-    for spec in specs:
-        named = [(name, key) for key in ("background", "beside") for name in listed(str(spec.settings.get(key, "")))]
-        for name, key in named:
-            other = design.workloads.get(name)
-            if other is None:
-                raise AnalysisError(
-                    f"there is no workload {name!r}",
-                    place=f"workloads.{spec.id}.{key}",
-                    remedy=f"workloads: {', '.join(design.workloads)}",
-                )
-            found.setdefault(name, other)
-    return list(found.values())
-
-
-def job_of_workload(spec: WorkloadSpec, start: float | None = None, program: Program | None = None) -> Job:
-    """A workload as a job, or another program in its name.
-
-    Raises
-    ------
-    AnalysisError
-        If nothing runs for it over time.
-    """
-    place = f"workloads.{spec.id}"
-    program = program or program_of(spec.kind, spec.settings, place)
-    if program is None:
-        raise AnalysisError(
-            f"{spec.id!r} is a question, nothing runs for it over time",
-            place=place,
-            remedy="simulate transfers, collectives, training, loading, checkpoints or migrations",
-        )
-    if start is not None and not 0 <= start < math.inf:
-        raise AnalysisError(f"a start at {start:g} s", place=f"start of {spec.id}", remedy="start at 0 s or later")
-    job = job_of(replace(program, name=spec.id), place)
-    return job if start is None else replace(job, start=start)
-
-
-def machines_of(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
-    """Machines that jobs run in."""
-    if not network.design.vms:
-        return frozenset()
-    found: set[str] = set()
-    for job in jobs:
-        for step in job.program.steps if job.program is not None else ():
-            if isinstance(step.task, Serve):
-                served = step.task.operation.deployment
-                parts = resolve(network, served.group, f"{job.place}.group")
-                guest, _ = guest_of(network, parts, served.machines, Work.SERVING, job.place)
-                found |= set(guest.machines if guest is not None else ())
-                continue
-            asked: TrainingJob | Collective | None = getattr(step.task, "job", None)
-            if isinstance(step.task, Collective):
-                asked = step.task
-            if asked is not None:
-                parts = resolve(network, asked.group, job.place)
-                parts = parts[network.has(Capability.ACCELERATE)[parts]] if asked is step.task else parts
-                guest, _ = guest_of(network, parts, asked.machines, Work.TRAINING, job.place)
-                found |= set(guest.machines if guest is not None else ())
-    return frozenset(found)
-
-
-def parts_in_turns(network: Network, jobs: Sequence[Job]) -> frozenset[int]:
-    """Parts on which a served model and something else compute."""
-    served: list[set[int]] = []
-    trained: list[set[int]] = []
-    for job in jobs:
-        for task in [step.task for step in job.program.steps] if job.program is not None else []:
-            if isinstance(task, Serve):
-                groups = (task.operation.deployment.group, task.operation.deployment.prompts)
-                where = [resolve(network, group, f"{job.place}.group") for group in groups if group.strip()]
-                served.append({part for parts in where for part in parts.tolist()})
-            elif (asked := getattr(task, "job", None)) is not None:
-                trained.append(set(resolve(network, asked.group, f"{job.place}.group").tolist()))
-    once: set[int] = set()
-    twice: set[int] = set()
-    for parts in served:
-        twice |= parts & once
-        once |= parts
-    return frozenset(twice | (once & set[int]().union(*trained)))
-
-
-def _recovering(network: Network, job: Job, failures: Sequence[Failure]) -> Job:
-    """A job that saves its state, with failures of its accelerators or servers that are mended: it starts again."""
-    program = job.program
-    if program is None or program.recovery is None:
-        return job
-    asked = next((t.job for t in (s.task for s in program.steps) if isinstance(t, TrainStep)), None)
-    if asked is None:
-        return job
-    net = network.net
-    parts = resolve(network, asked.group, job.place)
-    mine = set[str]()
-    holders = np.unique(parts)
-    while len(holders):
-        # what holds them takes them with it
-        mine |= {net.path(p) for p in holders.tolist()}
-        holders = np.unique(net.parent[holders])
-        holders = holders[holders >= 0]
-    times: list[tuple[float, float]] = []
-    for failure in failures:
-        if failure.path not in mine or failure.share > 0 or failure.at < job.start:
-            continue
-        mended = [f.at for f in failures if f.path == failure.path and f.share > 0 and f.at >= failure.at]
-        if mended:
-            times.append((failure.at - job.start, min(mended) - job.start))
-    if not times:
-        return job
-    # another start is that of the job, not of its program
-    recovery = replace(program.recovery, times=tuple(sorted(times)))
-    return replace(job_of(replace(program, recovery=recovery), job.place), start=job.start)
-
-
-def _in_its_cadence(network: Network, job: Job, cancelled: Callable[[], bool] | None) -> Job:
-    """A training that begins again and again: all steps of one, then none until the next begins.
-
-    One that fails on the clock goes on from its last checkpoint, and is done later for it.
-    """
-    program, spec = job.program, network.design.workloads.get(job.name)
-    if program is None or spec is None or spec.kind != "training":
-        return job
-    operation = lower(spec.kind, spec.settings, job.place)
-    assert isinstance(operation, Training)
-    if operation.run.retrain_every <= 0:
-        return job
-    recovery = program.recovery if program.recovery is not None and fails(program.recovery) else None
-    asked = replace(operation, input=replace(operation.input, background=""))
-    question = Question(spec.id, "training", spec.id, job.place, False, None, cancelled, False)
-    metrics = evaluator_of(asked).evaluate(network, asked, question)[0].metrics
-    step, run = metrics["step_time"].value, operation.run
-    if run.samples:
-        steps = run.samples / (metrics["samples_per_second"].value * step)
-    else:
-        steps = run.epochs * metrics["epoch_time"].value / step
-    count = max(1, math.ceil(steps * (1 - _ROUNDING_TOLERANCE)))
-    measures = tuple(replace(m, of="pace") if m.of == "period" else m for m in program.measures)
-    arrivals = Arrivals("periodic", 1 / operation.run.retrain_every)
-    program = replace(program, arrivals=arrivals, batch=count, measures=measures, recovery=recovery)
-    return replace(job_of(program, job.place), start=job.start, weight=job.weight, priority=job.priority)
-
-
-def _goes_on(program: Program) -> bool:
-    """True if it has items without end."""
-    times = program.arrivals is not None and program.arrivals.shape != "trace"
-    if any(isinstance(step.task, Serve) and step.task.goes_on for step in program.steps):
-        return True
-    return math.isinf(program.times) or (times and math.isinf(program.times))
-
-
-def _computing(network: Network, failure: Failure) -> list[PartChange]:
-    """A failure as changes of what computes; nothing where it is that of a link."""
-    net = network.net
-    part = next((k for k in range(net.n_parts) if net.path(k) == failure.path), None)
-    near = inside(network, part).tolist() if part is not None else []
-    return [PartChange(failure.at, k, min(1.0, failure.share)) for k in near]
-
-
-def inside(network: Network, part: int) -> npt.NDArray[np.int64]:
-    """A part and all that is in it: a server that fails takes what it holds with it."""
-    found = np.array([part])
-    while True:
-        more = np.flatnonzero(np.isin(network.net.parent, found))
-        more = more[~np.isin(more, found)]
-        if not len(more):
-            return found
-        found = np.concatenate([found, more])
-
-
-def _changes(network: Network, failure: Failure) -> list[Change]:
-    """A failure as changes of the resources of its links.
-
-    Raises
-    ------
-    AnalysisError
-        If there is no such link or part.
-    """
-    net, path = network.net, failure.path
-    if not 0 <= failure.at < math.inf or not 0 <= failure.share < math.inf:
-        raise AnalysisError(f"{path} fails at {failure.at:g} s", place="fail", remedy="give a time of 0 s or later")
-    sides = {":ab": (0,), ":ba": (1,)}.get(path[-3:], (0, 1))
-    name = path[:-3] if len(sides) == 1 else path
-    link = link_number(net, name)
-    links = [link] if link is not None else []
-    resources: list[int] = []
-    if not links:
-        try:
-            part = net.index_of(path)
-        except DocumentError:
-            part = -1
-        if part < 0 or net.path(part) != path:
-            raise AnalysisError(
-                f"there is no link or part {path!r}", place="fail", remedy="name one as `designer analyze --json` does"
-            )
-        near = inside(network, part)
-        links = np.flatnonzero(np.isin(net.link_a, near) | np.isin(net.link_b, near)).tolist()
-        resources += [int(r) for r in network.part_resource[near] if r >= 0]
-    for link in links:
-        cables, first = int(network.cables[link]), int(network.first_resource[link])
-        for side in sides if network.full[link] else (0,):
-            resources += range(first + side * cables, first + (side + 1) * cables)
-    return [Change(failure.at, resource, failure.share) for resource in resources]
 
 
 def _alone(

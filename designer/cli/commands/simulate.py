@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Simulate workloads."""
-    from designer.analysis.simulation import Failure, simulate
+    from designer.analysis.failure_events import Failure
+    from designer.analysis.simulation import simulate
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
     from designer.errors import raised_in
     from designer.findings import Severity

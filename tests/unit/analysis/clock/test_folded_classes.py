@@ -14,7 +14,8 @@ from designer.analysis.clock import player
 from designer.analysis.clock.classes import Classes
 from designer.analysis.clock.folded_classes import folded_classes
 from designer.analysis.clock.run import Run
-from designer.analysis.simulation import Failure, simulate
+from designer.analysis.failure_events import Failure
+from designer.analysis.simulation import simulate
 from designer.design.document import Design
 from designer.interchange.templates import open_design
 from designer.memo import forget

@@ -12,9 +12,10 @@ import pytest
 from designer.analysis.clock.jobs import job_of
 from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
+from designer.analysis.failure_events import Failure
 from designer.analysis.measures import values_of
 from designer.analysis.network import build_network
-from designer.analysis.simulation import Failure, simulate
+from designer.analysis.simulation import simulate
 from designer.analysis.study import run_workload
 from designer.design.document import WorkloadSpec, replaced, with_changes
 from designer.errors import AnalysisError
