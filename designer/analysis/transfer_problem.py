@@ -32,7 +32,7 @@ _FAMILIES_LIMIT: Final = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class TransferQuestion:
     """Flows whose legs are known, what each asks for, and limits of their own."""
 
     network: Network
@@ -118,7 +118,7 @@ class _Entries:
     true: Int
 
 
-def _leads(question: Question, folded: Fold) -> tuple[Traffic, Legs]:
+def _leads(question: TransferQuestion, folded: Fold) -> tuple[Traffic, Legs]:
     """The first flow of each class."""
     legs, traffic = question.legs, question.traffic
     row = np.full(traffic.n_flows, -1, dtype=np.int64)
@@ -167,7 +167,7 @@ class Problem:
         Definition of the link of each limit on both directions together, by resource.
     """
 
-    def __init__(self, question: Question, folded: Fold | None) -> None:
+    def __init__(self, question: TransferQuestion, folded: Fold | None) -> None:
         network = question.network
         self.network, self.question, self.fold = network, question, folded
         self.limits: tuple[Limit, ...] = ()

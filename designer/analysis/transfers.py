@@ -24,7 +24,7 @@ from designer.analysis.staging import staged
 from designer.analysis.transfer_bands import rate_band
 from designer.analysis.transfer_latency import latency
 from designer.analysis.transfer_limits import Extra, memory_shares, mounts_of, protocol_cores
-from designer.analysis.transfer_problem import FlowProblem, Problem, Question
+from designer.analysis.transfer_problem import FlowProblem, Problem, TransferQuestion
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.workload.operations import Transfer
@@ -103,14 +103,16 @@ def evaluate_transfer(
     return _answer(_asked(network, operation, place, shares), place, explained)
 
 
-def _asked(network: Network, operation: Transfer, place: str, shares: Mapping[int, float] = NO_SHARES) -> Question:
+def _asked(
+    network: Network, operation: Transfer, place: str, shares: Mapping[int, float] = NO_SHARES
+) -> TransferQuestion:
     """A transfer paired up."""
     traffic = pair_up(network, operation, place)
     direct = None if operation.through_memory is None else not operation.through_memory
     legs = staged(network, traffic.legs, direct)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
     extra = (*protocol_cores(network, legs), *memory_shares(network, legs, shares))
-    return Question(network, traffic, legs, demand, extra)
+    return TransferQuestion(network, traffic, legs, demand, extra)
 
 
 def evaluate_legs(
@@ -137,7 +139,7 @@ def evaluate_legs(
     AnalysisError
         If nothing can be routed.
     """
-    question = Question(network, traffic, traffic.legs, demand, extra, marks)
+    question = TransferQuestion(network, traffic, traffic.legs, demand, extra, marks)
     return _answer(question, place, explained)
 
 
@@ -183,7 +185,7 @@ def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: 
     return found
 
 
-def _answer(question: Question, place: str, explained: bool) -> TransferAnswer:
+def _answer(question: TransferQuestion, place: str, explained: bool) -> TransferAnswer:
     """Solve and explain, for one flow of each class."""
     problem = Problem(question, question.folded())
     findings = _lost(question.network, question.traffic, problem.lost, problem.routes, place)

@@ -16,7 +16,7 @@ _BITS: Final = re.compile(r"[KkMGTPE]i?b(?:/s|ps)|bits?/s")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ValueRow:
     """One value of a part type.
 
     ``text`` is for people and carries the unit; ``spelled`` is what the file says; ``value``, ``low`` and ``high``
@@ -38,7 +38,7 @@ class Row:
     note: str = ""
 
 
-def describe(part: PartType) -> tuple[Row, ...]:
+def describe(part: PartType) -> tuple[ValueRow, ...]:
     """Every value of a part type, in the order its kind lists them; values of an unknown kind in their own order."""
     kind = part_kinds().get(part.kind)
     fields = {f.name: f for f in kind.fields} if kind else {}
@@ -52,11 +52,11 @@ def missing(part: PartType) -> tuple[Field, ...]:
     return tuple(f for f in kind.fields if f.name not in part.values) if kind else ()
 
 
-def _row(part: PartType, name: str, field: Field | None, quantity: Quantity) -> Row:
+def _row(part: PartType, name: str, field: Field | None, quantity: Quantity) -> ValueRow:
     dimension = field.dimension if field else "text"
     record = part.sources.get(quantity.source)
     low, high = _si(quantity.low, dimension), _si(quantity.high, dimension)
-    return Row(
+    return ValueRow(
         name=name,
         title=field.title if field else name.replace("_", " "),
         text=_text(quantity.value, dimension),

@@ -34,7 +34,7 @@ _UNION_TAGS: Final = frozenset({"str", "int", "bool"})
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PartEntry:
     """What a list of parts shows of one part type."""
 
     id: str
@@ -47,7 +47,7 @@ class Entry:
 class _Indexed:
     """An entry with the texts that a search looks into, made once."""
 
-    entry: Entry
+    entry: PartEntry
     text: str
     tight: str
     exact: frozenset[str]
@@ -107,11 +107,11 @@ class Catalog:
         """Every part type, of one kind or of all, sorted by id. Reads every such file."""
         return (self.get(id) for id in self.ids(kind))
 
-    def entries(self, kind: str | None = None) -> tuple[Entry, ...]:
+    def entries(self, kind: str | None = None) -> tuple[PartEntry, ...]:
         """Id, title and vendor of every part type, sorted by id. Reads the heads of the files once."""
         return tuple(i.entry for i in self._index() if kind is None or i.entry.kind == kind)
 
-    def find(self, query: str, kind: str | None = None) -> tuple[Entry, ...]:
+    def find(self, query: str, kind: str | None = None) -> tuple[PartEntry, ...]:
         """Part types whose id, title, vendor or aliases hold every word of `query`, the best match first.
 
         An empty query finds all.
@@ -119,7 +119,7 @@ class Catalog:
         words = query.casefold().split()
         whole = normal(query)
         exact = self.aliases.get(query)
-        scored: list[tuple[int, str, Entry]] = []
+        scored: list[tuple[int, str, PartEntry]] = []
         for indexed in self._index():
             entry = indexed.entry
             if kind is not None and entry.kind != kind:
@@ -302,7 +302,7 @@ def _table(path: Path) -> dict[str, object]:
 
 def _indexed(id: str, head: Head, aliases: Sequence[str]) -> _Indexed:
     # A broken file still gets an entry, so that one bad file does not hide the others; get() reports what is wrong.
-    entry = Entry(id, id.partition("/")[0], head.title or id, head.vendor)
+    entry = PartEntry(id, id.partition("/")[0], head.title or id, head.vendor)
     text = " ".join((entry.id, entry.title, entry.vendor, *aliases)).casefold()
     last = normal(id.rsplit("/", 1)[-1])
     return _Indexed(entry, text, normal(text), frozenset((last, normal(entry.title), normal(id))), last)

@@ -157,7 +157,7 @@ def read(text: str) -> Tree:
     """
     if len(text) > LONGEST:
         raise CheckError(f"longer than {LONGEST} characters", LONGEST, "make several tests of it")
-    reader = _Reader(text)
+    reader = _Scanner(text)
     tree = reader.either()
     reader.blank()
     if reader.at < len(text):
@@ -176,7 +176,7 @@ _UNITS: Final = (
 _SPELLED: Final = {"sec": "s", "seconds": "s", "minutes": "min", "hours": "h"}
 
 
-class _Reader:
+class _Scanner:
     """Reads from left to right; `at` is the next character."""
 
     def __init__(self, text: str) -> None:

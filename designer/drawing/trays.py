@@ -50,7 +50,7 @@ MOST_HOSTS: Final = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class TrayRow:
     """A row of a tray: a host, or machines that stand nowhere where ``host`` is empty."""
 
     host: str
@@ -79,7 +79,7 @@ class Trays:
     rect: Float
     box: Int
     row_rect: Float
-    rows: tuple[Row, ...]
+    rows: tuple[TrayRow, ...]
     head: Float
     chip_rect: Float
     chips: tuple[Chip, ...]
@@ -231,7 +231,7 @@ class _Made:
         self.rect: list[Rect] = []
         self.box: list[int] = []
         self.row_rect: list[Rect] = []
-        self.rows: list[Row] = []
+        self.rows: list[TrayRow] = []
         self.head: list[float] = []
         self.chip_rect: list[Rect] = []
         self.chips: list[Chip] = []
@@ -272,7 +272,7 @@ class _Made:
         y = top
         for (host, title, chips), (places, _), high in zip(named, spots, heights, strict=True):
             number = len(self.rows)
-            self.rows.append(Row(host, title, len(self.rect) - 1))
+            self.rows.append(TrayRow(host, title, len(self.rect) - 1))
             self.row_rect.append((left, y, width, high))
             self.head.append(head)
             for chip, (x, line, w) in zip(chips, places, strict=True):

@@ -91,7 +91,7 @@ class Button(QPushButton):
             self.setAccessibleName(name)
 
 
-class Choice(QComboBox):
+class ChoiceBox(QComboBox):
     """A choice that the wheel passes over: who scrolls a form does not mean to change it. Each is one line."""
 
     def addItem(self, text: str, data: object = None) -> None:  # type: ignore[override]

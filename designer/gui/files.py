@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from designer.gui.dialogs.question import CANCEL, Answer, Question, Row, ask
+from designer.gui.dialogs.question import CANCEL, AnswerButton, QuestionDialog, QuestionRow, ask
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.settings import Settings
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from designer.interchange.native.writer import Conflict
 
 
-class Host(Protocol):
+class FilesWindow(Protocol):
     """What `Files` asks of the window."""
 
     workspace_: Workspace | None
@@ -81,7 +81,9 @@ class Files:
         Name of the theme, in which pictures are exported.
     """
 
-    def __init__(self, host: Host, over: QWidget, settings: Settings, toasts: Toasts, look: Callable[[], str]) -> None:
+    def __init__(
+        self, host: FilesWindow, over: QWidget, settings: Settings, toasts: Toasts, look: Callable[[], str]
+    ) -> None:
         self._host, self._over = host, over
         self._settings, self._toasts, self._look = settings, toasts, look
 
@@ -150,21 +152,21 @@ class Files:
         have open.
         """
         other = document.session.file is None or document.session.file != file
-        keep = Answer("keep", "&Keep mine", "Write yours over the file: what they did is gone")
-        right = [CANCEL, Answer("save_as", "Save &as…", "Keep both: yours under another name")]
+        keep = AnswerButton("keep", "&Keep mine", "Write yours over the file: what they did is gone")
+        right = [CANCEL, AnswerButton("save_as", "Save &as…", "Keep both: yours under another name")]
         if conflict.found is not None and not other:
             title, text = "File changed", f"{file.name} was changed by somebody else since you opened or saved it."
-            row = Row("Keeping yours takes their changes away", str(file.parent))
+            row = QuestionRow("Keeping yours takes their changes away", str(file.parent))
             right = [
-                Answer("compare", "Com&pare", "Show both side by side; nothing is written"),
-                Answer("reload", "&Reload", "Take over what the file holds; undo brings yours back"),
+                AnswerButton("compare", "Com&pare", "Show both side by side; nothing is written"),
+                AnswerButton("reload", "&Reload", "Take over what the file holds; undo brings yours back"),
                 *right,
             ]
         else:
             title, text = "File in use", f"{file.name} is open elsewhere."
-            row = Row(conflict.owner.text if conflict.owner is not None else "somebody else", str(file.parent))
+            row = QuestionRow(conflict.owner.text if conflict.owner is not None else "somebody else", str(file.parent))
         # Enter does the last: it takes nobody's work away
-        return ask(Question(title, text, [row], [keep], right, self._over))
+        return ask(QuestionDialog(title, text, [row], [keep], right, self._over))
 
     def settle(self, document: Document, choice: str) -> None:
         """Do what was chosen about a file others changed: ``keep``, ``reload``, ``compare``, ``save_as``, ``save``;
@@ -300,22 +302,22 @@ class Files:
         """``save``, ``discard`` or ``cancel``: one answer for all."""
         return ask(self.unsaved_question(unsaved))
 
-    def unsaved_question(self, unsaved: Sequence[Document]) -> Question:
+    def unsaved_question(self, unsaved: Sequence[Document]) -> QuestionDialog:
         """The question what is to become of documents that are not saved."""
         names = self._host.workspace.names()
-        rows: list[Row] = []
+        rows: list[QuestionRow] = []
         for document in unsaved:
             file = document.session.file
             edits = f"{document.edits} edit{'s' if document.edits != 1 else ''}, " if document.edits else ""
             place = f"in {file}" if file is not None else "never saved: you will be asked for a name"
-            rows.append(Row(names[document], f"{edits}{place}"))
+            rows.append(QuestionRow(names[document], f"{edits}{place}"))
         many = len(unsaved) > 1
         text = f"Save the changes of these {len(unsaved)} designs?" if many else "Save the changes of this design?"
-        discard = Answer(
+        discard = AnswerButton(
             "discard", "&Discard all" if many else "&Discard", "Close without saving; the changes are gone"
         )
-        save = Answer("save", "&Save all" if many else "&Save", "Save, then close")
-        return Question("Unsaved changes", text, rows, [discard], [CANCEL, save], self._over)
+        save = AnswerButton("save", "&Save all" if many else "&Save", "Save, then close")
+        return QuestionDialog("Unsaved changes", text, rows, [discard], [CANCEL, save], self._over)
 
     def offer_recovery(self) -> None:
         """Offer what runs that ended badly left behind; nothing is loaded where nothing is left."""
@@ -327,10 +329,10 @@ class Files:
 
     def ask_to_delete(self, things: Sequence[tuple[str, str]]) -> bool:
         """True if journals are to be deleted for good."""
-        rows = [Row(*thing) for thing in things]
+        rows = [QuestionRow(*thing) for thing in things]
         text = "Delete this for good?" if len(rows) == 1 else f"Delete these {len(rows)} for good?"
-        delete = Answer("delete", "&Delete", "The work in them is gone then")
-        return ask(Question("Delete", text, rows, [delete], [CANCEL], self._over)) == "delete"
+        delete = AnswerButton("delete", "&Delete", "The work in them is gone then")
+        return ask(QuestionDialog("Delete", text, rows, [delete], [CANCEL], self._over)) == "delete"
 
     def folder(self) -> str:
         """Where to look for files first: beside the document shown, else the one opened last."""

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from designer.design.diff import Diff
     from designer.design.document import Design
     from designer.gui.canvas.canvas import Canvas
-    from designer.gui.dialogs.command_palette import Choice
+    from designer.gui.dialogs.command_palette import PaletteEntry
     from designer.gui.docks import Docks
     from designer.gui.documents import Document
     from designer.gui.panels._panel import Panel, PanelKind, Surroundings
@@ -623,7 +623,7 @@ class MainWindow(QMainWindow):
         self.update_actions()
         self.offer(self.choices(), "Search commands, parts, workloads, templates")
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[PaletteEntry]:
         """What the command palette searches: commands, the design, templates."""
         from designer.gui.searching import everything
 

@@ -40,7 +40,7 @@ _TOLD: Final = {
 }
 
 
-class Entry(QFrame):
+class JournalEntry(QFrame):
     """One journal: a box to tick, a picture, and what it is.
 
     Signals
@@ -124,7 +124,7 @@ class RecoveryPage(QWidget):
         self.setObjectName("start")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._theme, self._look = theme, look
-        self.entries: list[Entry] = []
+        self.entries: list[JournalEntry] = []
         self.heading = Label("Recovery")
         font = QFont(self.heading.font())
         font.setPointSizeF(font.pointSizeF() * 1.6)
@@ -186,7 +186,7 @@ class RecoveryPage(QWidget):
             if these and (state is not State.UNSAVED or len(these) < len(found)):
                 self._head(title, _TOLD.get(state, ""))
             for leftover in these:
-                entry = Entry(leftover, self._theme)
+                entry = JournalEntry(leftover, self._theme)
                 entry.box.setChecked(ticks.get(leftover.journal, entry.box.isChecked()))
                 entry.ticked.connect(self._tell)
                 self.entries.append(entry)

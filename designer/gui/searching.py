@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QIcon, QKeySequence
 
 from designer.gui import icons
 from designer.gui.actions._action import menus
-from designer.gui.dialogs.command_palette import Choice
+from designer.gui.dialogs.command_palette import PaletteEntry
 from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ def everything(
     find_icon: FindIcon,
     go_to: Callable[[Picked], object] | None = None,
     insert: Callable[[str, str], object] | None = None,
-) -> list[Choice]:
+) -> list[PaletteEntry]:
     """All one can search for from anywhere; `go_to` takes one to a thing of the design, `insert` puts a part in."""
     from designer.gui.viewmodels.ranking import template_words
     from designer.gui.viewmodels.workloads import choices as workload_choices
     from designer.interchange.templates import list_templates
 
-    found: list[Choice] = []
+    found: list[PaletteEntry] = []
     for menu in menus():
         for action in menu.actions:
             made = actions.get(action.id)
@@ -48,37 +48,37 @@ def everything(
                 continue
             keys = made.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             icon = icons.icon(action.icon, theme.muted) if action.icon else None
-            found.append(Choice(action.title, partial(run, action.id), keys, menu.title, icon, made.isEnabled()))
+            found.append(PaletteEntry(action.title, partial(run, action.id), keys, menu.title, icon, made.isEnabled()))
     if session is not None:
         icon = icons.icon("workload", theme.muted)
         found += [
-            Choice(title, partial(session.set_workload, key), "", "Workload", icon)
+            PaletteEntry(title, partial(session.set_workload, key), "", "Workload", icon)
             for key, title in workload_choices(session.design)
         ]
         found += _things(session, find_icon, go_to or _revealer(session))
     icon = icons.icon("template", theme.muted)
     found += [
-        Choice(t.title, partial(open_template, t.id), "", "Template", icon, words=template_words(t))
+        PaletteEntry(t.title, partial(open_template, t.id), "", "Template", icon, words=template_words(t))
         for t in list_templates()
     ]
     return found + (_parts(insert, find_icon) if insert is not None else [])
 
 
-def _parts(insert: Callable[[str, str], object], find_icon: FindIcon) -> list[Choice]:
+def _parts(insert: Callable[[str, str], object], find_icon: FindIcon) -> list[PaletteEntry]:
     from designer.catalog.loader import load_catalog
     from designer.catalog.parttype import part_kinds
     from designer.gui.viewmodels.palette import part_words
 
     catalog = load_catalog()
     words, kinds, drawn = part_words(catalog), part_kinds(), dict[str, QIcon | None]()
-    found: list[Choice] = []
+    found: list[PaletteEntry] = []
     for entry in catalog.entries():
         kind = kinds.get(entry.kind)
         if entry.kind not in drawn:
             drawn[entry.kind] = find_icon(entry.kind)
         run = partial(insert, "part", entry.id)
         group = f"Insert {kind.title}" if kind is not None else "Insert"
-        found.append(Choice(entry.title, run, "", group, drawn[entry.kind], words=words[entry.id]))
+        found.append(PaletteEntry(entry.title, run, "", group, drawn[entry.kind], words=words[entry.id]))
     return found
 
 
@@ -86,19 +86,19 @@ def _revealer(session: Session) -> Callable[[Picked], object]:
     return lambda picked: session.reveal([picked])
 
 
-def _things(session: Session, find_icon: FindIcon, go_to: Callable[[Picked], object]) -> list[Choice]:
+def _things(session: Session, find_icon: FindIcon, go_to: Callable[[Picked], object]) -> list[PaletteEntry]:
     from designer.design.address import Ref
 
-    def choice(title: str, what: str, key: str, icon: str) -> Choice:
+    def choice(title: str, what: str, key: str, icon: str) -> PaletteEntry:
         picked: Picked = ((), Ref(what, key))  # type: ignore[arg-type]
-        return Choice(title, partial(go_to, picked), key, "In the design", find_icon(icon))
+        return PaletteEntry(title, partial(go_to, picked), key, "In the design", find_icon(icon))
 
     design = session.design
     found = [choice(p.label, "parts", p.id, p.kind) for p in list(design.parts.values())[:_MOST]]
     return found + [choice(g.label, "groups", g.id, "group") for g in design.groups.values()]
 
 
-def fitting_parts(canvas: Canvas, wanted: QuickAdd, find_icon: FindIcon) -> list[Choice]:
+def fitting_parts(canvas: Canvas, wanted: QuickAdd, find_icon: FindIcon) -> list[PaletteEntry]:
     """The parts that fit at a point of the canvas."""
     from designer.catalog.loader import load_catalog
     from designer.catalog.parttype import part_kinds
@@ -106,17 +106,17 @@ def fitting_parts(canvas: Canvas, wanted: QuickAdd, find_icon: FindIcon) -> list
 
     kinds, catalog = part_kinds(), load_catalog()
     words = part_words(catalog)
-    found: list[Choice] = []
+    found: list[PaletteEntry] = []
     for entry in sorted(catalog.entries(), key=lambda e: _liked(wanted, e.kind)):
         if not wanted.kinds or entry.kind in wanted.kinds:
             run = partial(canvas.add_part, entry.kind, entry.id, wanted)
             plural = kinds[entry.kind].plural if entry.kind in kinds else entry.kind
-            found.append(Choice(entry.title, run, "", plural, find_icon(entry.kind), words=words[entry.id]))
+            found.append(PaletteEntry(entry.title, run, "", plural, find_icon(entry.kind), words=words[entry.id]))
     # a part of which nothing is known comes last
     for kind in [k for k in kinds.values() if not wanted.kinds or k.name in wanted.kinds]:
         run = partial(canvas.add_part, kind.name, "", wanted)
         title = f"{kind.title}, no type"
-        found.append(Choice(title, run, "", kind.plural, find_icon(kind.name), words=kind_words(kind)))
+        found.append(PaletteEntry(title, run, "", kind.plural, find_icon(kind.name), words=kind_words(kind)))
     return found
 
 

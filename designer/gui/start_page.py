@@ -165,7 +165,7 @@ class Card(QFrame):
                 area.ensureWidgetVisible(self, 10, 30)
 
 
-class Grid(QWidget):
+class CardGrid(QWidget):
     """Cards in as many columns as fit."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -243,7 +243,7 @@ class StartPage(QWidget):
         self.search.setMaximumWidth(320)
         self.search.setAccessibleName("Search templates")
         self.search.textChanged.connect(self._show_templates)
-        self.templates, self.recent = Grid(), Grid()
+        self.templates, self.recent = CardGrid(), CardGrid()
         self._recent_head = self._heading("Recent")
         self._page = QWidget()
         self._page.setObjectName("start")

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer.gui import icons
-from designer.gui.controls import Choice, Label, plain
+from designer.gui.controls import ChoiceBox, Label, plain
 from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class ToolBar(QToolBar):
                 self._add(actions[action_id])
             else:
                 self.addSeparator()
-        self.chooser = Choice()
+        self.chooser = ChoiceBox()
         self.chooser.setAccessibleName("Workload shown")
         self.chooser.setToolTip("Workload shown")
         self.chooser.setMinimumWidth(280)

@@ -29,7 +29,7 @@ _Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Fabric:
+class FabricGraph:
     """The network of a design: a node a switch or server, cables by pair of nodes."""
 
     net: Netlist
@@ -60,7 +60,7 @@ class Comparison:
     capacity: float
 
 
-def fabric_of(design: Design) -> Fabric:
+def fabric_of(design: Design) -> FabricGraph:
     """The network of a design."""
     net = elaborate(design)
     kinds = part_kinds()
@@ -98,7 +98,9 @@ def fabric_of(design: Design) -> Fabric:
             rates[pair] = rate if before is None or rate < before else before
     nodes = tuple(sorted({n for pair in cables for n in pair}))
     names = {n: _name(net, n) for n in nodes}
-    return Fabric(net, nodes, names, {n: of_def[int(net.part_def[n])] for n in nodes}, dict(cables), rates, dict(links))
+    return FabricGraph(
+        net, nodes, names, {n: of_def[int(net.part_def[n])] for n in nodes}, dict(cables), rates, dict(links)
+    )
 
 
 def _name(net: Netlist, node: int) -> str:
@@ -130,7 +132,7 @@ def compare_built(designed: Design, built: Design) -> Comparison:
     return _Messages(plan, real, match).run()
 
 
-def _match(plan: Fabric, real: Fabric) -> dict[int, int]:
+def _match(plan: FabricGraph, real: FabricGraph) -> dict[int, int]:
     """Nodes of the plan to nodes of the dump."""
     found: dict[int, int] = {}
     taken: set[int] = set()
@@ -185,7 +187,7 @@ def _grouped(keys: dict[int, tuple[object, ...]]) -> dict[object, list[int]]:
     return groups
 
 
-def _neighbours(fabric: Fabric) -> dict[int, list[int]]:
+def _neighbours(fabric: FabricGraph) -> dict[int, list[int]]:
     around: dict[int, list[int]] = defaultdict(list)
     for a, b in fabric.cables:
         around[a].append(b)
@@ -193,7 +195,9 @@ def _neighbours(fabric: Fabric) -> dict[int, list[int]]:
     return around
 
 
-def _around(fabric: Fabric, neighbours: dict[int, list[int]], node: int, known: dict[int, int]) -> tuple[object, ...]:
+def _around(
+    fabric: FabricGraph, neighbours: dict[int, list[int]], node: int, known: dict[int, int]
+) -> tuple[object, ...]:
     seen = frozenset(
         (known[m], fabric.cables[(node, m) if node <= m else (m, node)]) for m in neighbours[node] if m in known
     )
@@ -203,7 +207,7 @@ def _around(fabric: Fabric, neighbours: dict[int, list[int]], node: int, known: 
 class _Messages:
     """Findings of one comparison."""
 
-    def __init__(self, plan: Fabric, real: Fabric, match: dict[int, int]) -> None:
+    def __init__(self, plan: FabricGraph, real: FabricGraph, match: dict[int, int]) -> None:
         self.plan, self.real, self.match = plan, real, match
         self.back = {b: a for a, b in match.items()}
         self.findings: list[Finding] = []

@@ -31,7 +31,7 @@ from designer.errors import AnalysisError, DesignerError, DocumentError
 from designer.formulas.migration.vgpu_stun import VgpuStun, vgpu_stun
 from designer.formulas.migration.vmotion_streams import vmotion_streams
 from designer.formulas.pipeline.step_composition import StepEstimate
-from designer.rules.machines import Item, Machine
+from designer.rules.machines import MachineClass, MachinePart
 from designer.rules.tiers import Tier, find_tiers
 from designer.units import EXAMPLE, BytesPerSecond, parse
 from designer.workload.datasets import Dataset, dataset
@@ -62,18 +62,18 @@ class Context:
         return build_network(self.design)
 
     @cached_property
-    def machines(self) -> tuple[Machine, ...]:
+    def machines(self) -> tuple[MachineClass, ...]:
         """The classes of what host and accelerator links hold together, single switches left out."""
         islands = find_islands(self.network)
         _, first, counts = np.unique(islands.class_of, return_index=True, return_counts=True)
         sizes = np.diff(islands.part_start)
         return tuple(
-            Machine(self.network, int(island), int(times))
+            MachineClass(self.network, int(island), int(times))
             for island, times in sorted(zip(first.tolist(), counts.tolist(), strict=True))
             if sizes[island] > 1
         )
 
-    def gpus(self, machine: Machine) -> list[Item]:
+    def gpus(self, machine: MachineClass) -> list[MachinePart]:
         """The accelerators of a machine."""
         return machine.having(Capability.ACCELERATE)
 
@@ -141,7 +141,7 @@ class Context:
         """The networks of the design."""
         return find_fabric(self.network)
 
-    def uplinks(self, item: Item) -> list[tuple[int, int]]:
+    def uplinks(self, item: MachinePart) -> list[tuple[int, int]]:
         """Switch (part number) and link number of every cable of a NIC or storage port."""
         fabric = self.fabric
         span = range(int(fabric.uplink_start[item.number]), int(fabric.uplink_start[item.number + 1]))

@@ -13,7 +13,7 @@ from designer.design.document import Link, Part, Wiring
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class MachinePart:
     """One part of a machine: its number, its path and its definition."""
 
     number: int
@@ -34,12 +34,12 @@ class Joint:
     number: int
     path: str
     link: Link | Wiring
-    to: Item
+    to: MachinePart
     rate: float
     domain: int
 
 
-class Machine:
+class MachineClass:
     """One class of equal machines, through the first of them.
 
     Parameters
@@ -54,19 +54,19 @@ class Machine:
         self.network, self.island, self.times = network, island, times
         members = find_islands(network).members(island).tolist()
         net = network.net
-        self.items: tuple[Item, ...] = tuple(
-            Item(n, net.path(n), net.part(n), role_of(network, int(net.part_def[n]))) for n in members
+        self.items: tuple[MachinePart, ...] = tuple(
+            MachinePart(n, net.path(n), net.part(n), role_of(network, int(net.part_def[n]))) for n in members
         )
         self._by_number = {item.number: item for item in self.items}
         # what all rules ask again and again of the same few parts
-        self._having: dict[Capability, list[Item]] = {}
-        self._chains: dict[int, list[Item]] = {}
+        self._having: dict[Capability, list[MachinePart]] = {}
+        self._chains: dict[int, list[MachinePart]] = {}
 
-    def of(self, *kinds: str) -> list[Item]:
+    def of(self, *kinds: str) -> list[MachinePart]:
         """The parts of some kinds."""
         return [item for item in self.items if item.kind in kinds]
 
-    def having(self, capability: Capability) -> list[Item]:
+    def having(self, capability: Capability) -> list[MachinePart]:
         """The parts with a capability."""
         found = self._having.get(capability)
         if found is None:
@@ -91,26 +91,26 @@ class Machine:
                 found[here].append(Joint(number, path, link, self._by_number[there], rate, domain))
         return {number: tuple(joints) for number, joints in found.items()}
 
-    def slots(self, item: Item) -> list[Joint]:
+    def slots(self, item: MachinePart) -> list[Joint]:
         """The PCIe links at a part."""
         return [joint for joint in self.joints[item.number] if joint.link.kind == "pcie"]
 
-    def _above(self, item: Item) -> list[Item]:
+    def _above(self, item: MachinePart) -> list[MachinePart]:
         """The part and what is above it in the PCIe tree, nearest first, the socket last."""
         found = self._chains.get(item.number)
         if found is None:
             found = self._chains[item.number] = self._climb(item)
         return found
 
-    def _climb(self, item: Item) -> list[Item]:
+    def _climb(self, item: MachinePart) -> list[MachinePart]:
         roots = {r.number for r in self.having(Capability.ROOT)}
-        back: dict[int, Item | None] = {item.number: None}
+        back: dict[int, MachinePart | None] = {item.number: None}
         todo = [item]
         while todo:
             at = todo.pop(0)
             if at.number in roots:
-                chain: list[Item] = []
-                here: Item | None = at
+                chain: list[MachinePart] = []
+                here: MachinePart | None = at
                 while here is not None:
                     chain.append(here)
                     here = back[here.number]
@@ -122,16 +122,16 @@ class Machine:
                     todo.append(joint.to)
         return [item]
 
-    def above(self, item: Item) -> list[Item]:
+    def above(self, item: MachinePart) -> list[MachinePart]:
         """PCIe switches and the socket above a part, nearest first."""
         return self._above(item)[1:]
 
-    def socket(self, item: Item) -> Item | None:
+    def socket(self, item: MachinePart) -> MachinePart | None:
         """The socket or NUMA domain whose PCIe tree a part hangs in."""
         above = self.above(item)
         return above[-1] if above and above[-1].kind in ("cpu", "numa") else None
 
-    def processor(self, item: Item) -> Item | None:
+    def processor(self, item: MachinePart) -> MachinePart | None:
         """The CPU a part belongs to: its socket, or the CPU that the NUMA domain is a part of."""
         at = self.socket(item)
         if at is None or at.kind != "numa":

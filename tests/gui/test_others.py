@@ -224,11 +224,11 @@ def test_the_question_about_a_conflict_writes_nothing_by_enter(
     window: MainWindow, qtbot: QtBot, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from designer.gui import files
-    from designer.gui.dialogs.question import Question
+    from designer.gui.dialogs.question import QuestionDialog
 
-    questions: list[Question] = []
+    questions: list[QuestionDialog] = []
 
-    def seen(question: Question) -> str:
+    def seen(question: QuestionDialog) -> str:
         questions.append(question)
         qtbot.addWidget(question)
         return "cancel"

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from designer.design.document import Design
 from designer.design.edits.properties import SetProperties
 from designer.gui.actions._action import all_actions
-from designer.gui.dialogs.question import Question
+from designer.gui.dialogs.question import QuestionDialog
 from designer.gui.documents import Autosave, Document
 from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
@@ -341,14 +341,14 @@ def test_the_buttons_have_mnemonics_and_places_of_their_own(
 
 @pytest.mark.parametrize(("key", "chosen"), [(Qt.Key.Key_Escape, "cancel"), (Qt.Key.Key_Return, "save")])
 def test_keys_answer_a_question(qtbot: QtBot, key: Qt.Key, chosen: str) -> None:
-    from designer.gui.dialogs.question import CANCEL, Answer, Row
+    from designer.gui.dialogs.question import CANCEL, AnswerButton, QuestionRow
 
-    question = Question(
+    question = QuestionDialog(
         "Unsaved",
         "Save?",
-        [Row("a <b>", "in /x")] * 9,
-        [Answer("discard", "&Discard")],
-        [CANCEL, Answer("save", "&Save")],
+        [QuestionRow("a <b>", "in /x")] * 9,
+        [AnswerButton("discard", "&Discard")],
+        [CANCEL, AnswerButton("save", "&Save")],
     )
     qtbot.addWidget(question)
     question.show()

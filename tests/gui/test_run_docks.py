@@ -14,7 +14,7 @@ from designer.gui.main_window import MainWindow
 from designer.gui.panels.gantt import GanttPanel
 from designer.gui.panels.plots import PlotsPanel
 from designer.gui.playing import Player
-from designer.gui.viewmodels.gantt import Row, rows_of, visible
+from designer.gui.viewmodels.gantt import GanttRow, rows_of, visible
 from designer.gui.viewmodels.plots import chosen_resources
 from designer.gui.viewmodels.scenario import Event, Scenario
 
@@ -80,7 +80,7 @@ def test_rows_hold_all_tasks_and_the_critical_path_has_no_holes(player: Player):
 def test_bars_on_the_same_pixel_are_one():
     n = 10_000
     begin = np.arange(n) * 1.0
-    row = Row("a", "b", 0, begin, begin + 0.9, begin, np.arange(n), np.zeros(n, dtype=bool))
+    row = GanttRow("a", "b", 0, begin, begin + 0.9, begin, np.arange(n), np.zeros(n, dtype=bool))
     left, right, first = visible(row, 0.0, float(n), 200.0)
     assert len(left) <= 200
     assert right.max() >= 199

@@ -179,7 +179,7 @@ def replace_type(window: Window) -> None:
     from designer.catalog.loader import load_catalog
     from designer.design.address import block_at
     from designer.design.edits.parts import SetType
-    from designer.gui.dialogs.command_palette import Choice
+    from designer.gui.dialogs.command_palette import PaletteEntry
     from designer.gui.viewmodels.cables import Recabled
     from designer.gui.viewmodels.palette import part_words
 
@@ -204,7 +204,7 @@ def replace_type(window: Window) -> None:
         window.focus_canvas()
 
     found = [
-        Choice(e.title, partial(give, e.id), "as now" if e.id in now else "", e.vendor, icon, words=words[e.id])
+        PaletteEntry(e.title, partial(give, e.id), "as now" if e.id in now else "", e.vendor, icon, words=words[e.id])
         for e in catalog.entries(kind)
     ]
     several = "this part" if len(ids) == 1 else f"these {len(ids)} parts"

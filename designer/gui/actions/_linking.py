@@ -21,7 +21,7 @@ def connect_to(window: Window) -> None:
 
     from designer.catalog.parttype import link_kinds
     from designer.gui.canvas.tools.link import Connect
-    from designer.gui.dialogs.command_palette import Choice
+    from designer.gui.dialogs.command_palette import PaletteEntry
 
     canvas = window.canvas
     if canvas is None:
@@ -34,7 +34,7 @@ def connect_to(window: Window) -> None:
     middle = geometry.rect[:, :2] + geometry.rect[:, 2:] / 2
     cards = np.flatnonzero(view_state.boxes.is_card & ~np.isin(np.arange(len(geometry)), anchors))
     near = np.abs(middle[cards] - middle[anchors].mean(axis=0)).sum(axis=1)
-    found: list[Choice] = []
+    found: list[PaletteEntry] = []
     for box in cards[near.argsort(kind="stable")][:_MOST].tolist():
         offer = tool.offer_for(box) if tool.fits(box) else None
         if offer is not None and offer.edit is not None:
@@ -42,7 +42,7 @@ def connect_to(window: Window) -> None:
             where = geometry.label(above) if above >= 0 else geometry.detail(box)
             hint = offer.note or f"{link_kinds()[offer.kinds[0]].title}   {geometry.address(box)[1].id}"
             icon = window.find_icon(geometry.kinds[int(geometry.kind[box])])
-            found.append(Choice(geometry.label(box), partial(_make, canvas, offer), hint, where, icon))
+            found.append(PaletteEntry(geometry.label(box), partial(_make, canvas, offer), hint, where, icon))
     if found:
         window.offer(found, "Connect to")
     else:

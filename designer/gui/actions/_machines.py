@@ -76,7 +76,7 @@ def selected_host(session: Session) -> str:
 
 def add_host(window: Window) -> None:
     """One more host: the only way there is, or a choice of ways."""
-    from designer.gui.dialogs.command_palette import Choice
+    from designer.gui.dialogs.command_palette import PaletteEntry
     from designer.gui.viewmodels.new_machine import new_hosts
 
     if window.document is None:
@@ -86,8 +86,8 @@ def add_host(window: Window) -> None:
     if len(ways) == 1:
         _make(session, ways[0])
         return
-    choices = [Choice(way.title, lambda way=way: _make(session, way), group="Hosts") for way in ways]
-    choices.append(Choice("A server from the palette…", window.search_parts, group="Hosts"))
+    choices = [PaletteEntry(way.title, lambda way=way: _make(session, way), group="Hosts") for way in ways]
+    choices.append(PaletteEntry("A server from the palette…", window.search_parts, group="Hosts"))
     window.offer(choices, "Which host to add")
 
 

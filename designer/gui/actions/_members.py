@@ -86,16 +86,16 @@ def reset(window: Window) -> None:
 
 def choose(window: Window) -> None:
     """Offer the members by number."""
-    from designer.gui.dialogs.command_palette import Choice
+    from designer.gui.dialogs.command_palette import PaletteEntry
 
     shown = shown_group(window)
     if shown is None:
         return
     icon = window.find_icon("group")
     differ = set(shown.exceptions)
-    found = [Choice("All members alike", partial(_go, window, shown, None), "", shown.label, icon)]
+    found = [PaletteEntry("All members alike", partial(_go, window, shown, None), "", shown.label, icon)]
     found += [
-        Choice(f"{shown.label} {k}", partial(_go, window, shown, k), "", "differs" if k in differ else "", icon)
+        PaletteEntry(f"{shown.label} {k}", partial(_go, window, shown, k), "", "differs" if k in differ else "", icon)
         for k in range(shown.replicas)
     ]
     window.offer(found, f"Member of {shown.label}, 0 to {shown.replicas - 1}")

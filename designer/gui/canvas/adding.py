@@ -38,7 +38,7 @@ _APART: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class NewItem:
     """What is to be put in.
 
     Parameters
@@ -79,15 +79,15 @@ class Landing:
     container: int = -1
 
 
-def item_of(kind: str, part_type: PartType | None) -> Item:
+def item_of(kind: str, part_type: PartType | None) -> NewItem:
     """What a kind and type of the palette put in."""
     width, height = card_size(kind)
     if part_type is not None:
         server = whole_servers().get(part_type.id) if kind == "server" else None
         found = _whole(server) if server is not None else None
         if found is not None:
-            return Item(kind, part_type, *found)
-    return Item(kind, part_type, "", (float(width), float(height)))
+            return NewItem(kind, part_type, *found)
+    return NewItem(kind, part_type, "", (float(width), float(height)))
 
 
 @lru_cache(maxsize=64)
@@ -102,7 +102,7 @@ def _whole(server: WholeServer) -> tuple[str, tuple[float, float]] | None:
     return text, (width, height)
 
 
-def add(geometry: Geometry, item: Item, container: int, x: float, y: float) -> Landing:
+def add(geometry: Geometry, item: NewItem, container: int, x: float, y: float) -> Landing:
     """Put something into a container (−1: the canvas), its top left corner as near to a point as it is free.
 
     A server dropped on a server goes beside it; other parts a container does not hold are refused, with the reason.
@@ -158,7 +158,7 @@ def place_in(geometry: Geometry, box: int, kind: str) -> tuple[float, float]:
     return float(rects[:, 0].min()), float((rects[:, 1] + rects[:, 3]).max()) + ROW_GAP
 
 
-def attach(geometry: Geometry, item: Item, box: int) -> Landing | None:
+def attach(geometry: Geometry, item: NewItem, box: int) -> Landing | None:
     """Put a part beside the one it was dropped on, linked to it as far as that can be; None if that takes no links."""
     target = geometry.thing(box)
     if item.clip or not isinstance(target, Part) or not _has_ports(target.kind) or not _has_ports(item.kind):
@@ -184,7 +184,7 @@ def attach(geometry: Geometry, item: Item, box: int) -> Landing | None:
     return Landing(Offer(both, kinds=verdict.kinds, note=said), landing.rect, part)
 
 
-def _types(item: Item) -> tuple[PartType, ...]:
+def _types(item: NewItem) -> tuple[PartType, ...]:
     return () if item.type is None else (item.type,)
 
 

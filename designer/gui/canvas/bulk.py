@@ -35,7 +35,7 @@ _LONGEST: Final = 180
 _NAMED: Final = 3
 
 
-class Rule(Enum):
+class NicRule(Enum):
     """Which NICs are connected."""
 
     ALL = "all NICs"
@@ -44,7 +44,7 @@ class Rule(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class NicEnd:
     """A NIC, or one in each member of a group.
 
     Parameters
@@ -85,18 +85,18 @@ def holds_nics(geometry: Geometry, box: int) -> bool:
     return known is not None and Capability.CONTAIN in known.capabilities and not known.ports
 
 
-def rules_of(geometry: Geometry, boxes: Sequence[int]) -> tuple[Rule, ...]:
+def rules_of(geometry: Geometry, boxes: Sequence[int]) -> tuple[NicRule, ...]:
     """The rules that choose differently among the NICs of some boxes."""
     beside = {end.beside for box in boxes for end in ends_of(geometry, box)}
-    return tuple(Rule) if len(beside) > 1 else (Rule.ALL,)
+    return tuple(NicRule) if len(beside) > 1 else (NicRule.ALL,)
 
 
-def ends_of(geometry: Geometry, box: int) -> Sequence[End]:
+def ends_of(geometry: Geometry, box: int) -> Sequence[NicEnd]:
     """The NICs in a server, rack or group; those of a group stand for all members."""
     return _ends(geometry, box)
 
 
-def _found_ends(geometry: Geometry, box: int) -> Sequence[End]:
+def _found_ends(geometry: Geometry, box: int) -> Sequence[NicEnd]:
     within, ref = geometry.address(box)
     block = block_at(geometry.design, within)
     if ref.what == "groups":
@@ -118,7 +118,7 @@ def _found_ends(geometry: Geometry, box: int) -> Sequence[End]:
 _ends = Memo(_found_ends, most=2)
 
 
-def _of_group(group: Group, path: str, shown: str, times: int) -> Iterator[End]:
+def _of_group(group: Group, path: str, shown: str, times: int) -> Iterator[NicEnd]:
     first = next((k for k in range(group.replicas) if k not in group.exceptions), 0)
     all_, one = f"{path}{group.id}[*]/", f"{shown}{group.id}[{first}]/"
     yield from _of_block(group.content, all_, one, times * group.replicas, set(group.content.parts))
@@ -126,7 +126,7 @@ def _of_group(group: Group, path: str, shown: str, times: int) -> Iterator[End]:
         yield from _of_group(inner, all_, one, times * group.replicas)
 
 
-def _of_block(block: Block, path: str, shown: str, times: int, inside: set[str]) -> Iterator[End]:
+def _of_block(block: Block, path: str, shown: str, times: int, inside: set[str]) -> Iterator[NicEnd]:
     near: set[str] = set()
     joined: dict[str, set[str]] = {}
     for link in block.links.values():
@@ -142,7 +142,7 @@ def _of_block(block: Block, path: str, shown: str, times: int, inside: set[str])
         known = part_kinds().get(part.kind)
         if part.id in inside and known is not None and Capability.ATTACH in known.capabilities:
             beside = part.id in near or bool(joined.get(part.id, set()) & near)
-            yield End(path + part.id, shown + part.id, part, times, beside)
+            yield NicEnd(path + part.id, shown + part.id, part, times, beside)
 
 
 def _ports(kind: str) -> bool:
@@ -150,7 +150,7 @@ def _ports(kind: str) -> bool:
     return known is not None and bool(known.ports)
 
 
-def connect_all(geometry: Geometry, anchors: Sequence[int], target: int, rule: Rule | None = None) -> Offer:
+def connect_all(geometry: Geometry, anchors: Sequence[int], target: int, rule: NicRule | None = None) -> Offer:
     """The edit that connects servers, racks and groups to a switch, a storage system or a group of switches."""
     if any(holds_nics(geometry, anchor) for anchor in anchors) and holds_nics(geometry, target):
         return Offer(reason="connect servers to a switch or a storage system")
@@ -167,7 +167,7 @@ def connect_all(geometry: Geometry, anchors: Sequence[int], target: int, rule: R
     plan, design = _Plan(), geometry.design
     block = block_at(design, within)
     for anchor in anchors:
-        ends = [e for e in ends_of(geometry, anchor) if rule is Rule.ALL or e.beside == (rule is Rule.BESIDE)]
+        ends = [e for e in ends_of(geometry, anchor) if rule is NicRule.ALL or e.beside == (rule is NicRule.BESIDE)]
         for rail, end in enumerate(ends):
             _join(design, block, within, end, goals[rail % len(goals)], plan)
     if not plan.cables:
@@ -181,7 +181,7 @@ def connect_all(geometry: Geometry, anchors: Sequence[int], target: int, rule: R
     return Offer(edit, kinds=tuple(k for k, _ in plan.kinds.most_common()), note=_note(plan, rule, len(goals)))
 
 
-def might_connect(geometry: Geometry, anchors: Sequence[int], target: int, rule: Rule | None = None) -> bool:
+def might_connect(geometry: Geometry, anchors: Sequence[int], target: int, rule: NicRule | None = None) -> bool:
     """Whether `connect_all` would make a cable; quick enough to ask for every box in sight, as it looks no further."""
     if any(holds_nics(geometry, anchor) for anchor in anchors) and holds_nics(geometry, target):
         return False
@@ -195,7 +195,7 @@ def might_connect(geometry: Geometry, anchors: Sequence[int], target: int, rule:
         rule = _usual(geometry, anchors, goals[0][1])
     block = block_at(geometry.design, within)
     for anchor in anchors:
-        ends = [e for e in ends_of(geometry, anchor) if rule is Rule.ALL or e.beside == (rule is Rule.BESIDE)]
+        ends = [e for e in ends_of(geometry, anchor) if rule is NicRule.ALL or e.beside == (rule is NicRule.BESIDE)]
         for rail, end in enumerate(ends):
             plan = _Plan()
             _join(geometry.design, block, within, end, goals[rail % len(goals)], plan)
@@ -204,12 +204,12 @@ def might_connect(geometry: Geometry, anchors: Sequence[int], target: int, rule:
     return False
 
 
-def _usual(geometry: Geometry, anchors: Sequence[int], goal: Part) -> Rule:
+def _usual(geometry: Geometry, anchors: Sequence[int], goal: Part) -> NicRule:
     """Storage hangs at the NICs of the host, where a server has such; switches take all."""
     known = part_kinds().get(goal.kind)
     if known is not None and Capability.STORE in known.capabilities and len(rules_of(geometry, anchors)) > 1:
-        return Rule.OTHER
-    return Rule.ALL
+        return NicRule.OTHER
+    return NicRule.ALL
 
 
 def _goals(geometry: Geometry, target: int) -> list[tuple[str, Part]] | str:
@@ -230,7 +230,7 @@ def _fitting(kind: str, other: str) -> tuple[str, ...]:
     return fitting_links(kind, other)
 
 
-def _join(design: Design, block: Block, within: Address, end: End, goal: tuple[str, Part], plan: _Plan) -> None:
+def _join(design: Design, block: Block, within: Address, end: NicEnd, goal: tuple[str, Part], plan: _Plan) -> None:
     path, part = goal
     if not any(is_cable(kind) for kind in _fitting(end.part.kind, part.kind)):
         plan.left += end.replicas
@@ -260,7 +260,7 @@ def _join(design: Design, block: Block, within: Address, end: End, goal: tuple[s
         plan.links.append(Link(id=next_id(known, short), a=end.path, b=path, kind=kind, **values))
 
 
-def _note(plan: _Plan, rule: Rule, goals: int) -> str:
+def _note(plan: _Plan, rule: NicRule, goals: int) -> str:
     rates = [x.bandwidth_per_direction for x in (*plan.links, *plan.wirings) if x.bandwidth_per_direction]
     speeds = sorted({amount(r, "rate") for r in rates})
     speed = f" at {' and '.join(format_line_rate(s) for s in speeds)}" if speeds else ""

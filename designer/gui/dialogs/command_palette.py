@@ -34,7 +34,7 @@ def _nothing() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PaletteEntry:
     """One line: what it is called, what stands at its right, and what happens.
 
     Parameters
@@ -60,9 +60,9 @@ class Choice:
 class _Choices(QAbstractListModel):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.choices: Sequence[Choice] = ()
+        self.choices: Sequence[PaletteEntry] = ()
 
-    def show_choices(self, choices: Sequence[Choice]) -> None:
+    def show_choices(self, choices: Sequence[PaletteEntry]) -> None:
         self.beginResetModel()
         self.choices = choices
         self.endResetModel()
@@ -117,7 +117,7 @@ class _Row(QStyledItemDelegate):
 class CommandPalette(QDialog):
     """A search field over a list; arrows choose, Enter runs, Esc leaves."""
 
-    def __init__(self, choices: Sequence[Choice], theme: Theme, hint: str, parent: QWidget | None = None) -> None:
+    def __init__(self, choices: Sequence[PaletteEntry], theme: Theme, hint: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setObjectName("command")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -145,7 +145,7 @@ class CommandPalette(QDialog):
         self.resize(600, 420)
 
     @property
-    def shown(self) -> Sequence[Choice]:
+    def shown(self) -> Sequence[PaletteEntry]:
         """The choices that match, best first."""
         return self._model.choices
 
@@ -162,7 +162,7 @@ class CommandPalette(QDialog):
         if not text.strip():
             found = sorted(found, key=lambda c: not c.enabled)
         elif not found:
-            found = [Choice(f"Nothing here is called “{text.strip()}”", _nothing, enabled=False)]
+            found = [PaletteEntry(f"Nothing here is called “{text.strip()}”", _nothing, enabled=False)]
         self._model.show_choices(found[:_MOST])
         self.list.setCurrentIndex(self._model.index(0, 0))
 

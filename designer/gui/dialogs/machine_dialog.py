@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout,
 
 from designer.design.document import Design, VirtualMachine
 from designer.errors import UnitError
-from designer.gui.controls import Choice, Label, NumberBox
+from designer.gui.controls import ChoiceBox, Label, NumberBox
 from designer.gui.layouts import in_column
 from designer.gui.viewmodels import new_machine
 from designer.gui.viewmodels.new_machine import Wanted
@@ -34,7 +34,7 @@ class MachineDialog(QDialog):
         self.machine: VirtualMachine | None = None
         self.name = QLineEdit()
         self.name.setPlaceholderText("as its id")
-        self.like, self.host, self.profile = Choice(), Choice(), Choice()
+        self.like, self.host, self.profile = ChoiceBox(), ChoiceBox(), ChoiceBox()
         self.like.addItem("nothing: as below", "")
         for vm in design.vms.values():
             self.like.addItem(vm.label, vm.id)

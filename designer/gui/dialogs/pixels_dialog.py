@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFormLayout, QWidget
 
-from designer.gui.controls import Choice
+from designer.gui.controls import ChoiceBox
 from designer.gui.layouts import in_column
 
 
@@ -14,7 +14,7 @@ class PixelsDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("PNG picture")
-        self.scale = Choice()
+        self.scale = ChoiceBox()
         self.scale.setAccessibleName("Scale")
         for factor, title in ((1.0, "1 × (screen)"), (2.0, "2 × (sharp screens)"), (3.0, "3 ×"), (4.0, "4 × (print)")):
             self.scale.addItem(title, factor)

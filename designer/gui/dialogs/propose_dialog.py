@@ -23,14 +23,14 @@ from PySide6.QtWidgets import (
 
 from designer.design.document import Design
 from designer.errors import DesignerError
-from designer.gui.controls import Choice
+from designer.gui.controls import ChoiceBox
 from designer.gui.dialogs._search_dialog import OneAnswerDialog
 from designer.gui.figures.view import FigureView
 from designer.gui.itemmodels.table import TableModel
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import propose
-from designer.gui.viewmodels.propose import Form
+from designer.gui.viewmodels.propose import ProposeForm
 from designer.gui.workers import Cancelled_
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ProposeDialog(OneAnswerDialog):
         super().__init__("Propose designs", "Search", parent)
         self.base = base
         self.found: Proposals | None = None
-        self.goal = Choice()
+        self.goal = ChoiceBox()
         self.goal.setAccessibleName("Goal")
         for one in propose.GOALS:
             self.goal.addItem(one.title, one.name)
@@ -156,9 +156,9 @@ class ProposeDialog(OneAnswerDialog):
             self.prices.setText(name)
 
     @property
-    def form(self) -> Form:
+    def form(self) -> ProposeForm:
         """What is written."""
-        return Form(
+        return ProposeForm(
             str(self.goal.currentData()),
             self.settings.text(),
             self.within.text(),

@@ -22,14 +22,14 @@ _WIDE: Final = 62
 _ROWS: Final = 6
 
 
-class Row(NamedTuple):
+class QuestionRow(NamedTuple):
     """One thing a question is about."""
 
     title: str
     detail: str
 
 
-class Answer(NamedTuple):
+class AnswerButton(NamedTuple):
     """A button: what it stands for, its text with a mnemonic, and what happens."""
 
     key: str
@@ -37,10 +37,10 @@ class Answer(NamedTuple):
     tip: str = ""
 
 
-CANCEL: Final = Answer("cancel", "&Cancel", "Go back; nothing is changed")
+CANCEL: Final = AnswerButton("cancel", "&Cancel", "Go back; nothing is changed")
 
 
-class Question(QDialog):
+class QuestionDialog(QDialog):
     """Asks; ``chosen`` is the key of the button, ``cancel`` if it was closed.
 
     Parameters
@@ -53,9 +53,9 @@ class Question(QDialog):
         self,
         title: str,
         text: str,
-        rows: Sequence[Row],
-        left: Sequence[Answer],
-        right: Sequence[Answer],
+        rows: Sequence[QuestionRow],
+        left: Sequence[AnswerButton],
+        right: Sequence[AnswerButton],
         over: QWidget | None = None,
     ) -> None:
         super().__init__(over)
@@ -81,7 +81,7 @@ class Question(QDialog):
         last.setDefault(True)
         last.setFocus()
 
-    def _button(self, answer: Answer) -> QPushButton:
+    def _button(self, answer: AnswerButton) -> QPushButton:
         button = QPushButton(answer.text)
         button.setAutoDefault(False)
         button.setToolTip(plain(answer.tip))
@@ -95,7 +95,7 @@ class Question(QDialog):
         self.done(QDialog.DialogCode.Rejected if key == CANCEL.key else QDialog.DialogCode.Accepted)
 
 
-def _listed(rows: Sequence[Row], wide: int) -> QWidget:
+def _listed(rows: Sequence[QuestionRow], wide: int) -> QWidget:
     inside = QWidget()
     inside.setObjectName("panel")
     inside.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -129,7 +129,7 @@ def label_of(text: str, wide: int) -> str:
     return metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, max(80, wide - 40))
 
 
-def ask(question: Question) -> str:
+def ask(question: QuestionDialog) -> str:
     """Show a question and wait for the answer."""
     question.exec()
     question.deleteLater()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QScrol
 
 from designer.design.edit import Edit
 from designer.errors import DocumentError
-from designer.gui.controls import Button, Choice, Label, NumberBox
+from designer.gui.controls import Button, ChoiceBox, Label, NumberBox
 from designer.gui.figures.elevations import Elevations
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.session import Session
@@ -37,7 +37,7 @@ class RacksDialog(QDialog):
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.name, self.power, self.weight = QLineEdit(), QLineEdit(), QLineEdit()
         self.height_, self.feeds, self.at = NumberBox(), NumberBox(), NumberBox()
-        self.feed = Choice()
+        self.feed = ChoiceBox()
         self.feed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.height_.setRange(1, 100)
         self.feeds.setRange(1, 4)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer.gui.controls import Choice, NumberBox
+from designer.gui.controls import ChoiceBox, NumberBox
 from designer.gui.layouts import in_column
 from designer.gui.settings import Settings
 
@@ -32,7 +32,7 @@ class SettingsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Settings")
         self._settings = settings
-        self.theme = Choice()
+        self.theme = ChoiceBox()
         for name, title in (
             ("system", "As the desktop"),
             ("light", "Light"),

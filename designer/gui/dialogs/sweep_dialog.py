@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from designer import atomic
 from designer.errors import Cancelled, DesignerError, WriteError
-from designer.gui.controls import Button, Choice, Label, plain
+from designer.gui.controls import Button, ChoiceBox, Label, plain
 from designer.gui.dialogs._search_dialog import SearchDialog
 from designer.gui.figures.marked_slider import MarkedSlider
 from designer.gui.figures.sweep_plot import SweepPlots
@@ -51,7 +51,7 @@ class ValueRow(QWidget):
         super().__init__(parent)
         self.known: tuple[Varied, ...] = ()
         self._may_be_none = may_be_none
-        self.value = Choice()
+        self.value = ChoiceBox()
         self.value.setAccessibleName(f"{name}: value")
         self.value.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.value.setMinimumContentsLength(16)
@@ -118,7 +118,7 @@ class SweepDialog(SearchDialog):
         self._count = 0
         self._timer = QTimer(self, singleShot=True, interval=_DRAW)
         self._timer.timeout.connect(self._draw)
-        self.workload = Choice()
+        self.workload = ChoiceBox()
         self.workload.setAccessibleName("Workload")
         self.workload.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.workload.setMinimumContentsLength(16)

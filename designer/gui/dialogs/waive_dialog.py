@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from designer.design.document import Design, Waiver
 from designer.errors import DocumentError
 from designer.findings import Finding
-from designer.gui.controls import Choice, Label
+from designer.gui.controls import ChoiceBox, Label
 from designer.gui.layouts import in_column
 from designer.gui.viewmodels import waiving
 
@@ -43,13 +43,13 @@ class WaiveDialog(QDialog):
         self.author = QLineEdit(waiving.last_author(design))
         self.author.setPlaceholderText("Name or role")
         self.author.setAccessibleName("Author")
-        self.scope = Choice()
+        self.scope = ChoiceBox()
         self.scope.setAccessibleName("Scope")
         self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         if finding.where:
             self.scope.addItem("at this place", False)
         self.scope.addItem("everywhere in this design", True)
-        self.span = Choice()
+        self.span = ChoiceBox()
         self.span.setAccessibleName("How long it holds")
         for title, days in waiving.SPANS.items():
             self.span.addItem(title, waiving.last_day(days, self._today))

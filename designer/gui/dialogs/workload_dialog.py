@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer.design.document import Design, WorkloadSpec
-from designer.gui.controls import Choice, Label, plain
+from designer.gui.controls import ChoiceBox, Label, plain
 from designer.gui.dialogs.workload_fields import GroupHead, ListedChoice, ModelField, SettingChoice, SettingText
 from designer.gui.layouts import in_column, in_row
 from designer.gui.viewmodels import forms, workload_choices, workloads
@@ -46,7 +46,7 @@ class WorkloadDialog(QDialog):
         self._spec, self._design = spec, design
         #: the setting to sweep, where that is what one wants
         self.sweep = ""
-        self.kind = Choice()
+        self.kind = ChoiceBox()
         self.kind.setAccessibleName("Kind of workload")
         for name, title, help_text in workloads.kinds():
             self.kind.addItem(title, name)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer.gui.controls import Choice, Label
+from designer.gui.controls import ChoiceBox, Label
 from designer.gui.itemmodels.searched import SearchedModel
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.viewmodels import workload_choices
@@ -77,7 +77,7 @@ def _pass_on(completer: QCompleter, confirmed: SignalInstance) -> None:
         confirmed.emit()
 
 
-class SettingChoice(Choice):
+class SettingChoice(ChoiceBox):
     """A setting that is chosen from a few; signals as of `SettingText`."""
 
     entered = Signal()

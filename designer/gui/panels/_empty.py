@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from designer.gui.layouts import in_column
-from designer.gui.panels._widgets import Lines, quiet
+from designer.gui.panels._widgets import WidgetColumn, quiet
 
 #: so many workloads are offered
 _MOST: Final = 4
@@ -32,7 +32,7 @@ class EmptyPage(QWidget):
         self.setObjectName("panel")
         self.text = quiet(text)
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._buttons = Lines()
+        self._buttons = WidgetColumn()
         self._buttons.setSpacing(2)
         self._offered: tuple[tuple[str, str], ...] = ()
         in_column(1, self.text, self._buttons, 1, on=self, margins=(14, 12, 14, 12), spacing=8)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer.gui.controls import Choice, Label, plain
+from designer.gui.controls import ChoiceBox, Label, plain
 from designer.gui.viewmodels import forms
 from designer.gui.viewmodels.forms import Entry
 
@@ -194,7 +194,7 @@ class EntryRow(QWidget):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             return label
         if entry.dimension in ("choice", "flag"):
-            box = Choice()
+            box = ChoiceBox()
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(8)
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 from designer.errors import DesignerError
 from designer.gui.controls import Label, Slider
 from designer.gui.layouts import in_column, in_row
-from designer.gui.panels._widgets import Lines, quiet
+from designer.gui.panels._widgets import WidgetColumn, quiet
 from designer.gui.session import Session
 from designer.gui.viewmodels import trial
 from designer.gui.viewmodels.forms import Entry
@@ -77,7 +77,7 @@ class WhatIf(QWidget):
         #: what is said of the trial, for people and tests
         self.told = quiet("")
         self.page = QWidget()
-        self._table = Lines()
+        self._table = WidgetColumn()
         self._table.setContentsMargins(0, 0, 0, 0)
         buttons = in_row(self.apply_, self.discard_, 1, spacing=6)
         in_column(self.told, self._table, buttons, on=self.page, margins=(0, 2, 0, 0), spacing=4)

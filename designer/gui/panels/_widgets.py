@@ -231,7 +231,7 @@ def quiet(text: str, role: str = "muted") -> Label:
     return Label(text, role=role, wrap=True)
 
 
-class Lines(QVBoxLayout):
+class WidgetColumn(QVBoxLayout):
     """A column of widgets that come and go together.
 
     It knows its widgets itself: asked for its items, Qt makes wrappers of things it deletes without a word, and the
@@ -263,9 +263,9 @@ class Lines(QVBoxLayout):
         self.held.clear()
 
 
-def column(page: QWidget) -> tuple[QVBoxLayout, Lines]:
+def column(page: QWidget) -> tuple[QVBoxLayout, WidgetColumn]:
     """A layout for a page, and in it the column whose widgets stand at the top."""
-    around, lines = QVBoxLayout(page), Lines()
+    around, lines = QVBoxLayout(page), WidgetColumn()
     around.addLayout(lines)
     around.addStretch(1)
     return around, lines

@@ -45,7 +45,7 @@ class ChecksPanel(Panel):
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.table)
         in_column(head, (body, 1), on=self, margins=FLUSH, spacing=2)
-        self._rows: tuple[checks.Row, ...] = ()
+        self._rows: tuple[checks.CheckRow, ...] = ()
         self._asked: object = None
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
@@ -102,7 +102,7 @@ class ChecksPanel(Panel):
         self._offer()
 
     def _chosen(self) -> list[str]:
-        return [key.own for key in self.table.keys() if isinstance(key, checks.Row) and key.own]  # noqa: SIM118
+        return [key.own for key in self.table.keys() if isinstance(key, checks.CheckRow) and key.own]  # noqa: SIM118
 
     def _offer(self, *_: object) -> None:
         self.remove.setEnabled(bool(self._chosen()))

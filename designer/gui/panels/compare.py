@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from designer.design.document import Design
-from designer.gui.controls import Choice, Label
+from designer.gui.controls import ChoiceBox, Label
 from designer.gui.figures.picture_pair import PicturePair
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Other, Panel, PanelKind, Side
@@ -26,7 +26,7 @@ class ComparePanel(Panel):
         self._others = others
         self._known: list[Other] = []
         self._answer: tuple[object, object] | None = None
-        self.chooser = Choice()
+        self.chooser = ChoiceBox()
         self.chooser.setAccessibleName("Compare with")
         self.chooser.setMinimumWidth(260)
         self.chooser.activated.connect(lambda: self._compare())

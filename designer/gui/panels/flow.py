@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer.gui.controls import Button, Choice, Label, plain
+from designer.gui.controls import Button, ChoiceBox, Label, plain
 from designer.gui.itemmodels.choices import ChoicesModel
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._panel import Panel, PanelKind, Side
@@ -62,7 +62,7 @@ class FlowPanel(Panel):
         area.viewport().installEventFilter(self)
         self._cells: list[QWidget] = []
         self._grid = QGridLayout()
-        self.chooser = Choice()
+        self.chooser = ChoiceBox()
         self._choices = ChoicesModel("Overview", self)
         self.chooser.setModel(self._choices)
         self.chooser.setAccessibleName("Flow to show")

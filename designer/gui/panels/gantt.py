@@ -16,7 +16,7 @@ from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.gantt import (
-    Row,
+    GanttRow,
     channels_of,
     interruptions_at,
     interruptions_of,
@@ -41,14 +41,14 @@ _KEPT_HEIGHT: Final = 4096
 _APART: Final = 90.0
 
 
-class Chart(QWidget):
+class GanttChart(QWidget):
     """Bars over time; painted by hand, since a run has more tasks than widgets can be."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.theme = theme
         self.session: Session | None = None
-        self.rows: tuple[Row, ...] = ()
+        self.rows: tuple[GanttRow, ...] = ()
         self.interruptions: tuple[Interruption, ...] = ()
         self.begin, self.end = 0.0, 1.0
         self.chosen = -1
@@ -212,7 +212,7 @@ class Chart(QWidget):
             painter.setPen(bad)
             painter.drawText(label, Qt.AlignmentFlag.AlignCenter, text)
 
-    def _name(self, painter: QPainter, row: Row, top: int, number: int) -> None:
+    def _name(self, painter: QPainter, row: GanttRow, top: int, number: int) -> None:
         first = number == 0 or self.rows[number - 1].program != row.program
         painter.setPen(QPen(QColor(self.theme.border), 1))
         if first and number:
@@ -300,7 +300,7 @@ class GanttPanel(Panel):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.empty = EmptyPage("Run workloads over time (F6) to see which task waits for which.")
-        self.chart = Chart(theme)
+        self.chart = GanttChart(theme)
         self.area = scrolled(self.chart)
         in_column(self.empty, self.area, on=self, margins=FLUSH)
 

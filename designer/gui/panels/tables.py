@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from designer.gui.controls import Button, Choice
+from designer.gui.controls import Button, ChoiceBox
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Side
@@ -24,7 +24,7 @@ class TablesPanel(Panel):
 
     def __init__(self, empty: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.chooser = Choice()
+        self.chooser = ChoiceBox()
         self.chooser.setAccessibleName("Table to show")
         self.chooser.setMinimumWidth(260)
         self.chooser.activated.connect(self._show)

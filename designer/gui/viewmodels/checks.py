@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CheckRow:
     """One promise: its id if it stands in the design, empty for one in a file; and how it came out."""
 
     own: str
@@ -33,25 +33,27 @@ class Row:
     outcome: Outcome
 
 
-def judged(design: Design, file: Path | None, cancelled: Callable[[], bool]) -> tuple[Row, ...]:
+def judged(design: Design, file: Path | None, cancelled: Callable[[], bool]) -> tuple[CheckRow, ...]:
     """Judge the assertions of a design and the tests beside its file, against the design as it is now."""
     from designer.checks.runner import Outcome, Promise, State, judge, promises_of
     from designer.checks.world import World
     from designer.testing.files import CHECKS, read_promises
 
     world = World(design, cancelled=cancelled)
-    rows = [Row(promise.name, "", judge(world, promise)) for promise in promises_of(design)]
+    rows = [CheckRow(promise.name, "", judge(world, promise)) for promise in promises_of(design)]
     beside = file.with_name(file.name.removesuffix(".design.json") + CHECKS) if file is not None else None
     if beside is not None and beside.is_file():
         try:
-            rows += [Row("", beside.name, judge(world, promise)) for promise in read_promises(beside)]
+            rows += [CheckRow("", beside.name, judge(world, promise)) for promise in read_promises(beside)]
         except DesignerError as error:
             promise = Promise(beside.name, beside.name)
-            rows.append(Row("", beside.name, Outcome(promise, State.ERROR, "", error.text, mend=error.remedy or "")))
+            rows.append(
+                CheckRow("", beside.name, Outcome(promise, State.ERROR, "", error.text, mend=error.remedy or ""))
+            )
     return tuple(rows)
 
 
-def lines(rows: Sequence[Row]) -> list[Line]:
+def lines(rows: Sequence[CheckRow]) -> list[Line]:
     """Rows of the table; the key of a line is the row."""
     marks = {"held": ("check", "good", 2), "broken": ("error", "bad", 0), "error": ("warning", "warn", 1)}
     found: list[Line] = []
@@ -76,7 +78,7 @@ def lines(rows: Sequence[Row]) -> list[Line]:
     return found
 
 
-def summary(rows: Sequence[Row]) -> str:
+def summary(rows: Sequence[CheckRow]) -> str:
     """How many hold."""
     held = sum(str(row.outcome.state) == "held" for row in rows)
     return f"{held} of {len(rows)} hold" if rows else ""

@@ -24,7 +24,7 @@ ROWS_LIMIT: Final = 400
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class GanttRow:
     """The tasks of one step, in order of time.
 
     Parameters
@@ -44,7 +44,7 @@ class Row:
     critical: npt.NDArray[np.bool_]
 
 
-def rows_of(run: Run) -> tuple[Row, ...]:
+def rows_of(run: Run) -> tuple[GanttRow, ...]:
     """One row for each step of each program, in the order in which they first began; what a step is made of below."""
     critical = _critical(run)
     found: dict[tuple[str, int, str], list[int]] = {}
@@ -53,11 +53,11 @@ def rows_of(run: Run) -> tuple[Row, ...]:
             found.setdefault((task.program, _depth(run, number), _name(run, number)), []).append(number)
     order = {name: k for k, name in enumerate(run.programs)}
     keys = sorted(found, key=lambda key: (order[key[0]], found[key][0]))
-    rows: list[Row] = []
+    rows: list[GanttRow] = []
     for key in keys[:ROWS_LIMIT]:
         tasks = [run.tasks[k] for k in found[key]]
         rows.append(
-            Row(
+            GanttRow(
                 key[0],
                 key[2],
                 key[1],
@@ -122,7 +122,7 @@ def _name(run: Run, number: int) -> str:
     return " › ".join(reversed(names))
 
 
-def visible(row: Row, begin: float, end: float, width: float) -> tuple[Float, Float, Int]:
+def visible(row: GanttRow, begin: float, end: float, width: float) -> tuple[Float, Float, Int]:
     """Bars of a row in a time, those that fall on the same pixels as one: from, to [px], and the first task of each."""
     first = int(np.searchsorted(row.end, begin, side="left")) if _ordered(row.end) else 0
     last = int(np.searchsorted(row.begin, end, side="right"))

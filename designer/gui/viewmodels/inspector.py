@@ -8,7 +8,7 @@ from typing import Any
 
 from designer.analysis.channel_rows import at_part, of_link
 from designer.analysis.results import Analysis, WorkloadResult
-from designer.catalog.describe import Row, describe
+from designer.catalog.describe import ValueRow, describe
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import Field, fitting_links, link_kinds, part_kinds, value_of
 from designer.design.address import Address, Ref, address_text, block_at
@@ -227,13 +227,13 @@ def _attribute(ids: tuple[str, ...], text: str, within: Address) -> Edit:
     return SetAttribute(ids, name, value, within=within)
 
 
-def _type_rows(design: Design, part: Part) -> tuple[Row, ...]:
+def _type_rows(design: Design, part: Part) -> tuple[ValueRow, ...]:
     part_type = design.type_of(part)
     return describe(part_type) if part_type is not None else ()
 
 
 def _value(
-    design: Design, within: Address, ids: tuple[str, ...], parts: Sequence[Part], field: Field, row: Row | None
+    design: Design, within: Address, ids: tuple[str, ...], parts: Sequence[Part], field: Field, row: ValueRow | None
 ) -> Entry:
     quantities = [design.quantity(p, field.name) for p in parts]
     overridden = any(field.name in p.overrides for p in parts)

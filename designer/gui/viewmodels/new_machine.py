@@ -53,7 +53,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MachineVerdict:
     """Where a machine would stand, or why nowhere."""
 
     ok: bool
@@ -135,23 +135,25 @@ def like(design: Design, vm_id: str) -> Wanted:
     return Wanted(f"{vm.label} (2)", "", vm.vcpus, vm.memory, profile, device.count if device is not None else 1, vm_id)
 
 
-def verdict(design: Design, vm: VirtualMachine) -> Verdict:
+def verdict(design: Design, vm: VirtualMachine) -> MachineVerdict:
     """Where a machine would stand; no other may lose its place."""
     try:
         before = machines_of(design).placement
         after = machines_of(AddVms((vm,)).apply(design)).placement
     except DesignerError as error:
-        return Verdict(False, f"{error.text} — {error.remedy}" if error.remedy else error.text)
+        return MachineVerdict(False, f"{error.text} — {error.remedy}" if error.remedy else error.text)
     if vm.id in after.refused:
         why = after.refused[vm.id]
-        return Verdict(False, f"{brief(why.text)} — {why.remedy}" if why.remedy else brief(why.text))
+        return MachineVerdict(False, f"{brief(why.text)} — {why.remedy}" if why.remedy else brief(why.text))
     lost = next((other for other in after.refused if other not in before.refused), None)
     if lost is not None:
-        return Verdict(False, f"{design.vms[lost].label} would lose its place: {brief(after.refused[lost].text)}")
+        return MachineVerdict(
+            False, f"{design.vms[lost].label} would lose its place: {brief(after.refused[lost].text)}"
+        )
     placed = after.placed[vm.id]
     gpus = [d.part.rpartition("/")[2] for d in placed.devices if d.gpu is not None]
     on = f", {', '.join(gpus)}" if gpus else ""
-    return Verdict(True, f"It will run on {host_title(design, placed.host)}{on}.")
+    return MachineVerdict(True, f"It will run on {host_title(design, placed.host)}{on}.")
 
 
 # ---- hosts

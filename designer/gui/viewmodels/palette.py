@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from designer.catalog.loader import Catalog, Entry
+from designer.catalog.loader import Catalog, PartEntry
 from designer.catalog.parttype import PartKind, part_kinds
 from designer.gui.viewmodels.ranking import SYNONYMS, TEMPLATE_WEIGHT, Words, ordered, template_words
 from designer.gui.viewmodels.table import Branch
@@ -88,7 +88,7 @@ def part_words(catalog: Catalog) -> Mapping[str, Words]:
 
 
 @lru_cache(maxsize=4)
-def _part_words(catalog: Catalog, entries: tuple[Entry, ...]) -> Mapping[str, Words]:
+def _part_words(catalog: Catalog, entries: tuple[PartEntry, ...]) -> Mapping[str, Words]:
     known: dict[str, list[str]] = {}
     for alias, part_id in catalog.aliases.items():
         known.setdefault(part_id, []).append(alias)
@@ -101,7 +101,7 @@ def _part_words(catalog: Catalog, entries: tuple[Entry, ...]) -> Mapping[str, Wo
     return found
 
 
-def _also(entry: Entry) -> tuple[str, ...]:
+def _also(entry: PartEntry) -> tuple[str, ...]:
     """Words for what its title says in others: who made it once, and what it speaks."""
     spoken = set(entry.title.casefold().replace("(", " ").replace(")", " ").replace(",", " ").split())
     maker = (_ONCE,) if entry.vendor == "NVIDIA" and entry.kind in _NETWORK else ()
@@ -130,7 +130,7 @@ def _plain(kind: PartKind) -> Branch:
     return Branch(title, "", ("part", kind.name), kind.name, title, (PART_MIME, kind.name))
 
 
-def _part(entry: Entry, whole: Mapping[str, WholeServer]) -> Branch:
+def _part(entry: PartEntry, whole: Mapping[str, WholeServer]) -> Branch:
     maker = "" if entry.title.startswith(entry.vendor) else f"{entry.vendor} "
     tip = f"{maker}{entry.title}\n{entry.id}"
     detail = ""

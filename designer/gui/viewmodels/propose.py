@@ -49,7 +49,7 @@ GOALS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ProposeForm:
     """What is written in the dialog; settings and choices are parted by semicolons."""
 
     goal: str
@@ -63,7 +63,7 @@ class Form:
     sure: bool = False
 
 
-def wanted(form: Form, base: Design | None = None) -> Wanted:
+def wanted(form: ProposeForm, base: Design | None = None) -> Wanted:
     """What a form asks for.
 
     Raises
@@ -156,7 +156,7 @@ def summary(found: Proposals) -> str:
     return "\n".join([found.impossible or head, *reasons(found)])
 
 
-def command(form: Form) -> Sequence[str]:
+def command(form: ProposeForm) -> Sequence[str]:
     """The same search on a command line."""
     words = ["designer", "propose", form.goal]
     for piece in _pieces(form.settings):

@@ -18,7 +18,7 @@ _MANIFOLD: Final = 9.95
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TrialRow:
     """One number in both designs; ``tone`` is ``good`` or ``bad`` where it changes."""
 
     title: str
@@ -28,7 +28,7 @@ class Row:
     tone: str = ""
 
 
-def rows(now: WorkloadResult | None, trial: WorkloadResult | None, block: Block | None = None) -> tuple[Row, ...]:
+def rows(now: WorkloadResult | None, trial: WorkloadResult | None, block: Block | None = None) -> tuple[TrialRow, ...]:
     """The first numbers of both and what binds, called as in `block`."""
     if now is None or trial is None:
         return ()
@@ -38,10 +38,10 @@ def rows(now: WorkloadResult | None, trial: WorkloadResult | None, block: Block 
         for name, mine in now.metrics.items()
         if name in trial.metrics
     ]
-    return (*found[:_MOST], Row("Limited by", _bottleneck(now, block), _bottleneck(trial, block)))
+    return (*found[:_MOST], TrialRow("Limited by", _bottleneck(now, block), _bottleneck(trial, block)))
 
 
-def _row(name: str, of_step: bool, now: float, trial: float, unit: str) -> Row:
+def _row(name: str, of_step: bool, now: float, trial: float, unit: str) -> TrialRow:
     change = tone = ""
     if now and abs(trial / now - 1) >= _NOTICE:
         share = trial / now - 1
@@ -49,7 +49,7 @@ def _row(name: str, of_step: bool, now: float, trial: float, unit: str) -> Row:
         worse = share > 0 if any(part in name for part in LOWER_IS_BETTER) else share < 0
         tone = "bad" if worse else "good"
     title = flow.metric_title(name, of_step)
-    return Row(title, flow.metric_text(name, now, unit), flow.metric_text(name, trial, unit), change, tone)
+    return TrialRow(title, flow.metric_text(name, now, unit), flow.metric_text(name, trial, unit), change, tone)
 
 
 def _bottleneck(result: WorkloadResult, block: Block | None) -> str:
@@ -57,7 +57,7 @@ def _bottleneck(result: WorkloadResult, block: Block | None) -> str:
     return found.head if found is not None else "–"
 
 
-def verdict(found: tuple[Row, ...]) -> str:
+def verdict(found: tuple[TrialRow, ...]) -> str:
     """What the trial comes to, in one sentence."""
     if not found:
         return ""

@@ -32,7 +32,7 @@ _KEPT: Final = 0.98
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class HostVerdict:
     """Whether a machine may go to a host, and why not."""
 
     there: Placed | None = None
@@ -114,7 +114,7 @@ class Decision:
     reason: str = ""
 
 
-def can_move(machines: Machines, vm_id: str, host: str) -> Verdict:
+def can_move(machines: Machines, vm_id: str, host: str) -> HostVerdict:
     """Whether a host takes a machine, and whether it can get there."""
     placement = machines.placement
     vm, placed, free_capacity = (
@@ -123,13 +123,13 @@ def can_move(machines: Machines, vm_id: str, host: str) -> Verdict:
         placement.free_capacities.get(host),
     )
     if free_capacity is None:
-        return Verdict(reason=f"{host} is no host", remedy="choose a server with CPUs")
+        return HostVerdict(reason=f"{host} is no host", remedy="choose a server with CPUs")
     if placed is not None and placed.host.path == host:
-        return Verdict(reason="it runs here already")
+        return HostVerdict(reason="it runs here already")
     if placed is None:
         misfit = next((d for d in vm.devices if d.part is not None and not _may_leave(d)), None)
         if misfit is not None:
-            return Verdict(reason=f"{misfit.part} is passed through", remedy="take the device away first")
+            return HostVerdict(reason=f"{misfit.part} is passed through", remedy="take the device away first")
         loose = tuple(with_changes(d, part=None, placement=None) for d in vm.devices)
         found = place_on(
             free_capacity, with_changes(vm, host=None, devices=loose), release_on(free_capacity.host, vm), by_hand=False
@@ -137,11 +137,13 @@ def can_move(machines: Machines, vm_id: str, host: str) -> Verdict:
     else:
         _, why = movable(placed, _CONDITIONS)
         if why is not None:
-            return Verdict(reason=f"it cannot move: {why}", remedy="shut it down, and give it a device of another host")
+            return HostVerdict(
+                reason=f"it cannot move: {why}", remedy="shut it down, and give it a device of another host"
+            )
         found = place_on(free_capacity, unbound(placed), vsphere(pick_release(placed, _CONDITIONS)), by_hand=False)
     if isinstance(found, Refusal):
-        return Verdict(reason=brief(found.text), remedy=found.remedy)
-    return Verdict(found[1])
+        return HostVerdict(reason=brief(found.text), remedy=found.remedy)
+    return HostVerdict(found[1])
 
 
 def brief(text: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from designer.gui.workspace import Workspace
 
 
-class Host(Protocol):
+class RecoveryWindow(Protocol):
     """What recovery asks of the window."""
 
     theme: Theme
@@ -58,7 +58,7 @@ class Host(Protocol):
 class Recovery:
     """The page of work left behind, made at first need, and what is done from it."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: RecoveryWindow) -> None:
         self._host = host
         self.page: RecoveryPage | None = None
 

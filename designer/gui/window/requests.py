@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from designer.findings import Finding
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.canvas.tools._tool import QuickAdd
-    from designer.gui.dialogs.command_palette import Choice
+    from designer.gui.dialogs.command_palette import PaletteEntry
     from designer.gui.docks import Docks
     from designer.gui.session import Picked, Session
 
 
-class Host(Window, Protocol):
+class RequestsWindow(Window, Protocol):
     """What is asked of the window for that."""
 
     docks: Docks | None
     menus: Menus
 
-    def offer(self, choices: list[Choice], hint: str) -> None:
+    def offer(self, choices: list[PaletteEntry], hint: str) -> None:
         """Show a list to search and choose from."""
         ...
 
@@ -32,7 +32,7 @@ class Host(Window, Protocol):
 class Requests:
     """Does what is asked, on the canvas that is shown."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: RequestsWindow) -> None:
         self._host = host
 
     def listen(self, canvas: Canvas) -> None:

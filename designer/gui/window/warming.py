@@ -58,7 +58,7 @@ _LATER_MS: Final = 3000
 _PAUSE_MS: Final = 15
 
 
-class Window(Protocol):
+class WarmingWindow(Protocol):
     """What is asked of the window."""
 
     docks: Docks | None
@@ -79,7 +79,7 @@ class Window(Protocol):
 class Warming(QObject):
     """Makes a window ready for its first design."""
 
-    def __init__(self, window: Window, parent: QObject) -> None:
+    def __init__(self, window: WarmingWindow, parent: QObject) -> None:
         super().__init__(parent)
         self._window = window
         self.done = False

@@ -15,7 +15,7 @@ from designer.catalog.parttype import link_kinds
 from designer.design.document import LinkValues
 from designer.design.gaps import LINKS, OTHER_COUNT, OTHER_RATE, SPEED, UNKNOWN
 from designer.findings import Severity
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.sources import Status
 
 #: accelerators on boards with NVLink, by the generation of their PCIe link
@@ -37,7 +37,7 @@ class Listed:
         table[lister, target] = table.get((lister, target), 0) + count
 
 
-def draw_links(machine: Machine, listed: Listed, architectures: Mapping[str, Architecture | None]) -> None:
+def draw_links(machine: MachineDrawing, listed: Listed, architectures: Mapping[str, Architecture | None]) -> None:
     """Draw the listed links: GPU pairs once, and as a switched fabric where they are more than the GPUs have."""
     pairs = _pairs(machine, listed)
     if listed.kind == "nvlink" and _too_many(pairs, architectures):
@@ -49,7 +49,7 @@ def draw_links(machine: Machine, listed: Listed, architectures: Mapping[str, Arc
         join_accelerators(machine, gpu, target, count, architectures.get(gpu), listed.kind)
 
 
-def _pairs(machine: Machine, listed: Listed) -> dict[tuple[str, str], int]:
+def _pairs(machine: MachineDrawing, listed: Listed) -> dict[tuple[str, str], int]:
     pairs: dict[tuple[str, str], int] = {}
     for (a, b), count in listed.to_gpu.items():
         back = listed.to_gpu.get((b, a))
@@ -78,7 +78,7 @@ def _too_many(pairs: Mapping[tuple[str, str], int], architectures: Mapping[str, 
 
 
 def _draw_fabric(
-    machine: Machine, pairs: Mapping[tuple[str, str], int], architectures: Mapping[str, Architecture | None]
+    machine: MachineDrawing, pairs: Mapping[tuple[str, str], int], architectures: Mapping[str, Architecture | None]
 ) -> None:
     """One switch for GPUs that list more links than they have: each peer was listed with all links."""
     most: dict[str, int] = {}
@@ -103,7 +103,7 @@ def _draw_fabric(
     )
 
 
-def mark_missing_links(machine: Machine, gpus: Iterable[str]) -> None:
+def mark_missing_links(machine: MachineDrawing, gpus: Iterable[str]) -> None:
     """Tell the GPUs whose accelerator links the file does not list: as many as their type has, or as GPUs of the
     generation of their PCIe link have where the file does not say what they are."""
     generations = {link.b: link.generation for link in machine.links.values() if link.kind == "pcie"}
@@ -124,7 +124,7 @@ def mark_missing_links(machine: Machine, gpus: Iterable[str]) -> None:
 
 
 def join_accelerators(
-    machine: Machine,
+    machine: MachineDrawing,
     a: str,
     b: str,
     count: int,
@@ -158,7 +158,7 @@ def join_accelerators(
 
 
 def draw_switch_trunk(
-    machine: Machine, islands: list[list[str]], count: int, architecture: Architecture | None
+    machine: MachineDrawing, islands: list[list[str]], count: int, architecture: Architecture | None
 ) -> None:
     """Join the NVSwitches of two boards pairwise; dumps leave these links out."""
     where = [

@@ -18,7 +18,7 @@ from designer.errors import CatalogError
 from designer.interchange.foreign.devices import Device
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.sources import Status
 from designer.units import format_quantity, write
 
@@ -50,7 +50,7 @@ def host_of(description: str) -> tuple[str, str]:
     return ("", description.strip()) if found is None else (found["host"], found["adapter"])
 
 
-class Fabric:
+class FabricDrawing:
     """A network being put together.
 
     Parameters
@@ -60,7 +60,7 @@ class Fabric:
     """
 
     def __init__(self, file: str, title: str, key: str, kind: str = "infiniband") -> None:
-        self.machine = Machine(file, title, key)
+        self.machine = MachineDrawing(file, title, key)
         self.kind = kind
         self.nodes: dict[str, str] = {}
         self._hosts: dict[str, str] = {}

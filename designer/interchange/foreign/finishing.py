@@ -9,11 +9,11 @@ from designer.design.peers import degraded_links
 from designer.findings import Severity
 from designer.interchange.foreign.devices import nvswitch_type
 from designer.interchange.foreign.importer import Imported
-from designer.interchange.foreign.machine import Machine, short_line, type_for
+from designer.interchange.foreign.machine import MachineDrawing, short_line, type_for
 from designer.sources import Status
 
 
-def finish(machine: Machine, title: str = "", description: str = "") -> Imported:
+def finish(machine: MachineDrawing, title: str = "", description: str = "") -> Imported:
     """The design of a machine whose parts and links are all there, with every finding, the most severe first."""
     _type_switches(machine)
     _fit_fabrics(machine)
@@ -54,7 +54,7 @@ def finish(machine: Machine, title: str = "", description: str = "") -> Imported
     return Imported(design, tuple(sorted(findings, key=lambda f: order.index(f.severity))))
 
 
-def _note_unknown_gpus(machine: Machine, gpus: Iterable[str]) -> None:
+def _note_unknown_gpus(machine: MachineDrawing, gpus: Iterable[str]) -> None:
     unknown = [g for g in gpus if not machine.parts[g].type]
     if unknown:
         machine.note(
@@ -65,13 +65,13 @@ def _note_unknown_gpus(machine: Machine, gpus: Iterable[str]) -> None:
         )
 
 
-def _summary(machine: Machine) -> str:
+def _summary(machine: MachineDrawing) -> str:
     names = (("server", "server"), ("gpu", "GPU"), ("nic", "NIC"), ("cpu", "socket"))
     counts = [(len(machine.of_kind(kind)), name) for kind, name in names]
     return ", ".join(f"{n} {name}{'s' if n != 1 else ''}" for n, name in counts if n)
 
 
-def _type_switches(machine: Machine) -> None:
+def _type_switches(machine: MachineDrawing) -> None:
     """Give NVSwitches the part type that boards with such GPUs carry."""
     for link in machine.links.values():
         for gpu, switch in ((link.a, link.b), (link.b, link.a)):
@@ -92,7 +92,7 @@ def _type_switches(machine: Machine) -> None:
                 machine.note("IMP-DERIVED-NVSWITCH", "the generation of the NVSwitches follows from the GPUs", switch)
 
 
-def _fit_fabrics(machine: Machine) -> None:
+def _fit_fabrics(machine: MachineDrawing) -> None:
     """Switches drawn as one have the ports of all of them together."""
     used: dict[str, int] = {}
     for link in machine.links.values():

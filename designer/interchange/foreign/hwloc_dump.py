@@ -6,7 +6,7 @@ from typing import Final
 
 from designer.interchange.foreign import hwloc
 from designer.interchange.foreign.devices import known_server
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.xml import Element
 
 #: osdev_type of versions 1 and 2 is a number, of version 3 a set of bits
@@ -23,7 +23,7 @@ class HwlocDump:
         The outermost element.
     """
 
-    def __init__(self, machine: Machine, root: Element) -> None:
+    def __init__(self, machine: MachineDrawing, root: Element) -> None:
         self.machine, self.root = machine, root
         self.has_bits = hwloc.major_version(root) >= 3
         self.objects = [e for e in root.walk() if e.tag == "object"]
@@ -38,7 +38,7 @@ class HwlocDump:
     def _about(self) -> dict[str, str]:
         infos = hwloc.infos(self.root)
         for element in self.objects:
-            if element.get("type") in ("Machine", "System"):
+            if element.get("type") in ("MachineDrawing", "System"):
                 return {**hwloc.infos(element), **infos}
         return infos
 

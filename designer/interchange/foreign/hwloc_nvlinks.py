@@ -12,7 +12,7 @@ from designer.interchange.foreign.devices import assumption, known_device
 from designer.interchange.foreign.distances import nvlink_bandwidths
 from designer.interchange.foreign.hwloc_dump import HwlocDump
 from designer.interchange.foreign.hwloc_pci import PciDevices
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 
 #: the architecture whose NVLinks are assumed where a GPU is unknown
 _USUAL: Final = "volta"
@@ -53,7 +53,7 @@ def draw_nvlinks(dump: HwlocDump, devices: PciDevices) -> None:
     _draw_trunk(machine, devices.nvswitches, drawn)
 
 
-def _draw_trunk(machine: Machine, nvswitches: Sequence[tuple[str, str]], drawn: set[tuple[str, str]]) -> None:
+def _draw_trunk(machine: MachineDrawing, nvswitches: Sequence[tuple[str, str]], drawn: set[tuple[str, str]]) -> None:
     """Two boards of six first-generation NVSwitches are joined in pairs, which the file leaves out."""
     first = [part for part, device in nvswitches if device == "0000" or _is_first_nvswitch(device)]
     if not drawn or len(first) != 12 or len(nvswitches) != 12:

@@ -57,7 +57,7 @@ def few(names: Sequence[str]) -> str:
     return ", ".join(name[:20] for name in names[:3]) + (" …" if len(names) > 3 else "")
 
 
-class Machine:
+class MachineDrawing:
     """A design being put together.
 
     Parameters

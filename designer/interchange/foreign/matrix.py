@@ -34,7 +34,7 @@ _LEGEND: Final = re.compile(r"\s*(NIC[0-9]{1,4})\s*[:=]\s*([A-Za-z0-9_.:+-]{1,64
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """One device: its cells and what stands behind them; empty where the table does not say."""
 
     name: str
@@ -49,7 +49,7 @@ class Row:
 class Matrix:
     """The whole table: rows in order, which is also the order of the columns, and real names of NICs."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
     legend: dict[str, str]
     old: bool
 
@@ -96,7 +96,7 @@ def parse_matrix(text: str, file: str) -> Matrix:
     if len(lines) > MAX_LINES or max(map(len, lines)) > MAX_LINE:
         raise ExchangeError("it is far larger than such a table", file=file, remedy="give only the table")
     header = _find_header(lines, file)
-    rows: list[Row] = []
+    rows: list[MatrixRow] = []
     for number, line in enumerate(lines[header.line :], start=header.line + 1):
         if _names_of(line) is not None:
             raise ExchangeError(
@@ -163,7 +163,7 @@ def _find_header(lines: Sequence[str], file: str) -> _Header:
     )
 
 
-def _row(line: str, number: int, header: _Header, file: str) -> Row | None:
+def _row(line: str, number: int, header: _Header, file: str) -> MatrixRow | None:
     """The row in `line`, or None when it is something else."""
     words = line.split()
     if len(words) < 2 or words[0] not in header.names:
@@ -184,7 +184,7 @@ def _row(line: str, number: int, header: _Header, file: str) -> Row | None:
         cpus, numa, gpu_numa = _behind_tabs(fields[count + 1 :])
     else:
         cpus, numa, gpu_numa = _behind_blanks(line, words[count + 1 :], header)
-    return Row(words[0], tuple(cells), number, cpus, numa, gpu_numa)
+    return MatrixRow(words[0], tuple(cells), number, cpus, numa, gpu_numa)
 
 
 def _refuse_continuation(words: Sequence[str], number: int, file: str) -> None:
@@ -262,7 +262,7 @@ def _list_or_empty(text: str) -> str:
     return text if _CPU_LIST.match(text) else ""
 
 
-def _check(rows: Sequence[Row], header: _Header, file: str) -> None:
+def _check(rows: Sequence[MatrixRow], header: _Header, file: str) -> None:
     names = tuple(row.name for row in rows)
     if names != header.names:
         missing = [n for n in header.names if n not in names]

@@ -9,7 +9,7 @@ from designer.catalog.parttype import link_kinds
 from designer.design.document import LinkValues
 from designer.interchange.foreign import nccl
 from designer.interchange.foreign.accelerator_links import Listed, draw_links, mark_missing_links
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.nccl_hosts import Host
 from designer.interchange.foreign.xml import Element
 from designer.sources import Status
@@ -19,7 +19,7 @@ from designer.units import write
 _UNSEEN = re.compile(r"f{4,8}:ff:ff\.[0-9a-f]\Z")
 
 
-def note_ignored(machine: Machine, element: Element) -> None:
+def note_ignored(machine: MachineDrawing, element: Element) -> None:
     """Say that an element which the format does not have was left out."""
     machine.note("IMP-IGNORED", f"<{element.tag[:60]}> elements are not part of the format and were ignored")
 
@@ -27,7 +27,7 @@ def note_ignored(machine: Machine, element: Element) -> None:
 class AcceleratorLinks:
     """Collects the GPUs of a file, and joins them once all are known."""
 
-    def __init__(self, machine: Machine, several_hosts: bool) -> None:
+    def __init__(self, machine: MachineDrawing, several_hosts: bool) -> None:
         self.machine, self.several_hosts = machine, several_hosts
         #: machine, part, bus id and ``<gpu>`` elements of each GPU
         self.gpus: list[tuple[Host, str, str, list[Element]]] = []

@@ -6,7 +6,7 @@ from designer.fields import Quantity
 from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.interchange.foreign import nccl
 from designer.interchange.foreign.devices import Device
-from designer.interchange.foreign.machine import Machine, few
+from designer.interchange.foreign.machine import MachineDrawing, few
 from designer.interchange.foreign.nccl_hosts import Host
 from designer.interchange.foreign.pci import technology_of_class
 from designer.interchange.foreign.pcie import join_pcie, unknown_pcie
@@ -18,7 +18,7 @@ _FASTEST_PORT = 10_000_000
 
 
 def draw_nic(
-    machine: Machine,
+    machine: MachineDrawing,
     host: Host,
     nets: list[Element],
     attributes: dict[str, str],
@@ -86,7 +86,7 @@ def collect_loose_nics(host: Host, element: Element, numa: str) -> None:
             host.loose[name] = (numa, net)
 
 
-def draw_loose_nics(machine: Machine, host: Host) -> None:
+def draw_loose_nics(machine: MachineDrawing, host: Host) -> None:
     """NICs for the interfaces without a place in the PCI tree that are hardware and were not met elsewhere."""
     dropped: list[str] = []
     known_port = False
@@ -118,12 +118,12 @@ def draw_loose_nics(machine: Machine, host: Host) -> None:
         )
 
 
-def _note_same_port(machine: Machine, part: str) -> None:
+def _note_same_port(machine: MachineDrawing, part: str) -> None:
     text = "several interfaces of one port (equal GUID and port number) were counted once"
     machine.note("IMP-SAME-PORT", text, part)
 
 
-def _speeds(machine: Machine, speeds: list[int], ports: int) -> dict[str, Quantity]:
+def _speeds(machine: MachineDrawing, speeds: list[int], ports: int) -> dict[str, Quantity]:
     """Rates of a NIC whose interfaces have these speeds [Mb/s]; what is not stated is derived or left out."""
     fact, total = machine.fact, sum(speeds)
     if not 0 < total < _FASTEST_PORT:

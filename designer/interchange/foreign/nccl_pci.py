@@ -9,7 +9,7 @@ from designer.catalog.architectures import Architecture
 from designer.design.document import LinkValues
 from designer.fields import Quantity
 from designer.interchange.foreign import nccl
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.nccl_hosts import Host
 from designer.interchange.foreign.nccl_links import AcceleratorLinks, note_ignored
 from designer.interchange.foreign.nccl_nics import draw_nic
@@ -31,7 +31,7 @@ class PciTree:
         Numbers of GPUs by element, where the file has them.
     """
 
-    def __init__(self, machine: Machine, links: AcceleratorLinks, numbers: Mapping[int, int]) -> None:
+    def __init__(self, machine: MachineDrawing, links: AcceleratorLinks, numbers: Mapping[int, int]) -> None:
         self.machine, self.links, self.numbers = machine, links, numbers
 
     def draw(self, host: Host, element: Element, parent: str, numa: str) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from designer.design.document import LinkValues
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.pcie import join_pcie
 from designer.interchange.foreign.rates import rate, seconds
 from designer.sources import Status
@@ -114,7 +114,7 @@ def parse_nodes(text: str, file: str, links_at: int) -> Nodes:
 class GpuNetwork:
     """Draws GPUs, their servers and what joins them."""
 
-    def __init__(self, fabric: Fabric, per_server: int, gpu_type: str = "", product: str = "") -> None:
+    def __init__(self, fabric: FabricDrawing, per_server: int, gpu_type: str = "", product: str = "") -> None:
         self.fabric = fabric
         self.per_server = per_server
         self.gpu_type = gpu_type

@@ -9,7 +9,7 @@ from designer.catalog.architectures import Architecture
 from designer.catalog.parttype import link_kinds
 from designer.design.document import LinkValues
 from designer.design.gaps import IDLE, OTHER_GENERATION, OTHER_LANES, SPEED, UNKNOWN, VIRTUAL
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.sources import Status
 
 #: PCIe generation by transfers per second and lane [GT/s]
@@ -26,7 +26,7 @@ def unknown_pcie(architecture: Architecture | None) -> LinkValues:
 
 
 def join_pcie(
-    machine: Machine, upper: str, lower: str, values: LinkValues, attributes: Mapping[str, str] | None = None
+    machine: MachineDrawing, upper: str, lower: str, values: LinkValues, attributes: Mapping[str, str] | None = None
 ) -> str:
     """Join two parts by PCIe and tell what of it was assumed."""
     assumed = values.status is Status.ASSUMED
@@ -42,7 +42,7 @@ def join_pcie(
 
 
 def join_virtual_pcie(
-    machine: Machine,
+    machine: MachineDrawing,
     upper: str,
     lower: str,
     architecture: Architecture | None,
@@ -62,12 +62,12 @@ def join_virtual_pcie(
     return link_id
 
 
-def mark_idle(machine: Machine, link_id: str, generation: int, lanes: int) -> None:
+def mark_idle(machine: MachineDrawing, link_id: str, generation: int, lanes: int) -> None:
     """A PCIe link that was read while idle, and what it trains to; its bands must not be those of a sure speed."""
     _doubt(machine, link_id, IDLE, generation, lanes, Status.UNVERIFIED)
 
 
-def note_idle(machine: Machine, link_id: str, architecture: Architecture) -> None:
+def note_idle(machine: MachineDrawing, link_id: str, architecture: Architecture) -> None:
     """The PCIe link of a GPU that stood idle when it was read."""
     mark_idle(machine, link_id, architecture.pcie_generation, 16)
     machine.note(
@@ -78,7 +78,7 @@ def note_idle(machine: Machine, link_id: str, architecture: Architecture) -> Non
     )
 
 
-def _doubt(machine: Machine, link_id: str, kind: str, generation: int, lanes: int, status: Status) -> None:
+def _doubt(machine: MachineDrawing, link_id: str, kind: str, generation: int, lanes: int, status: Status) -> None:
     link = machine.links[link_id]
     other = {UNKNOWN: kind, OTHER_GENERATION: str(generation), OTHER_LANES: str(lanes)}
     source = link.source or (machine.key if status is not Status.ASSUMED else "")

@@ -14,7 +14,7 @@ from designer.catalog.parttype import link_kinds
 from designer.design.document import LinkValues
 from designer.interchange.foreign.cpus import CpuModel, NumaHint, sockets_of
 from designer.interchange.foreign.devices import Device, assumption
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.plain_text import counted
 from designer.sources import Status
 
@@ -23,7 +23,7 @@ _MESH: Final = 8
 
 
 def group_into_sockets(
-    machine: Machine,
+    machine: MachineDrawing,
     server: str,
     domains: Mapping[str, NumaHint],
 ) -> list[str]:
@@ -52,7 +52,7 @@ def group_into_sockets(
     return cpus
 
 
-def join_on_die(machine: Machine, cpu: str, numa: str) -> None:
+def join_on_die(machine: MachineDrawing, cpu: str, numa: str) -> None:
     """Join a NUMA domain to the socket it is part of."""
     machine.link(
         cpu,
@@ -67,7 +67,7 @@ def join_on_die(machine: Machine, cpu: str, numa: str) -> None:
 
 
 def join_sockets(
-    machine: Machine, cpus: list[str], model: CpuModel, distances: Mapping[tuple[str, str], float] | None = None
+    machine: MachineDrawing, cpus: list[str], model: CpuModel, distances: Mapping[tuple[str, str], float] | None = None
 ) -> None:
     """Links between sockets: as a table of distances allows, else each with each, a ring where there are many.
 
@@ -105,7 +105,7 @@ def join_sockets(
         )
 
 
-def note_cpu(machine: Machine, model: CpuModel, title: str, cpu: str) -> None:
+def note_cpu(machine: MachineDrawing, model: CpuModel, title: str, cpu: str) -> None:
     """Report a processor whose part type is a guess, or that has none."""
     if model.guess:
         text = f"these CPUs are of the {model.guess}"

@@ -16,7 +16,7 @@ from math import prod
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.node_links import GpuNetwork, latency_text, parse_nodes
 from designer.interchange.foreign.rates import number
@@ -52,7 +52,7 @@ def _read(text: str, file: str) -> Imported:
 
 def _ns3(text: str, file: str) -> Imported:
     nodes = parse_nodes(text.lstrip(), file, links_at=2)
-    fabric = Fabric(file, "an ns-3 topology of ASTRA-sim", "astra-sim", "ethernet")
+    fabric = FabricDrawing(file, "an ns-3 topology of ASTRA-sim", "astra-sim", "ethernet")
     network = GpuNetwork(fabric, 0)
     switches = set(nodes.switches)
     if nodes.header[1] != str(len(nodes.switches)):
@@ -126,7 +126,7 @@ def _dimension(index: int, row: list[str], file: str) -> _Dimension:
 
 
 def _draw(dimensions: Sequence[_Dimension], total: int, file: str) -> Imported:
-    fabric = Fabric(file, "an ASTRA-sim network", "astra-sim", "ethernet")
+    fabric = FabricDrawing(file, "an ASTRA-sim network", "astra-sim", "ethernet")
     inside = len(dimensions) > 1 or dimensions[0].rate >= _FAST
     network = GpuNetwork(fabric, dimensions[0].size if inside else 1)
     for n in range(total):
@@ -158,7 +158,7 @@ def _groups(total: int, stride: int, size: int) -> list[list[int]]:
 
 
 def _join(
-    fabric: Fabric, network: GpuNetwork, members: list[int], dimension: _Dimension, inner: bool, index: int
+    fabric: FabricDrawing, network: GpuNetwork, members: list[int], dimension: _Dimension, inner: bool, index: int
 ) -> int:
     latency = write(dimension.latency, "duration") if dimension.latency else ""
     if len(members) < 2:
@@ -187,7 +187,7 @@ def _join(
 
 
 def _pair(
-    fabric: Fabric, network: GpuNetwork, a: str, b: str, dimension: _Dimension, inner: bool, latency: str
+    fabric: FabricDrawing, network: GpuNetwork, a: str, b: str, dimension: _Dimension, inner: bool, latency: str
 ) -> None:
     if inner:
         network.accelerator_link(a, b, dimension.rate, latency)
@@ -254,7 +254,7 @@ def _fat_tree(head: dict[str, int], tiers: list[_Tier], file: str) -> Imported:
         )
     if any(t.rate <= 0 or t.down < 1 or (t.up < 1 and t is not tiers[-1]) for t in tiers):
         raise ExchangeError("a tier lacks speed or radix", file=file, remedy="check Downlink_speed_Gbps and Radix")
-    fabric = Fabric(file, "an htsim topology", "astra-sim", "ethernet")
+    fabric = FabricDrawing(file, "an htsim topology", "astra-sim", "ethernet")
     low = [fabric.nic(f"nic {n}", fabric.host(str(n), f"node {n}")) for n in range(nodes)]
     per_pod = head.get("podsize", nodes) or nodes
     ends = [(nic, n // per_pod) for n, nic in enumerate(low)]
@@ -264,7 +264,7 @@ def _fat_tree(head: dict[str, int], tiers: list[_Tier], file: str) -> Imported:
 
 
 def _level(
-    fabric: Fabric, below: list[tuple[str, int]], tier: _Tier, level: int, ups: int, file: str
+    fabric: FabricDrawing, below: list[tuple[str, int]], tier: _Tier, level: int, ups: int, file: str
 ) -> list[tuple[str, int]]:
     """Switches of one tier, joined to what is below; (id, pod) of each."""
     latency = write(tier.latency, "duration") if tier.latency else ""

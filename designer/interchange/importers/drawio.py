@@ -34,7 +34,7 @@ from designer.interchange.foreign.devices import Device
 from designer.interchange.foreign.embedded import inflate, unpack
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.xml import Element, parse_xml
 from designer.plain_text import counted
 from designer.sources import Status
@@ -325,7 +325,7 @@ def _from_shapes(cells: dict[str, _Cell], file: str) -> Imported:
             file=file,
             remedy="give shapes kind under Edit data, such as gpu, or begin with: designer export --to drawio",
         )
-    machine = Machine(file, "a draw.io diagram", "drawio")
+    machine = MachineDrawing(file, "a draw.io diagram", "drawio")
     ids: dict[str, str] = {}
     strangers = 0
     for cell in _containers_first(cells):

@@ -15,7 +15,7 @@ from designer.errors import ExchangeError
 from designer.interchange.foreign.devices import Device
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.rates import number
 from designer.interchange.foreign.xml import Element, parse_xml
 from designer.plain_text import counted
@@ -41,7 +41,7 @@ def _read(text: str, file: str) -> Imported:
         raise ExchangeError(
             "its nodes have no kinds of parts", file=file, remedy="give a GraphML file of this program, see export"
         )
-    machine = Machine(file, "a GraphML graph", "graphml")
+    machine = MachineDrawing(file, "a GraphML graph", "graphml")
     ids: dict[str, str] = {}
     odd: list[str] = []
     for path, told in _parents_first(nodes):
@@ -83,7 +83,7 @@ def _parents_first(nodes: dict[str, dict[str, str]]) -> list[tuple[str, dict[str
     return sorted(nodes.items(), key=lambda item: depth[item[0]])
 
 
-def _edge(machine: Machine, edge: Element, names: dict[str, str], ids: dict[str, str]) -> bool:
+def _edge(machine: MachineDrawing, edge: Element, names: dict[str, str], ids: dict[str, str]) -> bool:
     told = _data(edge, names)
     a, b, kind = ids.get(edge.get("source")), ids.get(edge.get("target")), told.get("kind", "")
     if a is None or b is None or a == b or kind not in link_kinds():

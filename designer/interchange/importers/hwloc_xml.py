@@ -14,7 +14,7 @@ from designer.interchange.foreign.hwloc_numa import NumaDomains
 from designer.interchange.foreign.hwloc_nvlinks import draw_nvlinks
 from designer.interchange.foreign.hwloc_pci import PciDevices
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.machine import Machine, few
+from designer.interchange.foreign.machine import MachineDrawing, few
 from designer.interchange.foreign.xml import Parsed, parse_xml
 
 
@@ -40,10 +40,10 @@ def _read(text: str, file: str) -> Imported:
         raise ExchangeError(
             "it holds no objects", file=file, place=f"line {root.line}", remedy="write it again with lstopo --of xml"
         )
-    return _design(Machine(file, "an hwloc XML file", "hwloc-topology"), parsed)
+    return _design(MachineDrawing(file, "an hwloc XML file", "hwloc-topology"), parsed)
 
 
-def _design(machine: Machine, parsed: Parsed) -> Imported:
+def _design(machine: MachineDrawing, parsed: Parsed) -> Imported:
     dump = HwlocDump(machine, parsed.root)
     machine.note_around(parsed.before, parsed.after)
     devices = PciDevices(dump, NumaDomains(dump))

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric, host_of
+from designer.interchange.foreign.fabric import FabricDrawing, host_of
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.infiniband import rate_of
 from designer.plain_text import counted
@@ -39,7 +39,7 @@ class _Reader:
     """Ports as printed, then the nodes they belong to."""
 
     def __init__(self, file: str) -> None:
-        self.fabric = Fabric(file, "the output of iblinkinfo", "iblinkinfo")
+        self.fabric = FabricDrawing(file, "the output of iblinkinfo", "iblinkinfo")
         self.file = file
         #: by LID: is it an adapter, what is it called
         self.adapter: dict[str, bool] = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric, host_of
+from designer.interchange.foreign.fabric import FabricDrawing, host_of
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.infiniband import rate_of
 from designer.plain_text import counted
@@ -82,7 +82,7 @@ class _Reader:
         self.at = ""
         self.dark = 0
         self.strange: list[int] = []
-        self.fabric = Fabric(file, _TITLE, "ibnetdiscover")
+        self.fabric = FabricDrawing(file, _TITLE, "ibnetdiscover")
 
     def line(self, line: str, number: int) -> None:
         """Take one line."""

@@ -23,7 +23,7 @@ from designer.interchange.foreign.devices import Device
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.json_text import parse_json
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.pcie import GENERATIONS, join_pcie
 from designer.interchange.foreign.rates import number
 from designer.interchange.foreign.yaml_text import items, mapping, parse_yaml, text_of
@@ -102,7 +102,7 @@ def _read(text: str, file: str) -> Imported:
         raise ExchangeError(
             "it has no devices with instances", file=file, remedy="give the whole infrastructure, devices and instances"
         )
-    reader = _Reader(Machine(file, _TITLE, "infragraph"), devices)
+    reader = _Reader(MachineDrawing(file, _TITLE, "infragraph"), devices)
     for place, one in enumerate(instances):
         reader.instance(one, f"instances[{place}]")
     reader.fabric(items(top.get("edges")), {text_of(x.get("name")): x for x in map(mapping, items(top.get("links")))})
@@ -121,7 +121,7 @@ def _device(told: dict[str, Any]) -> _Device:
 class _Reader:
     """Unfolds a document and draws it."""
 
-    def __init__(self, machine: Machine, devices: dict[str, _Device]) -> None:
+    def __init__(self, machine: MachineDrawing, devices: dict[str, _Device]) -> None:
         self.machine, self.devices = machine, devices
         self.counts: dict[str, tuple[str, int]] = {}
         self.graph = _Graph()

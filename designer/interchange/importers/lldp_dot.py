@@ -11,7 +11,7 @@ from typing import Final
 
 from designer.errors import ExchangeError
 from designer.interchange.foreign.dot_text import Graph, parse_dot
-from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.rates import rate
 from designer.plain_text import counted
@@ -33,7 +33,7 @@ def _read(text: str, file: str) -> Imported:
         raise ExchangeError("the graph has no edges", file=file, remedy="a cable is written: leaf:swp1 -- spine:swp1")
     if len(graph.edges) > _MOST:
         raise ExchangeError(f"it has more than {_MOST:,} edges", file=file, remedy="split it")
-    fabric = Fabric(file, "a cable plan", "lldp", "ethernet")
+    fabric = FabricDrawing(file, "a cable plan", "lldp", "ethernet")
     for node, told in graph.nodes.items():
         if not _is_server(node, told):
             fabric.switch(node, told.get("label") or node, told)
@@ -67,7 +67,7 @@ def _is_server(node: str, told: dict[str, str]) -> bool:
     return bool(_SERVER.search(node)) and not _OTHER.search(node)
 
 
-def _cable(fabric: Fabric, graph: Graph, a: tuple[str, str], b: tuple[str, str], told: dict[str, str]) -> None:
+def _cable(fabric: FabricDrawing, graph: Graph, a: tuple[str, str], b: tuple[str, str], told: dict[str, str]) -> None:
     if a[0] == b[0]:
         return
     ends: list[str] = []

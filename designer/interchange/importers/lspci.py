@@ -19,7 +19,7 @@ from designer.interchange.foreign.cpus import NumaHint, memory_share, unknown_pr
 from designer.interchange.foreign.devices import Device, device_of_type, is_virtual_function, known_device
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.machine import Machine, type_for
+from designer.interchange.foreign.machine import MachineDrawing, type_for
 from designer.interchange.foreign.pci import note_system_devices, note_virtual_function
 from designer.interchange.foreign.pcie import join_pcie, unknown_pcie
 from designer.interchange.foreign.sockets import group_into_sockets
@@ -167,7 +167,7 @@ class _Reader:
     """Draws parts for devices, and switches where devices hang below some."""
 
     def __init__(self, file: str, roots: list[_Node]) -> None:
-        self.machine = Machine(file, "the tree of lspci", "lspci")
+        self.machine = MachineDrawing(file, "the tree of lspci", "lspci")
         self.roots = roots
         self.server = self.machine.add("server")
         self.seen: dict[str, str] = {}

@@ -16,7 +16,7 @@ from designer.interchange.foreign.accelerator_links import mark_missing_links
 from designer.interchange.foreign.cpus import NumaHint, memory_share
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.nccl_hosts import Host
 from designer.interchange.foreign.nccl_links import AcceleratorLinks, note_ignored
 from designer.interchange.foreign.nccl_nics import collect_loose_nics, draw_loose_nics
@@ -62,7 +62,7 @@ def _read(text: str, file: str) -> Imported:
             place=f"line {root.line}",
             remedy="make the dump again with NCCL_TOPO_DUMP_FILE",
         )
-    reader = _Reader(Machine(file, _TITLE, "nccl-topology"), root)
+    reader = _Reader(MachineDrawing(file, _TITLE, "nccl-topology"), root)
     if parsed.stray:
         reader.machine.note("IMP-STRAY-TEXT", f"text between the tags was ignored in {counted(parsed.stray, 'place')}")
     reader.machine.note_around(parsed.before, parsed.after)
@@ -72,7 +72,7 @@ def _read(text: str, file: str) -> Imported:
 class _Reader:
     """Walks the elements and draws parts."""
 
-    def __init__(self, machine: Machine, root: Element) -> None:
+    def __init__(self, machine: MachineDrawing, root: Element) -> None:
         self.machine = machine
         self.root = root
         self.hosts: dict[str, Host] = {}

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.interfaces import interface
 from designer.interchange.foreign.json_text import objects, parse_json, string
@@ -51,7 +51,7 @@ class _Dump:
             model, number, fields = string(record.get("model")).lower(), record.get("pk"), record.get("fields")
             if isinstance(number, int) and isinstance(fields, dict):
                 self.by.setdefault(model.removeprefix("dcim."), {})[number] = fields
-        self.fabric = Fabric(file, "a NetBox data dump", "netbox", "ethernet")
+        self.fabric = FabricDrawing(file, "a NetBox data dump", "netbox", "ethernet")
         self.drawn: dict[str, dict[int, str]] = {"switch": {}, "server": {}}
 
     def run(self) -> Imported:
@@ -192,7 +192,7 @@ class _Dump:
 def _from_csv(text: str, file: str) -> Imported:
     """The CSV that NetBox imports cables from."""
     rows = csv.DictReader(io.StringIO(text))
-    fabric = Fabric(file, "a NetBox cable list", "netbox", "ethernet")
+    fabric = FabricDrawing(file, "a NetBox cable list", "netbox", "ethernet")
     others = 0
     try:
         for number, row in enumerate(rows, start=2):
@@ -237,7 +237,7 @@ def _from_csv(text: str, file: str) -> Imported:
     return fabric.finish()
 
 
-def _csv_part(fabric: Fabric, device: str, port: str) -> str:
+def _csv_part(fabric: FabricDrawing, device: str, port: str) -> str:
     if _SERVER.search(device) or re.search(r"dgx|hgx|gpu", device, re.IGNORECASE):
         return fabric.nic(f"{device} {port}", fabric.host(device, device), port)
     return fabric.switch(device, device)

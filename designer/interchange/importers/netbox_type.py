@@ -19,7 +19,7 @@ from designer.interchange.foreign.devices import Device
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.interfaces import VIRTUAL, interface
-from designer.interchange.foreign.machine import Machine, type_for
+from designer.interchange.foreign.machine import MachineDrawing, type_for
 from designer.interchange.foreign.rates import number
 from designer.interchange.foreign.yaml_text import items, mapping, parse_yaml, text_of
 from designer.plain_text import counted
@@ -67,7 +67,7 @@ class _Reader:
 
     def __init__(self, top: Mapping[str, Any], file: str) -> None:
         self.top = top
-        self.machine = Machine(file, "a NetBox type", "netbox")
+        self.machine = MachineDrawing(file, "a NetBox type", "netbox")
         self.model = text_of(top.get("model"))
         self.maker = text_of(top.get("manufacturer"))
         self.ports = [mapping(p) for p in items(top.get("interfaces"))]

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.json_text import objects, parse_json, string
 
@@ -21,7 +21,7 @@ def _sniff(head: str) -> float:
 def _read(text: str, file: str) -> Imported:
     content = parse_json(text, file)
     graphs = objects(content) if isinstance(content, list) else objects([content])
-    fabric = Fabric(file, "a topology graph of NetQ", "netq", "ethernet")
+    fabric = FabricDrawing(file, "a topology graph of NetQ", "netq", "ethernet")
     about: dict[str, dict[str, Any]] = {}
     for graph in graphs:
         for tier in objects(graph.get("nodes")):
@@ -43,7 +43,7 @@ def _read(text: str, file: str) -> Imported:
     return fabric.finish()
 
 
-def _part(fabric: Fabric, about: dict[str, dict[str, Any]], end: dict[str, Any]) -> str:
+def _part(fabric: FabricDrawing, about: dict[str, dict[str, Any]], end: dict[str, Any]) -> str:
     node, port = string(end.get("node")), string(end.get("interface"))
     fields = about.get(node, {})
     name = string(fields.get("name")) or node

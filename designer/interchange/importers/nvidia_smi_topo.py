@@ -18,7 +18,7 @@ from designer.interchange.foreign.classes import Domain, class_tree
 from designer.interchange.foreign.cpus import NumaHint, memory_share, processor, unknown_processor
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.matrix import Matrix, clean, parse_matrix
 from designer.interchange.foreign.pcie import join_pcie, unknown_pcie
 from designer.interchange.foreign.sockets import group_into_sockets
@@ -54,7 +54,7 @@ class _Reader:
 
     def __init__(self, matrix: Matrix, file: str) -> None:
         self.matrix = matrix
-        self.machine = Machine(file, _TITLE, "nvidia-smi-topology")
+        self.machine = MachineDrawing(file, _TITLE, "nvidia-smi-topology")
         self.server = self.machine.add("server")
         self.parts: dict[int, str] = {}
         self.pairs = _pairs(matrix)

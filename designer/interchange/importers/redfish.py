@@ -21,7 +21,7 @@ from designer.interchange.foreign.devices import Device, device_of_type, known_d
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.json_text import parse_json, string
-from designer.interchange.foreign.machine import Machine, type_for
+from designer.interchange.foreign.machine import MachineDrawing, type_for
 from designer.interchange.foreign.pci import note_system_devices, note_unknown_socket
 from designer.interchange.foreign.pcie import LANES, join_pcie, unknown_pcie
 from designer.interchange.foreign.sockets import join_sockets, note_cpu
@@ -88,7 +88,7 @@ class _Reader:
     """Draws the devices of one machine."""
 
     def __init__(self, file: str, found: Mapping[str, list[dict[str, Any]]]) -> None:
-        self.machine = Machine(file, "PCIe devices of Redfish", "redfish")
+        self.machine = MachineDrawing(file, "PCIe devices of Redfish", "redfish")
         self.found = found
         self.homes: dict[str, str] = {}
         #: CPUs by the module of the board they stand on

@@ -16,7 +16,7 @@ from designer.interchange.foreign.accelerator_links import join_accelerators
 from designer.interchange.foreign.cpus import NumaHint, memory_share, unknown_processor
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.matrix import clean
 from designer.interchange.foreign.pcie import join_pcie, unknown_pcie
 from designer.interchange.foreign.sockets import group_into_sockets
@@ -72,7 +72,7 @@ def _read(text: str, file: str) -> Imported:
 def _draw(
     gpus: list[int], types: dict[int, list[str]], weights: dict[int, list[str]], nodes: dict[int, int], file: str
 ) -> Imported:
-    machine = Machine(file, "the tables of rocm-smi --showtopo", "rocm-smi")
+    machine = MachineDrawing(file, "the tables of rocm-smi --showtopo", "rocm-smi")
     server = machine.add("server")
     about = {g: {"numa": str(nodes[g])} if g in nodes else {} for g in gpus}
     ids = {g: machine.add("gpu", number=g, parent=server, attributes={"vendor": "0x1002", **about[g]}) for g in gpus}
@@ -97,7 +97,11 @@ def _draw(
 
 
 def _xgmi(
-    machine: Machine, gpus: list[int], ids: dict[int, str], types: dict[int, list[str]], weights: dict[int, list[str]]
+    machine: MachineDrawing,
+    gpus: list[int],
+    ids: dict[int, str],
+    types: dict[int, list[str]],
+    weights: dict[int, list[str]],
 ) -> None:
     pairs = [(i, j) for i, j in combinations(range(len(gpus)), 2) if types[gpus[i]][j].upper() == "XGMI"]
     uneven = [(i, j) for i, j in combinations(range(len(gpus)), 2) if types[gpus[i]][j] != types[gpus[j]][i]]

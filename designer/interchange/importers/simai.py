@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import type_for
 from designer.interchange.foreign.node_links import Connection, GpuNetwork, Nodes, latency_text, parse_nodes, whole
@@ -51,7 +51,7 @@ def _read(text: str, file: str) -> Imported:
 
 
 def _draw(nodes: Nodes, per_server: int, nvswitches: int, file: str) -> Imported:
-    fabric = Fabric(file, "a SimAI topology", "simai", "ethernet")
+    fabric = FabricDrawing(file, "a SimAI topology", "simai", "ethernet")
     product = nodes.header[5]
     found = type_for("gpu", _GPUS.get(product.upper(), ""))
     if found is not None:
@@ -87,7 +87,7 @@ def _homes(nodes: Nodes, inner: set[int], switches: set[int], per_server: int) -
 
 
 def _connection(
-    fabric: Fabric, network: GpuNetwork, connection: Connection, switches: set[int], inner: set[int]
+    fabric: FabricDrawing, network: GpuNetwork, connection: Connection, switches: set[int], inner: set[int]
 ) -> None:
     delay = latency_text(connection.delay)
     gpus = [n for n in (connection.a, connection.b) if n not in switches]

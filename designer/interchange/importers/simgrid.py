@@ -15,7 +15,7 @@ from typing import Final
 
 from designer.errors import ExchangeError
 from designer.fields import Quantity
-from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.rates import flops, rate, seconds
 from designer.interchange.foreign.xml import Element, parse_xml
@@ -41,7 +41,7 @@ class _Reader:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.fabric = Fabric(file, "a SimGrid platform", "simgrid", "fabric")
+        self.fabric = FabricDrawing(file, "a SimGrid platform", "simgrid", "fabric")
         #: what a route may name: hosts as their NIC, routers, gateways of clusters
         self.ends: dict[str, str] = {}
         self.links: dict[str, tuple[float, str, str, int]] = {}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.hostlist import expand
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.yaml_text import items, mapping, parse_yaml, text_of
@@ -100,7 +100,7 @@ def _yaml(text: str, file: str) -> tuple[dict[str, _Switch], dict[str, str], str
 
 
 def _draw(switches: Mapping[str, _Switch], names: Mapping[str, str], sizes: str, file: str) -> Imported:
-    fabric = Fabric(file, "a Slurm topology", "slurm-topology", "fabric")
+    fabric = FabricDrawing(file, "a Slurm topology", "slurm-topology", "fabric")
     ids: dict[str, str] = {}
     for name, switch in switches.items():
         told = {"slurm_name": name, "role": "block" if switch.block else "switch"}
@@ -129,7 +129,7 @@ def _draw(switches: Mapping[str, _Switch], names: Mapping[str, str], sizes: str,
     return fabric.finish()
 
 
-def _tell(fabric: Fabric, switches: Mapping[str, _Switch], ids: Mapping[str, str], sizes: str) -> None:
+def _tell(fabric: FabricDrawing, switches: Mapping[str, _Switch], ids: Mapping[str, str], sizes: str) -> None:
     fabric.note(
         "IMP-TREE-ONLY",
         "a Slurm topology tells who is under whom, not how many cables there are: one stands for all of them",

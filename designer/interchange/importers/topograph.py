@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.hostlist import expand
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.yaml_text import items, mapping, parse_yaml, text_of
@@ -28,7 +28,7 @@ def _read(text: str, file: str) -> Imported:
     switches, blocks = mapping(top.get("switches")), items(top.get("blocks"))
     if not switches and not blocks:
         raise ExchangeError("it has no switches and no blocks", file=file, remedy="give a cluster model of topograph")
-    fabric = Fabric(file, "a topograph cluster model", "topograph", "fabric")
+    fabric = FabricDrawing(file, "a topograph cluster model", "topograph", "fabric")
     for name, told in switches.items():
         labels = {k: text_of(v) for k, v in mapping(mapping(told).get("labels")).items()}
         fabric.switch(name, name, labels)
@@ -47,7 +47,7 @@ def _read(text: str, file: str) -> Imported:
     return fabric.finish()
 
 
-def _block(fabric: Fabric, block: dict[str, object], number: int) -> None:
+def _block(fabric: FabricDrawing, block: dict[str, object], number: int) -> None:
     """One block: its nodes under its switch, and in one NVLink domain where it names one."""
     place = f"blocks[{number}]"
     leaf = text_of(block.get("switch"))

@@ -11,7 +11,7 @@ import re
 from typing import Any, Final
 
 from designer.errors import ExchangeError
-from designer.interchange.foreign.fabric import Fabric, host_of
+from designer.interchange.foreign.fabric import FabricDrawing, host_of
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.infiniband import LANE_RATES, rate_of
 from designer.interchange.foreign.json_text import objects, parse_json, string
@@ -30,7 +30,7 @@ def _sniff(head: str) -> float:
 def _read(text: str, file: str) -> Imported:
     content = parse_json(text, file)
     listed = content.get("links", [content]) if isinstance(content, dict) else content
-    fabric = Fabric(file, "links of UFM", "ufm")
+    fabric = FabricDrawing(file, "links of UFM", "ufm")
     inner = lost = 0
     seen: set[frozenset[tuple[str, str]]] = set()
     for link in objects(listed):
@@ -78,7 +78,7 @@ def _port(link: dict[str, Any], side: str) -> str:
     return string(link.get(f"{side}_port_dname")) or string(link.get(f"{side}_port"))
 
 
-def _part(fabric: Fabric, link: dict[str, Any], side: str) -> str:
+def _part(fabric: FabricDrawing, link: dict[str, Any], side: str) -> str:
     guid = _guid(link, side)
     description = string(link.get(f"{side}_port_node_description")).strip()
     switch = _SWITCH.match(description)

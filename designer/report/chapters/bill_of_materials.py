@@ -9,7 +9,7 @@ from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, rich
 from designer.report.inventory import bundles
 from designer.report.subject import Context, Subject
-from designer.report.tables.bill_of_materials import Item, items_of
+from designer.report.tables.bill_of_materials import BillLine, items_of
 from designer.report.wording import counted, in_words, quantity, sentence
 
 _MOST = 46
@@ -45,7 +45,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         )
     r = Align.RIGHT
     heads = (
-        Head("Item"),
+        Head("BillLine"),
         Head("Role"),
         Head("Count", r),
         Head("Comes from"),
@@ -114,16 +114,16 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     )
 
 
-def _merged(items: list[Item]) -> list[Item]:
+def _merged(items: list[BillLine]) -> list[BillLine]:
     """Lines of what has no type of the catalog, one a kind instead of one a name; cables of one rate together."""
-    lines: dict[tuple[object, ...], list[Item]] = {}
+    lines: dict[tuple[object, ...], list[BillLine]] = {}
     for item in items:
         typed = item.part or (item.model if item.inside else "")
         lines.setdefault((item.item, typed, item.inside, item.watts, item.height, item.weight), []).append(item)
     return [own[0] if len(own) == 1 else _line(own) for own in lines.values()]
 
 
-def _line(own: list[Item]) -> Item:
+def _line(own: list[BillLine]) -> BillLine:
     first, count = own[0], sum(item.count for item in own)
     models = {item.model for item in own}
     model = first.model if len(models) == 1 else f"{first.item}, {len(models):,} names"

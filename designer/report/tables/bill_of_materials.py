@@ -13,7 +13,7 @@ from designer.sources import Status
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BillLine:
     """A line of the bill.
 
     Parameters
@@ -44,10 +44,10 @@ class Item:
     unknown: bool = False
 
 
-def items_of(design: Design) -> list[Item]:
+def items_of(design: Design) -> list[BillLine]:
     """All lines: units with their contents, racks, then cables."""
     stock = inventory(design)
-    found: list[Item] = []
+    found: list[BillLine] = []
     for unit in stock.classes:
         found += _unit(stock, unit)
     if len(stock.racks):
@@ -57,7 +57,7 @@ def items_of(design: Design) -> list[Item]:
     return found
 
 
-def _unit(stock: Inventory, unit: UnitClass) -> list[Item]:
+def _unit(stock: Inventory, unit: UnitClass) -> list[BillLine]:
     role = listed(roles(stock, unit), 5)
     n = unit.count
     own = _item(stock, unit.part, n, "as drawn", role)
@@ -82,11 +82,11 @@ def roles(stock: Inventory, unit: UnitClass) -> list[str]:
     return sorted(dict.fromkeys(names), key=lambda name: -names.count(name))
 
 
-def _item(stock: Inventory, part: Part, count: int, reason: str, role: str, inside: bool = False) -> Item:
+def _item(stock: Inventory, part: Part, count: int, reason: str, role: str, inside: bool = False) -> BillLine:
     kind = part_kinds().get(part.kind)
     watts = next((w for name in ("power_max", "power_per_part") if (w := stock.number(part, name)) is not None), None)
     name = "power_max" if stock.number(part, "power_max") is not None else "power_per_part"
-    return Item(
+    return BillLine(
         kind.title if kind is not None else part.kind,
         stock.title(part),
         role,
@@ -101,11 +101,11 @@ def _item(stock: Inventory, part: Part, count: int, reason: str, role: str, insi
     )
 
 
-def _cable(bundle: Bundle) -> Item:
+def _cable(bundle: Bundle) -> BillLine:
     name = {"infiniband": "InfiniBand", "ethernet": "Ethernet", "fabric": "Fabric"}.get(bundle.definition.kind, "")
     rate = line_rate(bundle.rate)
     each = f" × {bundle.each}" if bundle.each > 1 else ""
-    return Item(
+    return BillLine(
         f"{name} cable".strip(),
         f"{name} {rate}",
         bundle.name,
@@ -116,7 +116,7 @@ def _cable(bundle: Bundle) -> Item:
     )
 
 
-def _note(item: Item) -> str:
+def _note(item: BillLine) -> str:
     return "inside" if item.inside else "power unknown" if item.unknown else ""
 
 
@@ -127,7 +127,7 @@ def sheet(design: Design) -> TableSheet:
         for i in items_of(design)
     ]
     columns = (
-        Column("Item"),
+        Column("BillLine"),
         Column("Model"),
         Column("Role"),
         Column("Part"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from designer.design.document import Design
 from designer.errors import FormatError
-from designer.report.tables.bill_of_materials import Item, items_of
+from designer.report.tables.bill_of_materials import BillLine, items_of
 from designer.report.tables.table_sheet import Column, TableSheet, Value
 
 #: heads of a price list; those behind ``part`` and ``price`` may be missing
@@ -78,7 +78,7 @@ def read_prices(text: str, file: str = "") -> Mapping[str, Price]:
 class Priced:
     """A line of the bill with its price; None where the list has none."""
 
-    item: Item
+    item: BillLine
     price: Price | None
     expired: bool = False
 
@@ -142,7 +142,7 @@ def sheet(design: Design, prices: Mapping[str, Price], today: datetime.date | No
             )
         )
     columns = (
-        Column("Item"),
+        Column("BillLine"),
         Column("Model"),
         Column("Part"),
         Column("Count"),

@@ -21,7 +21,7 @@ from designer.design.edits.links import ChangeLinks
 from designer.findings import Finding, Severity
 from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.rules.context import Context
-from designer.rules.machines import Item, Joint, Machine
+from designer.rules.machines import Joint, MachineClass, MachinePart
 from designer.rules.rule import Fix, Offence, Rule
 from designer.units import format_quantity
 
@@ -46,7 +46,7 @@ def check(context: Context) -> Iterator[Offence]:
             yield Offence(text, (joint.path, item.path), remedy, alike=machine.times)
 
 
-def _narrow(context: Context, machine: Machine, item: Item) -> tuple[Joint, float] | None:
+def _narrow(context: Context, machine: MachineClass, item: MachinePart) -> tuple[Joint, float] | None:
     """The slot of a card that is too narrow, and what the card can take [B/s]."""
     generation, lanes = (context.number(item.part, name) for name in ("pcie_generation", "pcie_lanes"))
     slots = machine.slots(item)

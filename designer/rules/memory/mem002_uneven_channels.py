@@ -20,7 +20,7 @@ from typing import Final
 
 from designer.findings import Severity
 from designer.rules.context import Context
-from designer.rules.machines import Item
+from designer.rules.machines import MachinePart
 from designer.rules.rule import Offence, Rule
 
 #: what firmware and kernel keep for themselves makes equal sockets differ by less than this in dumps of machines
@@ -29,7 +29,7 @@ _ALIKE: Final = 0.95
 
 def check(context: Context) -> Iterator[Offence]:
     for machine in context.machines:
-        by_socket: dict[int, list[Item]] = {}
+        by_socket: dict[int, list[MachinePart]] = {}
         for memory in machine.of("memory"):
             for joint in machine.joints[memory.number]:
                 if joint.link.kind == "memory_bus" and joint.to.kind in ("cpu", "numa"):

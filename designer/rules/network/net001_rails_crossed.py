@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from designer.findings import Severity
 from designer.rules.context import Context
-from designer.rules.machines import Machine
+from designer.rules.machines import MachineClass
 from designer.rules.rule import Offence, Profile, Rule
 from designer.rules.tiers import COMPUTE_ROLES
 
@@ -51,7 +51,7 @@ def check(context: Context) -> Iterator[Offence]:
             )
 
 
-def _shared(context: Context, machine: Machine) -> Iterator[Offence]:
+def _shared(context: Context, machine: MachineClass) -> Iterator[Offence]:
     """NICs of one server at the same leaf while other NICs have leaves of their own."""
     nics = [item for item in machine.of("nic") if item.role in COMPUTE_ROLES]
     leaf_of = {nic.path: {switch for switch, _ in context.uplinks(nic)} for nic in nics}
@@ -63,7 +63,7 @@ def _shared(context: Context, machine: Machine) -> Iterator[Offence]:
         yield Offence(text, paths, "cable NIC k of every server to leaf k", alike=machine.times)
 
 
-def _leaves(context: Context, machine: Machine, nics: list[int]) -> Iterator[tuple[int, list[tuple[str, int]]]]:
+def _leaves(context: Context, machine: MachineClass, nics: list[int]) -> Iterator[tuple[int, list[tuple[str, int]]]]:
     """For the n-th NIC: path and leaf in each machine of the class."""
     import numpy as np
 

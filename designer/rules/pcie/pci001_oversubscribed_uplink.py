@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from designer.findings import Severity
 from designer.rules.context import Context
-from designer.rules.machines import Machine
+from designer.rules.machines import MachineClass
 from designer.rules.rule import Offence, Rule
 from designer.sources import Constant, Status
 
@@ -49,7 +49,7 @@ def check(context: Context) -> Iterator[Offence]:
             yield Offence(text, tuple(paths), "a second uplink, or fewer devices below it", alike=machine.times)
 
 
-def _below(machine: Machine, computing: set[int], gpus: bool) -> dict[int, float]:
+def _below(machine: MachineClass, computing: set[int], gpus: bool) -> dict[int, float]:
     """What the links of the GPUs, or of all other devices, anywhere below each switch carry together [B/s]."""
     found = dict.fromkeys((switch.number for switch in machine.of("pcie_switch")), 0.0)
     for item in machine.items:

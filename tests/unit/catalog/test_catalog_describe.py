@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from designer.catalog.describe import Row, describe, missing
+from designer.catalog.describe import ValueRow, describe, missing
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType, SourceRecord, part_kinds
 from designer.fields import Quantity
 from designer.sources import Status
 
 
-def _rows(id: str) -> dict[str, Row]:
+def _rows(id: str) -> dict[str, ValueRow]:
     return {r.name: r for r in describe(load_catalog().get(id))}
 
 

@@ -9,7 +9,7 @@ from designer.design.elaborate import elaborate
 from designer.design.geometry import Geometry, lay_out
 from designer.design.port_usage import overfull
 from designer.gui.canvas.adding import add, item_of
-from designer.gui.canvas.bulk import Rule, connect_all, rules_of
+from designer.gui.canvas.bulk import NicRule, connect_all, rules_of
 from designer.interchange.templates import open_design
 
 
@@ -42,20 +42,20 @@ def test_two_servers_are_connected_by_all_their_nics() -> None:
     assert len(made.links) == len(design.links) + 20
     assert not list(overfull(made))
     # all ports of the NICs beside GPUs are in use now
-    again = connect_all(lay_out(made), servers, switch, Rule.BESIDE)
+    again = connect_all(lay_out(made), servers, switch, NicRule.BESIDE)
     assert again.edit is None
     assert "in use" in again.reason
 
 
 def test_rules_choose_among_nics() -> None:
     design, geometry, servers, switch = pair(1)
-    assert rules_of(geometry, servers) == tuple(Rule)
-    counts: dict[Rule, int] = {}
-    for rule in Rule:
+    assert rules_of(geometry, servers) == tuple(NicRule)
+    counts: dict[NicRule, int] = {}
+    for rule in NicRule:
         edit = connect_all(geometry, servers, switch, rule).edit
         assert edit is not None
         counts[rule] = len(edit.apply(design).links) - len(design.links)
-    assert counts == {Rule.ALL: 10, Rule.BESIDE: 8, Rule.OTHER: 2}
+    assert counts == {NicRule.ALL: 10, NicRule.BESIDE: 8, NicRule.OTHER: 2}
 
 
 def test_what_has_no_port_left_is_told() -> None:
@@ -76,7 +76,7 @@ def test_a_group_of_servers_goes_to_a_group_of_leaves_rail_by_rail() -> None:
     servers, leaves = (geometry.box_of((), Ref("groups", g)) for g in ("servers", "leaves"))
     assert servers is not None
     assert leaves is not None
-    offer = connect_all(geometry, [servers], leaves, Rule.BESIDE)
+    offer = connect_all(geometry, [servers], leaves, NicRule.BESIDE)
     assert offer.edit is not None
     # eight NICs beside GPUs in each of 32 servers
     assert offer.note.startswith("256 cables")

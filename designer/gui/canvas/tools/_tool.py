@@ -79,7 +79,7 @@ class QuickAdd:
     container: Picked | None = None
 
 
-class Host(Protocol):
+class ToolCanvas(Protocol):
     """What a tool may ask of the canvas."""
 
     @property
@@ -187,7 +187,7 @@ class Tool:
     #: whether the view moves when the pointer nears its border
     scrolls = False
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: ToolCanvas) -> None:
         self.host = host
 
     def enter(self) -> None:
@@ -234,7 +234,7 @@ class Rest(Protocol):
     """What the resting tool knows of a press, for tools that a press or a drag begins."""
 
     @property
-    def host(self) -> Host:
+    def host(self) -> ToolCanvas:
         """The canvas."""
         ...
 
@@ -287,7 +287,7 @@ class ToolKind:
     press: Callable[[Rest, Pointer], Tool | None] | None = None
     drag: Callable[[Rest, Pointer, Hit], Tool | None] | None = None
     key: Callable[[Rest, Press], bool] | None = None
-    take_up: Callable[[Host], object] | None = None
+    take_up: Callable[[ToolCanvas], object] | None = None
     title: str = ""
     shortcut: tuple[str, ...] = ()
     icon: str = ""

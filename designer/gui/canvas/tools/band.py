@@ -11,7 +11,7 @@ from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import band, selection
 from designer.gui.canvas.editing import Picked
 from designer.gui.canvas.hit import Hit, inside
-from designer.gui.canvas.tools._tool import Host, Pointer, Rest, Tool, ToolKind
+from designer.gui.canvas.tools._tool import Pointer, Rest, Tool, ToolCanvas, ToolKind
 
 
 class Band(Tool):
@@ -21,7 +21,7 @@ class Band(Tool):
     cursor = Qt.CursorShape.CrossCursor
     scrolls = True
 
-    def __init__(self, host: Host, start: Pointer) -> None:
+    def __init__(self, host: ToolCanvas, start: Pointer) -> None:
         super().__init__(host)
         self._start, self._at = start, start
         self._base = host.scene.selection

@@ -17,7 +17,7 @@ from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.bending import Bendable, bend, bendable, pulled, way_of
 from designer.gui.canvas.hit import Area, Hit
-from designer.gui.canvas.tools._tool import Host, Pointer, Press, Rest, Tool, ToolKind
+from designer.gui.canvas.tools._tool import Pointer, Press, Rest, Tool, ToolCanvas, ToolKind
 
 Float = npt.NDArray[np.float64]
 #: so near to another piece of the link a piece comes into line with it [view px]
@@ -31,7 +31,7 @@ class Bend(Tool):
     scrolls = True
     quiet = True
 
-    def __init__(self, host: Host, bent: Bendable, start: Pointer) -> None:
+    def __init__(self, host: ToolCanvas, bent: Bendable, start: Pointer) -> None:
         super().__init__(host)
         self._bent, self._at = bent, start
         self._piece = bent.piece_at(start.sx, start.sy)

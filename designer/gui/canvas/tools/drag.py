@@ -30,7 +30,7 @@ from designer.gui.canvas.editing import Offer, movable, move, put_into, thread
 from designer.gui.canvas.hit import Area, Hit, connection_at, container_for
 from designer.gui.canvas.snapping import MOST_NEIGHBOURS, Snapped, snapped
 from designer.gui.canvas.together import Together
-from designer.gui.canvas.tools._tool import Host, Pointer, Press, Rest, Tool, ToolKind
+from designer.gui.canvas.tools._tool import Pointer, Press, Rest, Tool, ToolCanvas, ToolKind
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -54,7 +54,7 @@ class Drag(Tool):
     scrolls = True
     quiet = True
 
-    def __init__(self, host: Host, start: Pointer, boxes: Int) -> None:
+    def __init__(self, host: ToolCanvas, start: Pointer, boxes: Int) -> None:
         super().__init__(host)
         self._start = start
         scene = host.scene

@@ -21,7 +21,7 @@ from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.editing import Offer, insert
 from designer.gui.canvas.hit import box_at, connection_at, container_for
 from designer.gui.canvas.snapping import gridded
-from designer.gui.canvas.tools._tool import Host, Pointer, Tool, ToolKind
+from designer.gui.canvas.tools._tool import Pointer, Tool, ToolCanvas, ToolKind
 
 PART_MIME = "application/x-designer-part"
 TEMPLATE_MIME = "application/x-designer-template"
@@ -60,7 +60,7 @@ class Drop(Tool):
     scrolls = True
     quiet = True
 
-    def __init__(self, host: Host, dragged: Dragged) -> None:
+    def __init__(self, host: ToolCanvas, dragged: Dragged) -> None:
         super().__init__(host)
         self._dragged = dragged
         self._type: PartType | None = host.part_type(dragged.type_id) if dragged.type_id else None

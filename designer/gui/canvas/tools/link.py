@@ -15,13 +15,13 @@ from designer.drawing.compose_boxes import visible_boxes
 from designer.drawing.marks import outline, tip
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
-from designer.gui.canvas.bulk import Rule, connect_all, holds_nics, might_connect, rules_of
+from designer.gui.canvas.bulk import NicRule, connect_all, holds_nics, might_connect, rules_of
 from designer.gui.canvas.compose_overlay import handles, side_points
 from designer.gui.canvas.editing import Offer, connect, rehang
 from designer.gui.canvas.hit import Area, Hit, box_at, container_at
 from designer.gui.canvas.navigate import Direction, nearest
 from designer.gui.canvas.together import Together
-from designer.gui.canvas.tools._tool import ARROWS, Host, Pointer, Press, QuickAdd, Rest, Tool, ToolKind
+from designer.gui.canvas.tools._tool import ARROWS, Pointer, Press, QuickAdd, Rest, Tool, ToolCanvas, ToolKind
 
 Int = npt.NDArray[np.int64]
 
@@ -38,7 +38,7 @@ class _Aim(Tool):
     scrolls = True
     quiet = True
 
-    def __init__(self, host: Host, anchors: Sequence[int], start: Pointer | None) -> None:
+    def __init__(self, host: ToolCanvas, anchors: Sequence[int], start: Pointer | None) -> None:
         super().__init__(host)
         self.anchors = list(anchors)
         self.target = -1
@@ -219,11 +219,11 @@ class Connect(_Aim):
 
     hint = "Choose a part that lights up · arrows and Enter work too · Tab: another kind of link · Esc cancels"
 
-    def __init__(self, host: Host, anchors: Sequence[int], start: Pointer | None = None) -> None:
+    def __init__(self, host: ToolCanvas, anchors: Sequence[int], start: Pointer | None = None) -> None:
         super().__init__(host, anchors, start)
         self._kind: str | None = None
         #: which NICs of servers; None as is usual for what they are connected to
-        self._rule: Rule | None = None
+        self._rule: NicRule | None = None
         self._fit: dict[int, bool] = {}
 
     def _asked(self, box: int) -> Offer:
@@ -316,7 +316,7 @@ class Rehang(_Aim):
 
     hint = "Drop on another part · Esc cancels"
 
-    def __init__(self, host: Host, connection: int, end: Literal["a", "b"], start: Pointer) -> None:
+    def __init__(self, host: ToolCanvas, connection: int, end: Literal["a", "b"], start: Pointer) -> None:
         geometry = host.scene.geometry
         kept = int(geometry.connection_b[connection] if end == "a" else geometry.connection_a[connection])
         super().__init__(host, [kept], start)
@@ -344,7 +344,7 @@ class Rehang(_Aim):
         return rehang(self.host.scene.geometry, self._connection, self._side, box)
 
 
-def connect_selected(host: Host) -> None:
+def connect_selected(host: ToolCanvas) -> None:
     """Begin to connect what is selected."""
     scene = host.scene
     view_state = scene.view_state

@@ -15,10 +15,10 @@ from designer.drawing.trays import CHIP, Trays
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.hit import box_at
-from designer.gui.canvas.tools._tool import Host, Pointer, Press, Rest, Tool, ToolKind
+from designer.gui.canvas.tools._tool import Pointer, Press, Rest, Tool, ToolCanvas, ToolKind
 
 if TYPE_CHECKING:
-    from designer.gui.viewmodels.virtual_machines import Verdict
+    from designer.gui.viewmodels.virtual_machines import HostVerdict
 
 #: so many hosts are judged while a machine is dragged over them
 _MOST_JUDGED: Final = 64
@@ -33,7 +33,7 @@ class MoveMachine(Tool):
     cursor = Qt.CursorShape.ClosedHandCursor
     scrolls = True
 
-    def __init__(self, host: Host, start: Pointer, chip: int) -> None:
+    def __init__(self, host: ToolCanvas, start: Pointer, chip: int) -> None:
         super().__init__(host)
         trays = host.scene.view_state.trays
         assert trays is not None
@@ -42,7 +42,7 @@ class MoveMachine(Tool):
         self._size = (float(trays.chip_rect[chip, 2]), CHIP)
         self._start = self._at = start
         self._dragging = False
-        self._verdicts: dict[str, Verdict] = {}
+        self._verdicts: dict[str, HostVerdict] = {}
 
     def move(self, p: Pointer) -> None:
         self._at = p
@@ -69,7 +69,7 @@ class MoveMachine(Tool):
         """Keys other than Esc wait until the drag is over."""
         return True
 
-    def verdict(self, host: str) -> Verdict:
+    def verdict(self, host: str) -> HostVerdict:
         """Whether a host takes the machine."""
         from designer.gui.viewmodels.virtual_machines import can_move
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 
-from designer.gui.canvas.tools._tool import Host, Pointer, Press, Rest, Tool, ToolKind
+from designer.gui.canvas.tools._tool import Pointer, Press, Rest, Tool, ToolCanvas, ToolKind
 
 
 class Pan(Tool):
@@ -12,7 +12,7 @@ class Pan(Tool):
 
     cursor = Qt.CursorShape.ClosedHandCursor
 
-    def __init__(self, host: Host, start: Pointer) -> None:
+    def __init__(self, host: ToolCanvas, start: Pointer) -> None:
         super().__init__(host)
         self._start = start
         self._view = host.view
@@ -46,7 +46,7 @@ class Hand(Tool):
     hint = "Drag to move the view"
     cursor = Qt.CursorShape.OpenHandCursor
 
-    def __init__(self, host: Host, held: bool = True) -> None:
+    def __init__(self, host: ToolCanvas, held: bool = True) -> None:
         super().__init__(host)
         self._held = held
         self._pan: Pan | None = None

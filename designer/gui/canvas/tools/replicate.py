@@ -13,7 +13,7 @@ from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.snapping import gridded
-from designer.gui.canvas.tools._tool import ARROWS, Host, Pointer, Press, Rest, Tool, ToolKind
+from designer.gui.canvas.tools._tool import ARROWS, Pointer, Press, Rest, Tool, ToolCanvas, ToolKind
 
 _GAP = 24.0
 _MOST = 200
@@ -27,7 +27,7 @@ class Replicate(Tool):
     scrolls = True
     quiet = True
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: ToolCanvas) -> None:
         super().__init__(host)
         scene = host.scene
         self._boxes = scene.selected
@@ -94,7 +94,7 @@ def _count(steps: float) -> int:
     return int(min(max(np.ceil(steps) + 1, 1), _MOST))
 
 
-def replicate(host: Host) -> None:
+def replicate(host: ToolCanvas) -> None:
     """Begin to copy what is selected in rows and columns."""
     if len(host.scene.selected):
         host.switch(Replicate(host))

@@ -12,7 +12,7 @@ from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.snapping import gridded
-from designer.gui.canvas.tools._tool import Host, Pointer, Rest, Tool, ToolKind
+from designer.gui.canvas.tools._tool import Pointer, Rest, Tool, ToolCanvas, ToolKind
 
 _SMALLEST = (48.0, 32.0)
 
@@ -24,7 +24,7 @@ class Resize(Tool):
     cursor = Qt.CursorShape.SizeFDiagCursor
     scrolls = True
 
-    def __init__(self, host: Host, box: int, start: Pointer) -> None:
+    def __init__(self, host: ToolCanvas, box: int, start: Pointer) -> None:
         super().__init__(host)
         self._box, self._start = box, start
         geometry = host.scene.geometry

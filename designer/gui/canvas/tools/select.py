@@ -27,7 +27,7 @@ from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, cont
 from designer.gui.canvas.navigate import first_inside, following, nearest
 from designer.gui.canvas.steppers import step_at, steppers
 from designer.gui.canvas.together import Together
-from designer.gui.canvas.tools._tool import ARROWS, Host, Pointer, Press, QuickAdd, Tool, ToolKind, tool_kinds
+from designer.gui.canvas.tools._tool import ARROWS, Pointer, Press, QuickAdd, Tool, ToolCanvas, ToolKind, tool_kinds
 
 #: arrow keys move by this, with Shift by that, with Alt by one [scene units]
 _NUDGE: Final = (8, 64, 1)
@@ -46,7 +46,7 @@ class Select(Tool):
         "drag on empty ground selects"
     )
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: ToolCanvas) -> None:
         super().__init__(host)
         self._down: Pointer | None = None
         self._hit: Hit = NOTHING

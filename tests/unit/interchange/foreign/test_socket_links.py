@@ -6,13 +6,13 @@ import pytest
 
 from designer.design.rates import raw_rate
 from designer.interchange.foreign.cpus import CpuModel, processor, unknown_processor
-from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.machine import MachineDrawing
 from designer.interchange.foreign.sockets import join_sockets
 from designer.sources import Status
 
 
 def _joined(model: CpuModel, sockets: int) -> list[tuple[int, float]]:
-    machine = Machine("x", "a dump", "nccl-topology")
+    machine = MachineDrawing("x", "a dump", "nccl-topology")
     cpus = [machine.add("cpu") for _ in range(sockets)]
     join_sockets(machine, cpus, model)
     assert all(link.status is Status.ASSUMED for link in machine.links.values())
