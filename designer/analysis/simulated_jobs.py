@@ -60,7 +60,13 @@ def named_workloads(design: Design, workloads: Sequence[str] | None, others: boo
 
 
 def with_those_beside(design: Design, specs: Sequence[WorkloadSpec]) -> list[WorkloadSpec]:
-    """Workloads with those that they name as running beside them."""
+    """Workloads with those that they name as running beside them.
+
+    Raises
+    ------
+    AnalysisError
+        If one names a workload that the design does not have.
+    """
     found = {spec.id: spec for spec in specs}
     for spec in specs:
         named = [(name, key) for key in ("background", "beside") for name in listed(str(spec.settings.get(key, "")))]
