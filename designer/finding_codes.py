@@ -176,6 +176,7 @@ SERVE-APART            info           A model named as beside another one shares
 SERVE-CONTEXT          warning        Requests are longer than the model was made for
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
 SERVE-DRAFTS           warning,info   Up to how many requests at once drafted tokens pay
+SERVE-EAGER            warning        Launches outside captured graphs are not all known
 SERVE-EXPERTS          info           An expert width has no experts to share out
 SERVE-FORMAT           warning        A format of experts is asked of a model that has none
 SERVE-IDLE             info           Some accelerators do not serve

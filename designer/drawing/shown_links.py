@@ -40,21 +40,25 @@ def links_on_connections(geometry: Geometry) -> tuple[Int, Bool]:
     """
     net = elaborate(geometry.design)
     shown = boxes_of_parts(geometry)
-    a, b = shown[net.link_a], shown[net.link_b]
-    seen = (a >= 0) & (b >= 0) & (a != b)
+    connection, turned = np.full(net.n_links, -1, dtype=np.int64), np.zeros(net.n_links, dtype=bool)
     codes = {kind: code for code, kind in enumerate(geometry.connection_kinds)}
-    kind = np.array([codes.get(link.kind, -1) for link in net.link_defs], dtype=np.int64)[net.link_def]
-    key = _key(a, b, kind, len(geometry), len(codes))
     connection_key = _key(
         geometry.connection_a, geometry.connection_b, geometry.connection_kind, len(geometry), len(codes)
     )
     order = np.argsort(connection_key, kind="stable")
     if not len(order):
-        return np.full(net.n_links, -1, dtype=np.int64), np.zeros(net.n_links, dtype=bool)
-    at = np.minimum(np.searchsorted(connection_key[order], key), len(order) - 1)
-    connection = order[at]
-    found = seen & (kind >= 0) & (connection_key[connection] == key)
-    return np.where(found, connection, -1), found & (geometry.connection_a[connection] != a)
+        return connection, turned
+    a, b = shown[net.link_a], shown[net.link_b]
+    # of a large design nearly all links are inside closed groups
+    links = np.flatnonzero((a >= 0) & (b >= 0) & (a != b))
+    a, b = a[links], b[links]
+    kind = np.array([codes.get(link.kind, -1) for link in net.link_defs], dtype=np.int64)[net.link_def[links]]
+    key = _key(a, b, kind, len(geometry), len(codes))
+    drawn = order[np.minimum(np.searchsorted(connection_key[order], key), len(order) - 1)]
+    found = (kind >= 0) & (connection_key[drawn] == key)
+    connection[links[found]] = drawn[found]
+    turned[links[found]] = geometry.connection_a[drawn[found]] != a[found]
+    return connection, turned
 
 
 def _key(a: Int, b: Int, kind: Int, boxes: int, kinds: int) -> Int:

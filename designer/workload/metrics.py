@@ -96,7 +96,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "input_stall": Metric("s", "accelerators waiting for samples in a step"),
         "training_rate_per_gpu": Metric("B/s", "what training uses up when it never waits"),
         "input_cores": Metric("1", "CPU cores busy receiving at full rate"),
-        "accelerators": Metric("1", "most that the storage keeps busy"),
+        "accelerators": Metric("1", "taken by what is served; of storage the most that it keeps busy"),
         "accelerators_per_server": Metric("1", "of those, on each host"),
         # checkpoints
         "checkpoint_time": Metric("s", "writing one"),

@@ -25,11 +25,11 @@ from designer.errors import AnalysisError, CatalogError, raised_as
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveSituation
 from designer.formulas.serving._device import Device
-from designer.formulas.serving._number_format import NumberFormat, number_format
+from designer.formulas.serving._number_format import FORMATS, NumberFormat, number_format
 from designer.formulas.serving._release import Release, Scheduling
 from designer.formulas.serving.kv_size import kv_size
 from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import small_all_reduce
+from designer.formulas.serving.small_all_reduce import EAGER, small_all_reduce
 from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.formulas.serving.weights_size import weights_size
@@ -44,6 +44,8 @@ Int = npt.NDArray[np.int64]
 
 #: ranks whose groups are tried where the smallest that fits is asked for
 _TENSOR_LIMIT: Final = 8
+#: formats told where a model does not fit, the widest first: those that models are published in
+_NARROWER: Final = ("fp8", "int4")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -386,14 +388,34 @@ def _split(
             remedy="use smaller widths or a larger group",
         )
     held = weights_size(shape, weights, split.tensor, data, pipeline, split.copies(shape.experts))
+    narrow = _that_fits(shape, device, how, split, weights, cache)
     on = f"each of {split.devices} devices" if split.devices > 1 else "one device"
     raise AnalysisError(
         f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on {on} "
         f"leave no room for keys and values in {format_quantity(device.memory, 'size')} at a "
         f"memory share of {how.memory_share:g}",
         place=place,
-        remedy="use more devices for a replica, narrower weights, or parts with more memory",
+        remedy=f"use more devices for a replica, {narrow or 'narrower weights'}, or parts with more memory",
     )
+
+
+def _that_fits(
+    shape: TransformerShape,
+    device: Device,
+    how: Scheduling,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+) -> str:
+    """The widest format narrower than that asked with which a model fits and a device can count, in words; or none."""
+    for form in (FORMATS[name] for name in _NARROWER if FORMATS[name].size.value < weights.size.value):
+        try:
+            device.runs_as(form)
+        except AnalysisError:
+            continue
+        if _capacity(shape, device, how, split, form, cache, "value") > 0:
+            return f"{form.name} weights, with which it fits there (weights={form.name})"
+    return ""
 
 
 def _replicas(asked: Deployment, parts: Int, island: Int, split: Split, place: str) -> Int:
@@ -430,6 +452,9 @@ def _findings_of(asked: Deployment, chosen: Chosen, replicas: Int, count: int) -
         taken = f"{chosen.release.title} is" if near else "what its releases have in common is"
         text = f"{named} of {asked.engine} is not known: {taken} taken, in a wide band"
         found.append(Finding("SERVE-RELEASE", Severity.WARNING, text, (), "give a release that was measured"))
+    if not asked.graph:
+        text = "without captured graphs joining the devices is slower, and so are all kernels, by what is not known"
+        found.append(Finding("SERVE-EAGER", Severity.WARNING, text, (), "take times per token for the least there are"))
     if replicas.size < count:
         text = f"{count - replicas.size} of {count} accelerators of the group are left idle"
         found.append(Finding("SERVE-IDLE", Severity.INFO, text, (), "set replicas to 0, or choose other widths"))
@@ -487,10 +512,11 @@ def _joins(joined: Sequence[CollectiveSituation], split: Split, graph: bool) -> 
     near = situation.servers == 1 and situation.intra_path.is_nvlink and split.tensor <= _TENSOR_LIMIT
 
     def reduce(size: Bytes) -> Seconds:
-        library = Seconds(time_over(situation, "all-reduce", size).time)
-        if not near:
-            return library
-        return min(library, small_all_reduce(split.tensor, size, link, graph=graph))
+        joined = Seconds(time_over(situation, "all-reduce", size).time)
+        if near:
+            joined = min(joined, small_all_reduce(split.tensor, size, link))
+        # outside a graph either kernel is launched by itself
+        return joined if graph else Seconds(joined + EAGER.value)
 
     def exchange(size: Bytes) -> Seconds:
         # tokens to where their experts are, and back

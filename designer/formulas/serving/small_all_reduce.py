@@ -45,8 +45,8 @@ def _at(table: MappingProxyType[int, Constant], ranks: int) -> float:
     return table[known[-1]].value
 
 
-def small_all_reduce(ranks: int, size: Bytes, link: BytesPerSecond, *, graph: bool = True) -> Seconds:
-    """Time of one [s].
+def small_all_reduce(ranks: int, size: Bytes, link: BytesPerSecond) -> Seconds:
+    """Time of one within a captured graph [s]; outside, `EAGER` is added.
 
     Parameters
     ----------
@@ -54,14 +54,12 @@ def small_all_reduce(ranks: int, size: Bytes, link: BytesPerSecond, *, graph: bo
         The message [B].
     link
         What every rank can send [B/s].
-    graph
-        True if it is part of a captured graph, so that nothing is launched.
     """
     if ranks < 2:
         return Seconds(0.0)
     moved = size * 2 * (ranks - 1) / ranks
     begin = _at(FIRST, ranks) + _at(MORE, ranks) * -math.expm1(-size / KNEE.value)
-    return Seconds(begin + moved / (_at(SHARE, ranks) * link) + (0.0 if graph else EAGER.value))
+    return Seconds(begin + moved / (_at(SHARE, ranks) * link))
 
 
 FORMULA: Final = Formula(

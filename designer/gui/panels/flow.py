@@ -181,6 +181,8 @@ class FlowPanel(Panel):
             self._words.put(self._below(view.numbers))
         if view.binding is not None:
             self._words.put(self._sentence("Binding", view.binding, self.theme.bad))
+        for also in view.also:
+            self._words.put(self._sentence("And", also, self.theme.bad))
         if view.next is not None:
             self._words.put(self._sentence("Next", view.next, self.theme.muted))
 
@@ -237,7 +239,7 @@ class FlowPanel(Panel):
         top = in_row(tag, (name, 1), spacing=4)
         lines.addLayout(top)
         lines.addWidget(quiet(sentence.body))
-        gain = flow.gain_text(sentence.gain, len(sentence.ids) > 1)
+        gain = flow.gain_text(sentence.gain, sentence.count > 1)
         if gain:
             lines.addWidget(quiet(gain[0].upper() + gain[1:] + ".", "good" if "%" in gain else "muted"))
         return box

@@ -55,11 +55,6 @@ class SectionBox(QWidget):
         in_column(self.head, self.body, on=self, margins=FLUSH, spacing=0)
         self.head.toggled.connect(self._open)
 
-    def show_section(self, section: Section) -> None:
-        """Show another section."""
-        for _ in self.showing(section):
-            pass
-
     def showing(self, section: Section) -> Iterator[None]:
         """Show another section, a line a step. Lines stay in this box, used or idle: a widget that moves is dressed
         anew by Qt, which takes longer than all else.

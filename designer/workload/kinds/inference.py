@@ -1,7 +1,7 @@
 """Inference in batches: vision, speech, ranking and embedding models, by the scenarios of MLPerf and as video."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from designer.errors import AnalysisError
 from designer.workload.inference import Inference
@@ -9,6 +9,8 @@ from designer.workload.kind import Setting, WorkloadKind
 
 SCENARIOS = ("server", "single-stream", "multi-stream", "offline", "video")
 PRECISIONS = ("fp16", "bf16", "fp32", "fp8", "int8")
+#: more samples than this tell nothing more, and take minutes
+_LOOKED_LIMIT: Final = 1_000_000
 SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
@@ -25,8 +27,11 @@ def lower(settings: Mapping[str, Any]) -> Inference:
         raise AnalysisError("a query of no samples", place="query", remedy="give 1 or more")
     if not s["model"].strip() and not (s["flop"] and s["weights"]):
         raise AnalysisError("no model is named", place="model", remedy="name one, or give flop and weights")
-    if s["sequence"] < 1 or s["count"] < 1:
-        raise AnalysisError("no tokens or no samples", place="sequence", remedy="give 1 or more of both")
+    if s["sequence"] < 1:
+        raise AnalysisError("a sample of no tokens", place="sequence", remedy="give 1 or more")
+    if not 1 <= s["count"] <= _LOOKED_LIMIT:
+        text = f"{s['count']:,} samples are too many to look at" if s["count"] else "no sample is looked at"
+        raise AnalysisError(text, place="count", remedy=f"look at 1 to {_LOOKED_LIMIT:,}")
     return Inference(
         "inference",
         s["model"].strip(),

@@ -112,6 +112,9 @@ def test_instances_of_a_gpu_serve_beside_each_other() -> None:
     ("changes", "words"),
     [
         ({"batch": 0}, "no samples"),
+        ({"count": 0}, "no sample is looked at"),
+        ({"count": 10**8}, "100,000,000 samples are too many"),
+        ({"sequence": 0}, "no tokens"),
         ({"model": ""}, "no model is named"),
         ({"model": "no-such"}, "no model"),
         ({"scenario": "video", "streams": 0}, "no stream"),
