@@ -92,7 +92,8 @@ ensure_python() {
 
 checksum() { if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi; }
 
-# ensure_venv NAME EXTRAS: a virtual environment in the checkout that holds the project (editable) with these extras.
+# ensure_venv NAME EXTRAS [OPTION...]: a virtual environment in the checkout that holds the project (editable) with these
+# extras, installed with these options of pip.
 # A stamp inside it remembers for which place and which pyproject.toml it was made, so the second time is quick.
 ensure_venv() {
   local venv="$root/$1" extras="$2" stamp="$root/$1/designer.stamp" now place="" hash="" holds="" extra complete=yes
@@ -116,7 +117,7 @@ ensure_venv() {
   extras="$(tr ',' '\n' <<<"$extras,$holds" | sort -u | sed '/^$/d' | paste -sd, -)"
   say "installing designer[$extras] into $1; the first time takes a few minutes"
   rm -f "$stamp"
-  "$venv/bin/python" -m pip install --quiet --editable "$root[$extras]" </dev/null >&2
+  "$venv/bin/python" -m pip install --quiet "${@:3}" --editable "$root[$extras]" </dev/null >&2
   # A wheel brings its bytecode along; an editable install would compile at every start where none may be written.
   "$venv/bin/python" -m compileall -q "$root/designer" || true
   printf '%s\n' "$root" "$now" "$extras" >"$stamp"

@@ -73,6 +73,26 @@ def test_accept_prints_the_sheet_and_judges(capsys: pytest.CaptureFixture[str], 
     assert causes[0]["faults"][0]["where"] == "gpu1"
 
 
+def test_accept_does_not_call_well_what_it_could_not_judge(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """nccl-tests ran on one GPU alone: nothing can be compared, which is no sign that nothing is wrong."""
+    head = "# nThread 1 nGpus 1\n# Using devices\n#  Rank  0 Group  0 Pid  1 on n1 device  0 [0x1b] NVIDIA A100\n"
+    head += "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+    row = "  1073741824     268435456     float     sum      -1   8200.0  130.94  229.15      0\n"
+    alone = tmp_path / "alone.txt"
+    alone.write_text(head + row)
+    assert main(["accept", "hgx-a100-4", "--results", str(alone)]) == 2
+    refused = capsys.readouterr()
+    assert "none of these results can be judged" in refused.err
+    assert "nothing is wrong" not in refused.out
+    burn = tmp_path / "burn.txt"
+    burn.write_text("100.0%  proc'd: 9 (135000 Gflop/s) - 9 (135000 Gflop/s) - 9 (134800 Gflop/s)\n")
+    code, found = document(capsys, "accept", "hgx-a100-4", "--results", str(alone), str(burn))
+    assert code == 0
+    assert found["not_judged"] == ["all_reduce:gpu0@1073741824"]
+    assert main(["accept", "hgx-a100-4", "--results", str(alone), str(burn)]) == 0
+    assert "not judged" in capsys.readouterr().out
+
+
 def test_accept_refuses_what_is_no_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     other = tmp_path / "letter.txt"
     other.write_text("dear all")

@@ -37,9 +37,22 @@ def harmless(done: subprocess.CompletedProcess[bytes]) -> str:
     return text
 
 
+_OUTPUTS = (">&-", "2>&-", ">&- 2>&-", "<&-", "| true", "| head -c 1 >/dev/null")
+
+
 @_POSIX
-@pytest.mark.parametrize("command", ["--help", "--version", "analyze --help", "templates", "templates --json"])
-@pytest.mark.parametrize("output", [">&-", "2>&-", ">&- 2>&-", "<&-", "| true", "| head -c 1 >/dev/null"])
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        *((command, output) for command in ("--help", "templates") for output in _OUTPUTS),
+        # what is written in the same way meets only the two that differ: nowhere to write to, and nobody who reads
+        *(
+            (command, output)
+            for command in ("--version", "analyze --help", "templates --json")
+            for output in (">&-", "| true")
+        ),
+    ],
+)
 def test_streams_that_are_closed_or_that_nobody_reads(command: str, output: str) -> None:
     done = shell(f"set -o pipefail; $D {command} {output}")
     harmless(done)
@@ -71,7 +84,7 @@ def test_standard_input_without_end() -> None:
     assert done.returncode == 2
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 @pytest.mark.parametrize("command", ["templates", "summary dgx-a100", "analyze dgx-a100 --workload h2d", "analyze no"])
 def test_output_that_is_not_utf8(encoding: str, command: str) -> None:
     done = shell(f"$D {command}", PYTHONIOENCODING=encoding)

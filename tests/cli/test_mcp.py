@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from tests.cli.calling import CHECKOUT, process
 
 anyio = pytest.importorskip("anyio")
+
 # loading it takes seconds, in every process that collects tests
 if find_spec("mcp") is None:
     pytest.skip("the tools belong to the mcp extra", allow_module_level=True)
@@ -22,45 +24,74 @@ if find_spec("mcp") is None:
 Call = Callable[..., Awaitable[dict[str, Any]]]
 
 
-def talk(folder: Path, body: Callable[[Call], Awaitable[None]], *options: str) -> None:
-    """Run `body` against a server in `folder`; what it is given calls a tool and answers its data or ``error``."""
-    from mcp import Client, StdioServerParameters
-    from mcp.client.stdio import stdio_client
-
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "designer", "mcp", str(folder), *options],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
-        cwd=str(CHECKOUT),
-    )
-
-    async def main() -> None:
-        async with Client(stdio_client(server)) as client:
-
-            async def call(tool: str, **arguments: Any) -> dict[str, Any]:
-                answer = await client.call_tool(tool, arguments)
-                text = "".join(getattr(c, "text", "") for c in answer.content)
-                if answer.is_error:
-                    return {"error": text}
-                return json.loads(text)
-
-            call.client = client  # type: ignore[attr-defined]
-            with anyio.fail_after(300):
-                await body(call)
-
-    anyio.run(main)
+@pytest.fixture(scope="module")
+def outer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the folder of the servers stands."""
+    (made := tmp_path_factory.mktemp("outer")).joinpath("designs").mkdir()
+    return made
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    inside = tmp_path / "designs"
-    inside.mkdir()
+def folder(outer: Path) -> Path:
+    """The folder of the servers, with one design in it and one beside it, and nothing else."""
+    inside = outer / "designs"
+    for file in inside.iterdir():
+        file.unlink()
     (inside / "a.design.json").write_bytes((CHECKOUT / "templates" / "hgx-h100-8.design.json").read_bytes())
-    (tmp_path / "secret.design.json").write_bytes((inside / "a.design.json").read_bytes())
+    (outer / "secret.design.json").write_bytes((inside / "a.design.json").read_bytes())
     return inside
 
 
-def test_one_opens_analyzes_and_explains(folder: Path) -> None:
+class Talks:
+    """Servers in one folder, one for each set of options, that answer all tests: each takes a second to start."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        from anyio.from_thread import start_blocking_portal
+
+        self._folder, self._stack = folder, stack
+        self._portal = stack.enter_context(start_blocking_portal())
+        self._clients: dict[tuple[str, ...], Any] = {}
+
+    def _client(self, options: tuple[str, ...]) -> Any:
+        from mcp import Client, StdioServerParameters
+        from mcp.client.stdio import stdio_client
+
+        if options not in self._clients:
+            server = StdioServerParameters(
+                command=sys.executable,
+                args=["-m", "designer", "mcp", str(self._folder), *options],
+                env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+                cwd=str(CHECKOUT),
+            )
+            opened = self._portal.wrap_async_context_manager(Client(stdio_client(server)))
+            self._clients[options] = self._stack.enter_context(opened)
+        return self._clients[options]
+
+    def __call__(self, body: Callable[[Call], Awaitable[None]], *options: str) -> None:
+        """Run `body` against a server; what it is given calls a tool and answers its data or ``error``."""
+        client = self._client(options)
+
+        async def call(tool: str, **arguments: Any) -> dict[str, Any]:
+            answer = await client.call_tool(tool, arguments)
+            text = "".join(getattr(c, "text", "") for c in answer.content)
+            return {"error": text} if answer.is_error else json.loads(text)
+
+        call.client = client  # type: ignore[attr-defined]
+
+        async def timed() -> None:
+            with anyio.fail_after(300):
+                await body(call)
+
+        self._portal.call(timed)
+
+
+@pytest.fixture(scope="module")
+def talk(outer: Path) -> Iterator[Talks]:
+    with ExitStack() as stack:
+        yield Talks(outer / "designs", stack)
+
+
+def test_one_opens_analyzes_and_explains(folder: Path, talk: Talks) -> None:
     async def body(call: Call) -> None:
         tools = {t.name: t for t in (await call.client.list_tools()).tools}  # type: ignore[attr-defined]
         assert {"open_design", "edit", "analyze", "explain", "test", "report"} <= tools.keys()
@@ -84,10 +115,10 @@ def test_one_opens_analyzes_and_explains(folder: Path) -> None:
         assert "no metric" in (await call("explain", design="a.design.json", workload=name, metric="x"))["error"]
         assert "What it checks" in (await call("explain_code", code="MEM001"))["page"]
 
-    talk(folder, body)
+    talk(body)
 
 
-def test_edits_are_tried_without_writing_and_illegal_links_get_their_reason(folder: Path) -> None:
+def test_edits_are_tried_without_writing_and_illegal_links_get_their_reason(folder: Path, talk: Talks) -> None:
     file = folder / "a.design.json"
     before = file.read_bytes()
 
@@ -120,12 +151,12 @@ def test_edits_are_tried_without_writing_and_illegal_links_get_their_reason(fold
         unknown = {"parts": {"gpu99": {"type": "gpu/nvidia/h200-sxm"}}}
         assert "no part 'gpu99'" in (await call("edit", design="a.design.json", changes=unknown))["error"]
 
-    talk(folder, body)
+    talk(body)
     assert file.read_bytes() == before
     assert sorted(p.name for p in folder.iterdir()) == ["a.design.json"]
 
 
-def test_what_is_written_is_what_was_tried(folder: Path) -> None:
+def test_what_is_written_is_what_was_tried(folder: Path, talk: Talks) -> None:
     async def body(call: Call) -> None:
         given = {"design": "a.design.json", "set": ["policy.gpudirect=false"], "save_as": "b.design.json"}
         tried = await call("edit", **given)
@@ -141,13 +172,13 @@ def test_what_is_written_is_what_was_tried(folder: Path) -> None:
         template = await call("edit", design="dgx-a100", set=["policy.gpudirect=false"], dry_run=False)
         assert "template cannot be changed" in template["error"]
 
-    talk(folder, body, "--write")
+    talk(body, "--write")
     text = (folder / "r.md").read_text("utf-8")
     assert text.startswith("#")
     assert json.loads((folder / "b.design.json").read_text("utf-8"))["design"]["policy"]["gpudirect"] is False
 
 
-def test_tests_run_and_tell_what_broke(folder: Path) -> None:
+def test_tests_run_and_tell_what_broke(folder: Path, talk: Talks) -> None:
     (folder / "a.checks.toml").write_text(
         '[[check]]\nname = "eight"\nexpect = "parts.gpu == 8"\n[[check]]\nname = "nine"\nexpect = "parts.gpu == 9"\n'
     )
@@ -158,11 +189,11 @@ def test_tests_run_and_tell_what_broke(folder: Path) -> None:
         assert states == {"eight": "held", "nine": "broken"}
         assert told["errors"] == []
 
-    talk(folder, body)
+    talk(body)
 
 
 @pytest.mark.parametrize("write", [(), ("--write",)])
-def test_nothing_outside_the_folder_is_reached(folder: Path, write: tuple[str, ...]) -> None:
+def test_nothing_outside_the_folder_is_reached(folder: Path, talk: Talks, write: tuple[str, ...]) -> None:
     outside = folder.parent / "secret.design.json"
     (folder / "link.design.json").symlink_to(outside)
     (folder / "up").symlink_to(folder.parent)
@@ -198,7 +229,7 @@ def test_nothing_outside_the_folder_is_reached(folder: Path, write: tuple[str, .
         assert "outside" in (await call("edit", design="a.design.json", workloads=[config]))["error"]
         assert "link.design.json" not in (await call("list_designs"))["designs"]
 
-    talk(folder, body, *write)
+    talk(body, *write)
     assert outside.read_bytes() == before
     assert sorted(p.name for p in folder.parent.iterdir()) == ["designs", "secret.design.json"]
 

@@ -97,6 +97,21 @@ def test_many_figures_are_scrolled_and_not_squeezed(window: MainWindow, qtbot: Q
     panel.set_session(None)
 
 
+BINDS = ("arithmetic", "memory bandwidth")
+
+
+def test_prompts_and_answers_are_told_apart() -> None:
+    """Arithmetic holds back prompts, memory bandwidth answers: eight GPUs each, not sixteen alike."""
+    view = flow.flow_view(analyze(open_design("serving-h100-8"), ["chat-70b"]).workloads[0])
+    assert view.binding is not None
+    told = [view.binding, *view.also]
+    assert [one.body.partition(":")[0] for one in told] == ["prompts", "decoding"]
+    assert [one.head.rpartition(" (")[2] for one in told] == [
+        "arithmetic) and 7 alike",
+        "memory bandwidth) and 7 alike",
+    ]
+
+
 def test_more_than_can_be_answered_is_said_before_any_number() -> None:
     spec = WorkloadSpec(id="chat", kind="serving", settings={"rate": "9000 req/s", "count": 300})
     design = open_design("edge-jetson-orin").model_copy(update={"workloads": {"chat": spec}})

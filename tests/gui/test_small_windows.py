@@ -153,29 +153,40 @@ def sized(
     qapp.setFont(before)
 
 
-def test_no_text_of_the_window_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+def test_no_text_of_the_panels_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+    """Each panel in each theme; the window around it, which themes do not move, with every panel once."""
     assert sized.docks is not None
     panels = sized.docks.panels
+
+    def settle() -> None:
+        # panels are redrawn one a turn, and laid out in the next
+        qtbot.waitUntil(lambda: not any(panel.pending for panel in panels.values()))
+        QApplication.processEvents()
+
     seen = 0
     for look in THEMES:
         sized.set_theme(look)
-        for name in sized.docks.docks:
+        settle()
+        found = problems(sized)
+        assert not found, f"{look}: {found}"
+        for name, dock in sized.docks.docks.items():
             sized.show_panel(name)
             QApplication.processEvents()
             panels[name].flush()
-            # panels are redrawn one a turn, and laid out in the next
-            qtbot.waitUntil(lambda: not any(panel.pending for panel in panels.values()))
-            QApplication.processEvents()
-            found = problems(sized)
+            settle()
+            found = problems(sized if look == THEMES[0] else dock)
             assert not found, f"{name}, {look}: {found}"
             seen += 1
     assert seen >= 30
+    of_the_inspector(sized, qtbot)
 
 
-def test_no_text_of_the_inspector_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+def of_the_inspector(sized: MainWindow, qtbot: QtBot) -> None:
+    """A part and a link in it."""
     assert sized.document is not None
     assert sized.docks is not None
     session = sized.document.session
+    sized.set_theme("light")
     sized.show_panel("inspector")
     for what in ("parts", "links"):
         first = next(iter(getattr(session.design, what)))
@@ -187,7 +198,12 @@ def test_no_text_of_the_inspector_is_cut_or_covered(sized: MainWindow, qtbot: Qt
     assert rows
 
 
-def test_no_text_of_what_to_change_and_of_failures_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+def test_no_text_of_long_tables_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+    of_what_to_change_and_of_failures(sized, qtbot)
+    of_a_comparison_and_of_the_waivers(sized, qtbot)
+
+
+def of_what_to_change_and_of_failures(sized: MainWindow, qtbot: QtBot) -> None:
     assert sized.docks is not None
     sized.show_panel("decisions")
     panel = sized.docks.panels["decisions"]
@@ -202,11 +218,27 @@ def test_no_text_of_what_to_change_and_of_failures_is_cut_or_covered(sized: Main
         assert not table.horizontalScrollBar().isVisible()
 
 
+def of_a_comparison_and_of_the_waivers(sized: MainWindow, qtbot: QtBot) -> None:
+    assert sized.docks is not None
+    panel = sized.docks.compare
+    sized.show_panel("compare")
+    panel.choose("template: NVIDIA DGX H200 (8 × H200)")
+    qtbot.waitUntil(lambda: panel._answer is not None, timeout=60_000)
+    assert len(panel.table.lines.lines) > 10
+    assert not problems(sized)
+    panel.pictured.click()
+    assert not problems(sized)
+    sized.show_panel("findings")
+    sized.docks.findings.show_waivers()
+    sized.docks.findings.flush()
+    assert not problems(sized)
+
+
 def test_no_text_is_cut_or_covered_where_a_point_is_two_pixels() -> None:
     """A screen of 3840 × 2160 at 200 %: the platform is told so when the program starts, so it is another process."""
-    tests = [f"{__file__}::test_no_text_of_{what}" for what in _AT_TWO]
+    test = f"{__file__}::test_no_text_of_the_panels_is_cut_or_covered[1920-100]"
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", test],
         cwd=Path(__file__).parents[2],
         env={**os.environ, "QT_SCALE_FACTOR": "2", "QT_QPA_PLATFORM": "offscreen"},
         capture_output=True,
@@ -215,13 +247,7 @@ def test_no_text_is_cut_or_covered_where_a_point_is_two_pixels() -> None:
         check=False,
     )
     assert ran.returncode == 0, ran.stdout[-3000:]
-    assert f"{len(_AT_TWO)} passed" in ran.stdout
-
-
-_AT_TWO = (
-    "the_window_is_cut_or_covered[1920-100]",
-    "the_inspector_is_cut_or_covered[1920-100]",
-)
+    assert "1 passed" in ran.stdout
 
 
 @pytest.mark.parametrize("scale", [100, 200])
@@ -281,22 +307,6 @@ def test_no_text_of_the_start_page_is_cut_or_covered(
         found += problems(window)
     qapp.setFont(before)
     assert not found
-
-
-def test_no_text_of_a_comparison_or_of_the_waivers_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
-    assert sized.docks is not None
-    panel = sized.docks.compare
-    sized.show_panel("compare")
-    panel.choose("template: NVIDIA DGX H200 (8 × H200)")
-    qtbot.waitUntil(lambda: panel._answer is not None, timeout=60_000)
-    assert len(panel.table.lines.lines) > 10
-    assert not problems(sized)
-    panel.pictured.click()
-    assert not problems(sized)
-    sized.show_panel("findings")
-    sized.docks.findings.show_waivers()
-    sized.docks.findings.flush()
-    assert not problems(sized)
 
 
 def test_sides_fold_where_there_is_no_room_and_come_back(window: MainWindow, qtbot: QtBot) -> None:

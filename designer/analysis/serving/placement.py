@@ -25,7 +25,7 @@ from designer.errors import AnalysisError, CatalogError, raised_as
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveSituation
 from designer.formulas.serving._device import Device
-from designer.formulas.serving._number_format import NumberFormat, number_format
+from designer.formulas.serving._number_format import FORMATS, NumberFormat, number_format
 from designer.formulas.serving._release import Release, Scheduling
 from designer.formulas.serving.kv_size import kv_size
 from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
@@ -44,6 +44,8 @@ Int = npt.NDArray[np.int64]
 
 #: ranks whose groups are tried where the smallest that fits is asked for
 _TENSOR_LIMIT: Final = 8
+#: formats told where a model does not fit, the widest first: those that models are published in
+_NARROWER: Final = ("fp8", "int4")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -386,14 +388,34 @@ def _split(
             remedy="use smaller widths or a larger group",
         )
     held = weights_size(shape, weights, split.tensor, data, pipeline, split.copies(shape.experts))
+    narrow = _that_fits(shape, device, how, split, weights, cache)
     on = f"each of {split.devices} devices" if split.devices > 1 else "one device"
     raise AnalysisError(
         f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on {on} "
         f"leave no room for keys and values in {format_quantity(device.memory, 'size')} at a "
         f"memory share of {how.memory_share:g}",
         place=place,
-        remedy="use more devices for a replica, narrower weights, or parts with more memory",
+        remedy=f"use more devices for a replica, {narrow or 'narrower weights'}, or parts with more memory",
     )
+
+
+def _that_fits(
+    shape: TransformerShape,
+    device: Device,
+    how: Scheduling,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+) -> str:
+    """The widest format narrower than that asked with which a model fits and a device can count, in words; or none."""
+    for form in (FORMATS[name] for name in _NARROWER if FORMATS[name].size.value < weights.size.value):
+        try:
+            device.runs_as(form)
+        except AnalysisError:
+            continue
+        if _capacity(shape, device, how, split, form, cache, "value") > 0:
+            return f"{form.name} weights, with which it fits there (weights={form.name})"
+    return ""
 
 
 def _replicas(asked: Deployment, parts: Int, island: Int, split: Split, place: str) -> Int:

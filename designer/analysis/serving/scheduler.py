@@ -305,6 +305,8 @@ def engine(
     whose = [-1]  # request of every version
     order: list[tuple[int, int]] = []  # (request, version) by admission, for preemption
     version = 0
+    # said here: worked out from all that it comes from, and from itself, the checker of types takes ten seconds
+    take: int
     split, split_done = -1, 0  # the one prompt that is being split, and how much of it is done
     now, count = 0.0, 0  # time, and steps in which requests decoded
     running = cached = context = promised = 0

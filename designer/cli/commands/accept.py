@@ -9,7 +9,7 @@ from designer.cli.command import Command
 from designer.cli.design import add_design
 
 if TYPE_CHECKING:
-    from designer.decisions.acceptance import Expected, Judged
+    from designer.decisions.acceptance import Expected, Judged, Trial
     from designer.decisions.acceptance_causes import Cause
 
 _MORE = (
@@ -37,10 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the sheet, or judge results."""
     from designer.cli.design import opened
-    from designer.cli.output import print_json, shown_file
+    from designer.cli.output import paragraph, print_json, shown_file
     from designer.decisions.acceptance import Judged, Machine, Promises, expected
     from designer.decisions.acceptance_causes import explain
-    from designer.errors import DesignerError
+    from designer.errors import DesignerError, FormatError
 
     design = opened(options).design
     head = {"design": {"name": design.name, "file": shown_file(options.design)}}
@@ -55,18 +55,31 @@ def run(options: argparse.Namespace) -> int:
         machine = Machine(design)
         promises = Promises(machine)
         judged: list[Judged] = []
+        others: list[str] = []
         for reading in _readings(options.results, machine):
             promised = promises.of(reading.trial)
             if promised is not None:
                 judged.append(Judged(promised, reading.value))
+            else:
+                others.append(reading.trial.id)
+        if not judged:
+            # nothing compared is no sign that nothing is wrong
+            raise FormatError(
+                f"none of these results can be judged on this design: {', '.join(others[:4])}",
+                place="--results",
+                remedy="designer accept without --results lists the tests that it has",
+            )
     except DesignerError as error:
         raise error if error.file else error.at(file=options.design) from None
     causes = explain(machine, judged)
     if options.json:
         results = [_judged_document(j) for j in judged]
-        print_json({**head, "results": results, "causes": [_cause_document(c) for c in causes]})
+        told = {"results": results, "not_judged": others, "causes": [_cause_document(c) for c in causes]}
+        print_json({**head, **told})
     else:
         _print_results(design.name, judged, causes)
+        if others:
+            print(paragraph("", f"not judged, the design promises nothing for them: {', '.join(others)}", "  "))
     return 1 if any(not j.passed for j in judged) else 0
 
 
@@ -143,12 +156,20 @@ def _print_sheet(name: str, rows: list[Expected]) -> None:
         print(f"{line[0]}, {line[1]}:\n  {line[-1]}")
 
 
+def _about(trial: Trial) -> str:
+    """The parts of a test, and the bytes it moves where it comes in several sizes."""
+    from designer.units import write
+
+    between = trial.parts[0] if len(trial.parts) == 1 else f"{trial.parts[0]} … {trial.parts[-1]}"
+    return f"{between}, {write(trial.size, 'size')}" if trial.size else between
+
+
 def _sheet_row(alike: list[Expected]) -> tuple[str, ...]:
     from designer.units import format_si
 
     first = alike[0]
     e, trial = first.estimate, first.trial
-    about = trial.parts[0] if len(trial.parts) == 1 else f"{trial.parts[0]} … {trial.parts[-1]}"
+    about = _about(trial)
     more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
     band = f"{format_si(e.low, e.unit)} – {format_si(e.high, e.unit)}"
     limit = format_si(first.limit, e.unit)
@@ -160,10 +181,10 @@ def _print_results(name: str, judged: list[Judged], causes: list[Cause]) -> None
     from designer.units import format_si
 
     failed = [j for j in judged if not j.passed]
-    print(f"{name}: {len(judged)} results, {len(failed)} below their limit\n")
+    print(f"{name}: {len(judged)} result{'s' * (len(judged) != 1)}, {len(failed)} below the limit\n")
     rows = [
         (
-            j.expected.trial.id,
+            f"{j.expected.trial.sort}, {_about(j.expected.trial)}",
             format_si(j.measured, j.expected.estimate.unit),
             format_si(j.expected.estimate.value, j.expected.estimate.unit),
             format_si(j.expected.limit, j.expected.estimate.unit),

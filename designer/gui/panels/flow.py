@@ -24,6 +24,7 @@ from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import flow
 from designer.gui.viewmodels.places import picked_of
+from designer.plain_text import HEADING, in_one_line
 
 if TYPE_CHECKING:
     from designer.gui.figures.view import FigureView
@@ -166,7 +167,7 @@ class FlowPanel(Panel):
     def _write(self, view: flow.FlowView) -> None:
         self._words.let_go()
         self._cells = []
-        title = Label(view.title, role="title", wrap=True)
+        title = Label(in_one_line(view.title, HEADING), role="title", wrap=True)
         self._words.put(title)
         if view.trouble:
             self._words.put(quiet(view.trouble))
@@ -180,6 +181,8 @@ class FlowPanel(Panel):
             self._words.put(self._below(view.numbers))
         if view.binding is not None:
             self._words.put(self._sentence("Binding", view.binding, self.theme.bad))
+        for also in view.also:
+            self._words.put(self._sentence("And", also, self.theme.bad))
         if view.next is not None:
             self._words.put(self._sentence("Next", view.next, self.theme.muted))
 
@@ -236,7 +239,7 @@ class FlowPanel(Panel):
         top = in_row(tag, (name, 1), spacing=4)
         lines.addLayout(top)
         lines.addWidget(quiet(sentence.body))
-        gain = flow.gain_text(sentence.gain, len(sentence.ids) > 1)
+        gain = flow.gain_text(sentence.gain, sentence.count > 1)
         if gain:
             lines.addWidget(quiet(gain[0].upper() + gain[1:] + ".", "good" if "%" in gain else "muted"))
         return box

@@ -169,6 +169,8 @@ class Sentence:
     body: str
     ids: tuple[str, ...]
     gain: float | None = None
+    #: how many parts or links it is about; one of them may stand for all
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,8 @@ class FlowView:
     trouble: str = ""
     #: what is wrong with the answer, before any of its numbers is read
     warning: str = ""
+    #: what binds as well, in another way: of a served model prompts by one thing and answers by another
+    also: tuple[Sentence, ...] = ()
 
 
 #: abbreviations in names of metrics, as the field writes them
@@ -270,8 +274,21 @@ def flow_view(
     numbers = tuple(number(n, result.metrics[n], of_step, known.get(n)) for n in names)
     listed = result.flows
     flows = Rows(one=lambda i: _choice(listed[i], block), count=min(len(listed), _LISTED))
-    binding, after = sentence(result.binding, block), sentence(result.next, block)
-    return FlowView(headline(result), numbers, binding, after, flows, warning=_warning(result))
+    apart = [sentence(group, block) for group in _apart(result)]
+    binding, after = apart[0] if apart else None, sentence(result.next, block)
+    also = tuple(one for one in apart[1:] if one is not None)
+    return FlowView(headline(result), numbers, binding, after, flows, warning=_warning(result), also=also)
+
+
+def _apart(result: WorkloadResult) -> list[tuple[Bottleneck, ...]]:
+    """What binds a served model, each kind of part or limit by itself; of others all of it together."""
+    if result.kind != "inference":
+        return [result.binding] if result.binding else []
+    found: dict[str, tuple[Bottleneck, ...]] = {}
+    for one in result.binding:
+        key = one.label if one.what in ("part", "limit") else one.what
+        found[key] = (*found.get(key, ()), one)
+    return list(found.values())
 
 
 def _warning(result: WorkloadResult) -> str:
@@ -307,7 +324,7 @@ def sentence(bottlenecks: tuple[Bottleneck, ...], block: Block | None = None) ->
         # what people look for is where it is: of what kind it is stands below
         name, why = link[1], f"{link[2]}, {why}"
     head = name if n == 1 else f"{name} and {n - 1} alike" if n > 2 else f"{name} and one alike"
-    return Sentence(head, _PERCENT.sub(" %", why), tuple(b.id for b in bottlenecks), first.gain)
+    return Sentence(head, _PERCENT.sub(" %", why), tuple(b.id for b in bottlenecks), first.gain, n)
 
 
 def gain_text(gain: float | None, many: bool) -> str:

@@ -269,6 +269,18 @@ def test_bad_input_is_refused_in_words(changes: Mapping[str, object], words: str
     assert told.value.remedy
 
 
+@pytest.mark.parametrize(("template", "fits"), [("hgx-h200-8", "fp8"), ("hgx-h100-8", "int4")])
+def test_a_model_that_does_not_fit_names_weights_that_do(template: str, fits: str) -> None:
+    """671 billion weights on eight devices: 168 GB each in 16 bit, 84 GB in 8 bit, 45 GB in 4 with scales. 90 % of
+    141 GB leave room for the second, of 80 GB only for the third. What is told does serve."""
+    settings = {"model": "deepseek-v3", "rate": "0.1 1/s", "prompt": 500, "output": 50}
+    with pytest.raises(AnalysisError) as told:
+        served(template, weights="bf16", replicas=1, tensor=8, **settings)
+    assert f"weights={fits}" in told.value.remedy
+    fitting = served(template, weights=fits, replicas=1, tensor=8, **settings)
+    assert value(fitting, "kv_capacity") > 1000
+
+
 def test_a_trace_is_read_and_its_prefixes_are_found(tmp_path: Path) -> None:
     rows = [
         {"timestamp": 250 * k, "input_length": 1024, "output_length": 20 + k % 5, "hash_ids": [k % 3, 100 + k % 7]}
