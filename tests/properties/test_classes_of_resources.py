@@ -25,7 +25,7 @@ from designer.analysis.staging import staged
 from designer.analysis.study import run_workload
 from designer.design.document import Block, Design, Policy, WorkloadSpec
 from designer.design.elaborate import elaborate
-from designer.design.legality import usage
+from designer.design.port_usage import usage
 from designer.interchange.templates import open_design
 from designer.memo import forget
 from tests.designs import pods

@@ -196,15 +196,6 @@ class Run:
         count = len(self.stands_for)
         return self.intervals.at(time, count, self._number(program))[self.stands_for]
 
-    def utilization_at(self, time: float, program: str = "") -> Float:
-        """(n_resources,) load ÷ capacity just after a time [1]; engines by slots; 0 where nothing gets through."""
-        capacity = self.capacity_at(time)
-        for engine, count in self._slots().items():
-            capacity[engine] = count
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = self.load_at(time, program) / capacity
-        return np.where(np.isfinite(share), share, 0.0)
-
     def channels_mean(self, begin: float = 0.0, end: float = math.inf) -> Float:
         """(n_channels,) mean utilisation of every channel between two times [1]."""
         return self._channels(self._shares(self.mean_load(begin, end)))

@@ -25,6 +25,7 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels import inspector, sweep
 from designer.gui.viewmodels.forms import Entry, Form, Section
 from designer.gui.viewmodels.members import Shown
+from designer.plain_text import HEADING, in_one_line
 
 if TYPE_CHECKING:
     from designer.design.edit import Edit
@@ -53,11 +54,6 @@ class SectionBox(QWidget):
         self.lines = in_column(on=self.body, margins=(4, 0, 0, 6), spacing=1)
         in_column(self.head, self.body, on=self, margins=FLUSH, spacing=0)
         self.head.toggled.connect(self._open)
-
-    def show_section(self, section: Section) -> None:
-        """Show another section."""
-        for _ in self.showing(section):
-            pass
 
     def showing(self, section: Section) -> Iterator[None]:
         """Show another section, a line a step. Lines stay in this box, used or idle: a widget that moves is dressed
@@ -337,7 +333,7 @@ class InspectorPanel(Panel):
         self._whole = True
 
     def _head(self, form: Form) -> None:
-        self.title.setText(form.title)
+        self.title.setText(in_one_line(form.title, HEADING))
         self.subtitle.setText(form.subtitle)
         self.subtitle.setVisible(bool(form.subtitle))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.design.document import Part, with_changes
-from designer.design.legality import Overfull, overfull
+from designer.design.port_usage import Overfull, overfull
 from designer.fields import Quantity
 from designer.findings import Finding, Severity
 from designer.interchange.foreign.importer import Imported

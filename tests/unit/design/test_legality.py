@@ -8,10 +8,11 @@ import pytest
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType
-from designer.design import legality
+from designer.design import port_usage
 from designer.design.document import Design, Link, Part, Wiring, with_changes
 from designer.design.integrity import examine
-from designer.design.legality import can_connect, can_contain, can_move_into, free_ports, overfull, usage
+from designer.design.legality import can_connect, can_contain, can_move_into, free_ports
+from designer.design.port_usage import overfull, usage
 from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.interchange.importing import read_any
@@ -270,19 +271,19 @@ def test_too_many_links_are_the_same_errors_whether_types_or_parts_are_asked(mon
         ("a5", 3, 2),
         ("cpu", 64, 48),
     ]
-    monkeypatch.setattr(legality, "_FEW_TYPES", 0)
+    monkeypatch.setattr(port_usage, "_FEW_TYPES", 0)
     assert list(overfull(design)) == by_type
 
 
 def test_ports_of_parts_of_one_type_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    count = legality._port_count
+    count = port_usage.port_count
 
     def counted(design: Design, part: Part, ports: object) -> int | None:
         asked.append(part.id)
         return count(design, part, ports)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(legality, "_port_count", counted)
+    monkeypatch.setattr(port_usage, "port_count", counted)
     design = cluster(12)
     usage(design)
     assert list(overfull(design)) == []

@@ -7,7 +7,7 @@ from designer.design.address import Ref
 from designer.design.document import Design
 from designer.design.elaborate import elaborate
 from designer.design.geometry import Geometry, lay_out
-from designer.design.legality import overfull
+from designer.design.port_usage import overfull
 from designer.gui.canvas.adding import add, item_of
 from designer.gui.canvas.bulk import Rule, connect_all, rules_of
 from designer.interchange.templates import open_design

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from designer.design.elaborate import elaborate
-from designer.design.legality import overfull
+from designer.design.port_usage import overfull
 from designer.errors import FormatError
 from designer.interchange.generating import generate, generators
 from designer.interchange.native.reader import loads

@@ -19,7 +19,7 @@ from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Block, Design, LinkValues, Part
 from designer.design.elaborate import elaborate
 from designer.design.geometry import lay_out
-from designer.design.legality import usage
+from designer.design.port_usage import usage
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import dumps
 from designer.sources import Status

@@ -9,6 +9,7 @@ from designer.analysis.clock.frames import Frames
 from designer.analysis.simulation import Failure, Simulation, simulate
 from designer.interchange.templates import open_design
 from designer.workload.program import Compute, Delay, Move, Program, Step
+from tests.moments import utilization
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def test_frames_tell_what_the_run_tells(busy: Simulation):
     for time in (0.0, run.end, *rng.uniform(0, run.end, 40)):
         assert np.allclose(frames.at(time), run.load_at(time)[frames.resources], rtol=1e-9, atol=1.0)
         load, share = frames.channels(time)
-        assert np.allclose(share, run._channels(run.utilization_at(time)), atol=1e-9)
+        assert np.allclose(share, run._channels(utilization(run, time)), atol=1e-9)
         assert (load >= 0).all()
     for _ in range(40):
         begin, end = sorted(rng.uniform(0, run.end, 2))

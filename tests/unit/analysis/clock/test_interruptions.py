@@ -16,6 +16,7 @@ from designer.analysis.study import analyze
 from designer.design.document import Design
 from designer.interchange.templates import open_design
 from designer.report.traces import chrome_trace
+from tests.moments import utilization
 from tests.unit.analysis.clock.test_restarts import prices, program
 from tests.unit.analysis.clock.test_serving import BASE, IN_VM, with_workloads
 
@@ -81,7 +82,7 @@ def test_a_server_that_fails_takes_all_that_is_in_it() -> None:
     design = open_design("hgx-h100-8")
     run = run_of(design, "storage-to-gpus", "resnet-50", until=6.0, failures=(Failure("server", 2.0),))
     assert {one.program for one in interruptions(run)} == {"storage-to-gpus", "resnet-50"}
-    assert not run._channels(run.utilization_at(3.0)).any()
+    assert not run._channels(utilization(run, 3.0)).any()
     assert any(f.code == "CLOCK-STUCK" and len(f.text) < 300 for f in run.findings)
     saving = {
         "model": "resnet-50",

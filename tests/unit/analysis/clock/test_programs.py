@@ -19,6 +19,7 @@ from designer.analysis.steady import period_of, settle
 from designer.errors import AnalysisError
 from designer.workload.program import Arrivals, Compute, Delay, Mark, Measure, Move, Program, Step
 from tests.geometric_precopy import precopy_geometric
+from tests.moments import utilization
 from tests.precopy import Precopy
 
 
@@ -384,9 +385,9 @@ def test_a_run_outlives_what_is_priced_after_it():
     run = play(table, [job_of(Program("a", (Step("m", Move("memory", "gpu0", 1e9)),)))])
     before = run.load_at(run.end / 2)
     play(table, [job_of(Program("b", (Step("c", Compute("gpus", 1.0)), Step("m", Move("memory", "gpus", 1e9)))))])
-    assert run.utilization_at(run.end / 2).shape == before.shape
+    assert utilization(run, run.end / 2).shape == before.shape
     assert run.load_at(run.end / 2) == pytest.approx(before)
-    assert run.utilization_at(run.end / 2).max() <= 1 + 1e-9
+    assert utilization(run, run.end / 2).max() <= 1 + 1e-9
 
 
 def test_a_metric_that_cannot_be_reported_yet_is_said():
