@@ -20,6 +20,7 @@ BUILT-MISWIRED         error          A cable leads to the wrong place
 BUILT-UNPLANNED        warning        Equipment was built that is not in the design
 CHANNELS-CUT           info           Only the busiest channels are listed
 CKPT-TOO-OFTEN         error          Checkpoints follow each other faster than they are written
+CLOCK-COLD             info           From when on an engine that starts cold answers
 CLOCK-LONG             warning        The simulation ended early, with its budget of events used up
 CLOCK-MEMORY           error          Workloads want more memory together than a part has
 CLOCK-MET              info           A workload was slowed by another one

@@ -13,6 +13,8 @@ DIRECTIONAL: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _OBEYED: Final = re.compile(f"[{''.join(map(chr, (*_CONTROLS, *DIRECTIONAL)))}]")
 #: a line may be broken here
 BREAK: Final = "\u200b"
+#: a heading of more is no heading
+HEADING: Final = 120
 #: the language of the desktop does not matter: the program speaks English
 MONTHS: Final = (
     "January",
@@ -42,7 +44,7 @@ def in_one_line(text: str, most: int = LONGEST) -> str:
     return " ".join(harmless(shortened(text, most)).split())
 
 
-def breakable(text: str, most: int = 32) -> str:
+def breakable(text: str, most: int = 20) -> str:
     """The text with places to break at, which nobody sees, in words of more letters than `most`: a word without end
     would have what it stands in grow until it fits.
     """

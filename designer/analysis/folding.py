@@ -28,7 +28,7 @@ from designer.analysis.legs import Legs, join_legs
 from designer.analysis.network import Network
 from designer.analysis.routes import crossings
 from designer.analysis.routing.host_paths import Rules
-from designer.analysis.structure import STRUCTURES_LIMIT, Structure, digest, structure_of
+from designer.analysis.structure import Structure, digest, structure_of
 from designer.memo import Store, memo
 
 Int = npt.NDArray[np.int64]
@@ -180,9 +180,11 @@ def fold(
 
 #: numbers kept of classes of flows, for each structure: 16 MB
 _KEPT_LIMIT: Final = 2_000_000
+#: structures they are kept for: that shown, those before and after an edit, and another to compare with
+_FOLDED_LIMIT: Final = 4
 
 
-@memo(most=STRUCTURES_LIMIT)
+@memo(most=_FOLDED_LIMIT)
 def _kept(_structure: Structure) -> Store[tuple[Fold | None]]:
     return Store(_KEPT_LIMIT)
 

@@ -34,6 +34,8 @@ ALIKE_LIMIT: Final = 256
 FEW_ROWS_LIMIT: Final = 16
 #: resources of hops told one by one, kept for so many [B]
 LIFTED_LIMIT: Final = 64_000_000
+#: classes of channels kept: of the largest clusters those of two [B]
+CLASSES_LIMIT: Final = 24_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -411,7 +413,7 @@ def _classes_size(found: tuple[ChannelClasses, tuple[Float, ...]]) -> int:
     return found[0].of.nbytes
 
 
-@memo(most=STRUCTURES_LIMIT, size=_classes_size, budget=LIFTED_LIMIT)
+@memo(most=STRUCTURES_LIMIT, size=_classes_size, budget=CLASSES_LIMIT)
 def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[ChannelClasses, tuple[Float, ...]]:
     plain = tuple(hops.plain for hops in sides)
     if frame.departs is not None and None not in plain:

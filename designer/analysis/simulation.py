@@ -15,6 +15,7 @@ from designer.analysis.failure_events import Failure, changes_of_links, changes_
 from designer.analysis.measures import GROUPS_LIMIT, Band, banded, bands_of, main_metric, values_of
 from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
 from designer.analysis.network import build_network
+from designer.analysis.serving.clocked import ENGINE_START
 from designer.analysis.serving.felt import Felt
 from designer.analysis.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
 from designer.analysis.simulated_jobs import (
@@ -173,6 +174,7 @@ def simulate(
         *([short] if short is not None else ()),
         *_crowded(run),
         *_too_short(jobs, metrics, run),
+        *_started(jobs, run),
         *_slower(slow),
         *met(meetings),
         *proposed(found),
@@ -316,6 +318,21 @@ def _too_short(jobs: Sequence[Job], metrics: Mapping[str, Mapping[str, Estimate]
         if missing:
             text = f"{', '.join(missing)} of {job.name} cannot be told yet after {run.end:g} s"
             found.append(Finding("CLOCK-SHORT", Severity.WARNING, text, (), "simulate a longer time"))
+    return found
+
+
+def _started(jobs: Sequence[Job], run: Run) -> list[Finding]:
+    """From when on engines that start cold answer."""
+    found: list[Finding] = []
+    for job in jobs:
+        starts = [t for t in run.tasks if t.program == job.name and t.step == ENGINE_START and t.done]
+        if starts and job.name in run.requests:
+            ready = max(t.ended for t in starts)
+            text = (
+                f"{job.name} answers from {format_quantity(ready, 'duration')} on: until then its weights are loaded "
+            )
+            text += "and its engine starts, and requests wait"
+            found.append(Finding("CLOCK-COLD", Severity.INFO, text, (), "read percentiles of a longer time, or warm"))
     return found
 
 

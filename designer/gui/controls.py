@@ -28,8 +28,6 @@ from designer.plain_text import BREAK, breakable, harmless, in_one_line, shorten
 
 #: laying out more characters than this makes the window wait
 _LONGEST: Final = 6000
-#: a heading of more is no heading
-_HEADING: Final = 120
 
 
 class Label(QLabel):
@@ -47,14 +45,13 @@ class Label(QLabel):
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
-        self._heading = role == "title"
         if role:
             self.setProperty("role", role)
         self.setText(text)
 
     def setText(self, text: str) -> None:
         """Show another text."""
-        shown = in_one_line(text, _HEADING) if self._heading else harmless(shortened(text, _LONGEST))
+        shown = harmless(shortened(text, _LONGEST))
         super().setText(breakable(shown) if self.wordWrap() else shown)
 
     def text(self) -> str:

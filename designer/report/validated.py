@@ -118,7 +118,13 @@ def areas() -> tuple[str, ...]:
 
 
 def nearest(kinds: Iterable[str], accelerators: Iterable[str], most: int) -> Sequence[Record]:
-    """Records of workloads of these kinds: those on the same accelerators first, the worst predicted first of all."""
+    """Records of workloads of these kinds, those on the same accelerators first, the worst predicted first of either.
+
+    Records on other accelerators stand in for kinds alone that nobody measured on these.
+    """
     wanted, here = set(kinds), set(accelerators)
     found = [record for record in records() if record.kind in wanted]
-    return sorted(found, key=lambda r: (not here & set(r.accelerators), -r.error, r.id))[:most]
+    same = {record.id: bool(here & set(record.accelerators)) for record in found}
+    known = {record.kind for record in found if same[record.id]}
+    near = [record for record in found if same[record.id] or record.kind not in known]
+    return sorted(near, key=lambda r: (not same[r.id], -r.error, r.id))[:most]

@@ -165,7 +165,7 @@ def _promises(
         title = str(entry.get("name", f"{k + 1}"))
         if title in lines:
             raise FormatError(
-                f"two tests are called {title!r}", file=shown, place=place, remedy="give one another name"
+                f"two tests are called {title!r}", file=shown, place=where, remedy="give one another name"
             )
         lines[title] = _line_of_promise(text, at)
         promises.append(Promise(title, entry["expect"], place, str(entry.get("note", ""))))

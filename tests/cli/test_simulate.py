@@ -78,3 +78,8 @@ def test_a_failure_for_good_is_an_error_that_names_the_link(capsys: pytest.Captu
     error = capsys.readouterr().err
     assert "CLOCK-STUCK" in error
     assert "gpu0" in error
+
+
+def test_a_failure_without_a_time_is_told_with_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "hgx-h100-8", "--workload", "h2d", "--fail", "psw0@1 s"]) == 2
+    assert '"gpu0=60 s"' in capsys.readouterr().err

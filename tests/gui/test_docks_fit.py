@@ -1,5 +1,7 @@
 """Docks at small sizes: columns, titles, legends and numbers fit the width there is."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
@@ -66,6 +68,14 @@ def test_title_names_and_labels_fit_a_figure(qtbot, width) -> None:
     pixels = item.getViewBox().width()
     end = (2e9 - low) / (high - low) * pixels
     assert end + QFontMetricsF(view.font()).horizontalAdvance("+0 %") <= pixels
+
+
+def test_names_beside_a_plot_and_its_title_are_one_line_each(qtbot) -> None:
+    names = ("one\ntwo\u2028three", "plain", "\u202eevil")
+    hostile = replace(WAY, title="Rates of\nall", y=replace(WAY.y, categories=names))
+    view = shown(qtbot, 700, hostile)
+    assert view._elided(names) == ["one two three", "plain", "\ufffdevil"]
+    assert view._title.text() == "Rates of all"
 
 
 def test_the_legend_goes_below_the_title_where_it_is_narrow(qtbot) -> None:

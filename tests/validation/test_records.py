@@ -11,6 +11,7 @@ import designer
 from designer.formulas.scoring import Sided
 from designer.report.assembly import compose_report
 from designer.report.document import Table, plain
+from designer.report.renderers.markdown import to_markdown
 from designer.report.settings import Chosen, Settings
 from designer.report.validated import Record, nearest, records, score
 from tests.validation.records import FILE, outcomes, rows
@@ -75,3 +76,18 @@ def test_the_chapter_tells_what_was_never_measured(template: str, said: str) -> 
     measured = {r.kind for r in records()}
     assert any("none" in row for row in cells) == (template == "serving-l40s-4")
     assert ("serving" in measured) is False
+
+
+def test_others_stand_in_only_for_what_nobody_measured_here() -> None:
+    """Copies were measured on GB200, collectives were not: those of other machines are told apart, copies of others
+    are left out."""
+    found = nearest(["transfer", "collective"], {"gpu/nvidia/gb200"}, 40)
+    own = [record for record in found if "gpu/nvidia/gb200" in record.accelerators]
+    assert own
+    assert found[: len(own)] == own
+    assert {record.kind for record in own} == {"transfer"}
+    assert {record.kind for record in found[len(own) :]} == {"collective"}
+    told = to_markdown(compose_report([designer.open_design("gb200-nvl72")]))
+    chapter = told[told.index('<a id="validation">') :]
+    assert chapter.index("Its accelerators") < chapter.index("gb200-tray") < chapter.index("Others, where nobody")
+    assert "measured collective on these accelerators: other machines stand in" in chapter

@@ -169,7 +169,10 @@ def serve(
     if open_loop and rate > _FULL_TOLERANCE * most[0]:
         more = enough(rate * replicas, most[0], placement)
         together = at_once(placement, requests)
-        if together < CROWDED.value:
+        slots = placement.scheduling.slots
+        if slots < min(CROWDED.value, together):
+            more += f", or let an engine take more than {slots} at once"
+        elif together < CROWDED.value:
             more += f"; wider replicas have more room: keys and values of {counted(together)} requests fit in one"
         findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together", more))
         return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas, tier=tier)

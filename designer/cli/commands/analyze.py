@@ -73,7 +73,7 @@ def _print_workload(result: WorkloadResult, named: Naming) -> None:
     for sources, mark in marks.items():
         print(paragraph(f"  from {mark}: ", ", ".join(sources) or "the design alone"))
     for title, bottlenecks in (("binding", result.binding), ("next", result.next)):
-        _print_bottlenecks(title, bottlenecks, named)
+        _print_bottlenecks(title, bottlenecks, named, _gaining(result))
     for told in result.tables.values():
         _print_table(told, named)
     print()
@@ -103,7 +103,13 @@ def _print_table(told: Table, named: Naming) -> None:
     print(table([told.columns[i].name for i in kept], rows, numbers, margin="  "))
 
 
-def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: Naming) -> None:
+def _gaining(result: WorkloadResult) -> str:
+    """What gains, where that is not the whole: of flows at different rates the slowest."""
+    rates = [flow.rate for flow in result.flows] if result.kind == "transfer" else []
+    return " for the slowest flow" if rates and max(rates) > min(rates) * (1 + 1e-6) else ""
+
+
+def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: Naming, gaining: str) -> None:
     """Bottlenecks, those that read alike on one line."""
     from designer.cli.output import paragraph
 
@@ -111,14 +117,14 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: N
         return
     joint = bottlenecks[0].gain_together
     several = len(bottlenecks) > 1 or bottlenecks[0].alike > 1
-    gain = f"   (all together twice as wide: {joint:.2f}×)" if joint is not None and several else ""
+    gain = f"   (all together twice as wide: {joint:.2f}×{gaining})" if joint is not None and several else ""
     print(f"  {title}:{gain}")
     lines: dict[tuple[str, float | None], list[Bottleneck]] = {}
     for bottleneck in bottlenecks:
         lines.setdefault((bottleneck.why, bottleneck.gain_if_doubled), []).append(bottleneck)
     for (why, alone), alike in list(lines.items())[:8]:
         more = sum(b.alike for b in alike) - 1
-        gain = f" (this one twice as wide: {alone:.2f}×)" if alone is not None else ""
+        gain = f" (this one twice as wide: {alone:.2f}×{gaining})" if alone is not None else ""
         # what is no channel is told in words, with paths in them
         label = named.way(alike[0].label) if alike[0].what == "channel" else named(alike[0].label)
         text = f"{label}{f' and {more:,} alike' if more else ''}: {named(why)}{gain}"

@@ -167,7 +167,8 @@ def _pair(text: str, place: str) -> tuple[str, float]:
 
     name, found, time = text.rpartition("=")
     if not found or not name:
-        raise UnitError(f"{text!r} is no name with a time", place=place, remedy='write for example "move=60 s"')
+        example = "h2d=60 s" if place == "--start" else "gpu0=60 s"
+        raise UnitError(f"{text!r} is no name with a time", place=place, remedy=f'write for example "{example}"')
     return name, _time(time, place)
 
 

@@ -30,6 +30,7 @@ from designer.gui.figures.plot import Plot
 from designer.gui.figures.value_axis import ValueAxis, axis_text
 from designer.gui.layouts import FLUSH, in_column
 from designer.gui.theme import Theme
+from designer.plain_text import in_one_line
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
 
 _BAR: Final = 0.52
@@ -135,7 +136,7 @@ class FigureView(QWidget):
         narrow = bold.horizontalAdvance(figure.title) + self._legend.sizeHint().width() + 16 > room
         self._legend.setWordWrap(narrow)
         self._head.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
-        self._title.setText(bold.elidedText(figure.title, Qt.TextElideMode.ElideMiddle, room))
+        self._title.setText(bold.elidedText(in_one_line(figure.title), Qt.TextElideMode.ElideMiddle, room))
         for side, axis in (("bottom", figure.x), ("left", figure.y)):
             if axis.categories:
                 item = plot.item.getAxis(side)
@@ -185,7 +186,8 @@ class FigureView(QWidget):
         metrics = QFontMetricsF(self.font())
         longest = min(_LONGEST, max(60.0, self.width() * _NAMES_SHARE))
         # what leads to the parts goes first; the whole name is read by hovering
-        short = (n if metrics.horizontalAdvance(n) <= longest else _LEADING.sub("", n) for n in names)
+        lines = (in_one_line(n) for n in names)
+        short = (n if metrics.horizontalAdvance(n) <= longest else _LEADING.sub("", n) for n in lines)
         return [self._broken(n, metrics, longest, len(names)) for n in short]
 
     def _broken(self, name: str, metrics: QFontMetricsF, longest: float, rows: int) -> str:

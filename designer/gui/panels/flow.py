@@ -24,6 +24,7 @@ from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import flow
 from designer.gui.viewmodels.places import picked_of
+from designer.plain_text import HEADING, in_one_line
 
 if TYPE_CHECKING:
     from designer.gui.figures.view import FigureView
@@ -166,7 +167,7 @@ class FlowPanel(Panel):
     def _write(self, view: flow.FlowView) -> None:
         self._words.let_go()
         self._cells = []
-        title = Label(view.title, role="title", wrap=True)
+        title = Label(in_one_line(view.title, HEADING), role="title", wrap=True)
         self._words.put(title)
         if view.trouble:
             self._words.put(quiet(view.trouble))

@@ -25,6 +25,7 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels import inspector, sweep
 from designer.gui.viewmodels.forms import Entry, Form, Section
 from designer.gui.viewmodels.members import Shown
+from designer.plain_text import HEADING, in_one_line
 
 if TYPE_CHECKING:
     from designer.design.edit import Edit
@@ -332,7 +333,7 @@ class InspectorPanel(Panel):
         self._whole = True
 
     def _head(self, form: Form) -> None:
-        self.title.setText(form.title)
+        self.title.setText(in_one_line(form.title, HEADING))
         self.subtitle.setText(form.subtitle)
         self.subtitle.setVisible(bool(form.subtitle))
 

@@ -242,7 +242,10 @@ def _limits(context: Context) -> Table | None:
         "What limits each workload",
         heads,
         tuple(row for _, row in rows[:7]),
-        note=rich("Red: a target is missed through this limit. Grey: the machine is used as intended."),
+        note=rich(
+            "Red: a target is missed through this limit. Grey: the machine is used as intended. Doubled is the capacity"
+            " alone of all that ties there, for the slowest of several flows; a purchase may bring more or less."
+        ),
     )
 
 

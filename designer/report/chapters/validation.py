@@ -48,6 +48,12 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     if stranger:
         names = listed([_title(subject, name) for name in stranger])
         follows.append(rich(f"Nothing among the records was measured on {names}."))
+    elsewhere = [kind for kind in kinds if kind not in unmeasured and not any(r.kind == kind for r in same)]
+    if same and elsewhere:
+        names = listed([_named(kind).lower() for kind in elsewhere])
+        follows.append(
+            rich(f"Nobody among the records measured {names} on these accelerators: other machines stand in.")
+        )
     missed = [record for record in same if record.inside is False]
     if missed:
         follows.append(
@@ -144,7 +150,12 @@ def _by_kind(used: Mapping[str, int], here: set[str]) -> Table:
 
 def _nearest(found: Sequence[Record], here: set[str]) -> Table:
     rows: list[Row] = []
-    for record in found:
+    own = sum(bool(here & set(record.accelerators)) for record in found)
+    for number, record in enumerate(found):
+        if number in (0, own) and 0 < own < len(found):
+            rows.append(
+                Row((strong("Its accelerators" if number < own else "Others, where nobody measured its own"),), "group")
+            )
         estimate = Estimate(record.predicted, record.low, record.high, record.unit)
         inside = record.inside
         verdict = muted("a limit") if inside is None else text("yes") if inside else text("no", "alarm")
@@ -170,7 +181,7 @@ def _nearest(found: Sequence[Record], here: set[str]) -> Table:
         Head("80 % band", _R),
         Head("In it"),
     )
-    whose = "with its accelerators" if any(here & set(record.accelerators) for record in found) else "with others"
+    whose = "with others" if not own else "with its accelerators" if own == len(found) else ""
     return Table("The nearest measurements, worst predicted first", heads, tuple(rows), whose, small=True)
 
 

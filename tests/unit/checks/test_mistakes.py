@@ -51,6 +51,10 @@ def test_a_mistake_is_told_with_its_line(
 @pytest.mark.parametrize(
     ("line", "told"),
     [
+        (
+            "expect = 'h2d.rate >= 3 GB/s'\n[[check]]\nname = \"fed\"\nexpect = '1 == 1'",
+            "line 8, check[1]: two tests are",
+        ),
         ("expct = 'h2d.rate >= 3 GB/s'", "line 5, check[0].expct: 'expct' is not known"),
         ("expect = h2d.rate >= 3 GB/s", "(at line 7, column 10) — correct it there; promises stand in quotes"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,3 +92,17 @@ def finite(value: Any) -> Any:
 @given(DOCUMENTS | st.lists(st.dictionaries(st.text(max_size=2), LEAVES, max_size=3)), st.booleans())
 def test_json_reads_as_that_of_the_standard_library(document: Any, ascii_only: bool) -> None:
     assert as_json(document, ascii_only=ascii_only) == json.dumps(finite(document), ensure_ascii=ascii_only, indent=1)
+
+
+@pytest.mark.parametrize(("lanes", "told"), [(8, True), (16, False)])
+def test_a_gain_says_when_it_is_of_the_slowest_flow(
+    lanes: int, told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One GPU of four at half its lanes: twice as wide its copy takes half the time, and all four together gain 1/7."""
+    design = designer.edit(designer.open_design("hgx-a100-4"), set=[f"links.cpu0--gpu0.lanes={lanes}"])
+    file = tmp_path / "one.design.json"
+    designer.save_design(design, file)
+    assert main(["analyze", str(file), "--workload", "h2d"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "twice as wide" in words
+    assert ("2.00× for the slowest flow" in words) == told

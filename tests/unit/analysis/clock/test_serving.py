@@ -239,12 +239,16 @@ def test_a_cold_start_takes_what_the_analysis_says() -> None:
     """Weights over the drawn path, then the engine: the first answer waits for both."""
     settings = {**BASE, "storage": "storage", "readers": 8, "count": 50, "rate": "2 1/s"}
     design = with_workloads("hgx-h100-8", cold=("serving", {**settings, "cold": True}), warm=("serving", settings))
-    cold = simulated(design, "cold", until=120.0).run
+    answer = simulated(design, "cold", until=120.0)
+    cold = answer.run
     start = designer.analyze(design, ["warm"]).workloads[0].metrics["cold_start_time"].value
     ready = next(t.ended for t in cold.tasks if t.step == "engine start")
     assert ready == pytest.approx(start, rel=0.02)
     run = cold.requests["cold"].run
     assert np.nanmin(run.first) >= ready
+    (told,) = [f.text for f in answer.findings if f.code == "CLOCK-COLD"]
+    assert told.startswith(f"cold answers from {ready:.3g} s on")
+    assert not [f for f in simulated(design, "warm", until=5.0).findings if f.code == "CLOCK-COLD"]
 
 
 def test_more_than_can_be_answered_is_told_and_no_latency() -> None:

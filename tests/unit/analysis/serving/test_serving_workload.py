@@ -153,6 +153,19 @@ def test_room_for_few_requests_is_what_binds() -> None:
     assert held.high < 1.1 * held.value
 
 
+def test_slots_that_hold_requests_back_are_what_binds() -> None:
+    """One request at a time: two at once answer nearly twice as many, as a step reads all weights for either."""
+    one = served(slots=1, rate="20 1/s")
+    assert one.binding[0].label == "requests at once"
+    assert one.binding[0].gain == pytest.approx(
+        value(served(slots=2, rate="20 1/s"), "most_requests_per_second") / value(one, "most_requests_per_second"),
+        rel=0.05,
+    )
+    (told,) = [f for f in one.findings if f.code == "SERVE-SATURATED"]
+    assert told.remedy is not None
+    assert "let an engine take more than 1 at once" in told.remedy
+
+
 @pytest.mark.parametrize(
     ("settings", "place", "words"),
     [
