@@ -36,7 +36,7 @@ _NEVER: Final = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix
 
 
 class Folder:
-    """The folder, and what its names stand for."""
+    """The folder, and the files that names in it refer to."""
 
     def __init__(self, root: str | Path) -> None:
         path = Path(root)
@@ -52,7 +52,7 @@ class Folder:
             return False
 
     def file(self, name: str) -> Path:
-        """The file or folder a name stands for, inside; nothing is said of whether it exists.
+        """The file or folder inside that a name refers to, whether or not it exists.
 
         Raises
         ------

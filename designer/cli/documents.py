@@ -92,7 +92,7 @@ def bottleneck_document(bottleneck: Bottleneck) -> dict[str, Any]:
 
 
 def ids_of(block: Block, way: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """What a block holds, groups opened once."""
+    """The parts, links and wirings of a block and of its groups, whose content is listed once."""
     for part in block.parts.values():
         yield way + part.id, {"what": "part", "kind": part.kind, "type": part.type}
     for link in block.links.values():

@@ -262,7 +262,7 @@ _bar_length = 0
 
 
 def clear_bar() -> None:
-    """Take the progress bar away, where one stands."""
+    """Remove the progress bar if one is shown."""
     global _bar_length
     if _bar_length:
         sys.stderr.write("\r" + " " * _bar_length + "\r")

@@ -17,7 +17,7 @@ _FORMAT: Final = "designer-proposals"
 
 
 class Kept:
-    """What was worked out, a line each; a line that was cut off when the search was stopped counts as none."""
+    """Finished results, one per line; a line cut off when the search was stopped is ignored."""
 
     def __init__(self, path: Path, question: Question) -> None:
         self._head = {"format": _FORMAT, "version": 2, "question": _digest(question)}

@@ -166,7 +166,7 @@ class Question:
         return found
 
     def title(self, chosen: Settings) -> str:
-        """Choices in a line, without the family where there is one alone."""
+        """Choices on one line; the family is left out if there is only one."""
         return ", ".join(chosen[1:] if len(self.families) == 1 else chosen) or "all of them"
 
     def design(self, settings: Settings) -> Design:
@@ -308,7 +308,7 @@ class Question:
         return found
 
     def worth(self, settings: Settings) -> Worth:
-        """The analysis of the design, beside its bill."""
+        """The analysis of the design, and its bill of materials."""
         try:
             design = self.design(settings)
             bill = self._bill(design)

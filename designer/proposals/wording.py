@@ -62,7 +62,7 @@ def reasons(found: Proposals) -> list[str]:
 
 
 def impossible(question: Question, search: Search, found: Found, nearest: Sequence[Nearest]) -> str:
-    """What stands in the way, in a sentence."""
+    """A sentence that names what makes the goal impossible."""
     measures = {m.name: m for m in question.measures}
     if nearest:
         first = nearest[0]

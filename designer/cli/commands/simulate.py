@@ -191,7 +191,7 @@ def _write(found: Simulation, trace: Path) -> None:
 
 
 def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> dict[str, Any]:
-    """The JSON that scripts rely on; ends of bands that were not worked out are null."""
+    """The JSON that scripts rely on; the ends of bands that were not computed are null."""
     from designer.analysis.clock.interruptions import interruptions
     from designer.cli.output import finding_dict
 
@@ -267,7 +267,7 @@ def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> d
 
 
 def busiest(found: Simulation, count: int = 8) -> list[tuple[Any, float]]:
-    """What was busiest in the mean, those alike told once, and its share of its capacity [1]."""
+    """The busiest resources on average, alike ones listed once, and the share of capacity each used [1]."""
     return found.run.busiest(count)
 
 

@@ -80,7 +80,7 @@ class Landing:
 
 
 def item_of(kind: str, part_type: PartType | None) -> NewItem:
-    """What a kind and type of the palette put in."""
+    """The parts that an entry of the palette adds."""
     width, height = card_size(kind)
     if part_type is not None:
         server = whole_servers().get(part_type.id) if kind == "server" else None
@@ -145,7 +145,7 @@ def holder(geometry: Geometry, chosen: Sequence[int], kind: str) -> int:
 
 
 def place_in(geometry: Geometry, box: int, kind: str) -> tuple[float, float]:
-    """Where a part of a kind is put in a container: beside those of its kind, else in a row below all there is."""
+    """The place of a new part in a container: next to parts of its kind, else in a row below everything."""
     within = np.flatnonzero(geometry.parent == box)
     rects = geometry.rect[within]
     if not len(within):
@@ -159,7 +159,7 @@ def place_in(geometry: Geometry, box: int, kind: str) -> tuple[float, float]:
 
 
 def attach(geometry: Geometry, item: NewItem, box: int) -> Landing | None:
-    """Put a part beside the one it was dropped on, linked to it as far as that can be; None if that takes no links."""
+    """Put a part next to the one it was dropped on, and link the two if possible; None if that part takes no links."""
     target = geometry.thing(box)
     if item.clip or not isinstance(target, Part) or not _has_ports(target.kind) or not _has_ports(item.kind):
         return None

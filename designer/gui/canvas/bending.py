@@ -62,7 +62,7 @@ class Bendable:
 
 
 def bendable(geometry: Geometry, connection: int) -> Bendable | None:
-    """What of a connection can be bent; None where one end contains the other."""
+    """The part of a connection that can be bent; None if one end contains the other."""
     a, b = int(geometry.connection_a[connection]), int(geometry.connection_b[connection])
     one, other = _around(geometry, a), _around(geometry, b)
     same = 0
@@ -77,7 +77,7 @@ def bendable(geometry: Geometry, connection: int) -> Bendable | None:
 
 
 def follows_pattern(geometry: Geometry, connection: int) -> bool:
-    """Whether a connection stands for links of a pattern alone: those cannot be bent."""
+    """True if all links of a connection come from a wiring pattern; such a connection cannot be bent."""
     return not any(link.what == "links" for link in geometry.connection_links(connection)[1])
 
 

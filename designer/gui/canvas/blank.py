@@ -21,7 +21,7 @@ _WAYS: Final = (
 
 
 class Blank(QWidget):
-    """A few lines in the middle of a canvas on which nothing stands yet."""
+    """A few lines of help in the middle of an empty canvas."""
 
     def __init__(self, theme: CanvasTheme, over: QWidget) -> None:
         super().__init__(over)

@@ -61,7 +61,7 @@ class NicEnd:
 
     @property
     def many(self) -> bool:
-        """True if it stands for one NIC in each member of a group."""
+        """True if it means one NIC in each member of a group."""
         return "[*]" in self.path
 
 
@@ -77,7 +77,7 @@ class _Plan:
 
 
 def holds_nics(geometry: Geometry, box: int) -> bool:
-    """True if a box is a server, rack or group, which is connected by what is in it."""
+    """True if a box is a server, rack or group: its NICs are connected, not the box itself."""
     thing = geometry.thing(box)
     if isinstance(thing, Group):
         return len([p for p in thing.content.parts.values() if _ports(p.kind)]) != 1 or bool(thing.content.groups)

@@ -42,7 +42,7 @@ class Camera(QObject):
 
     @property
     def target(self) -> View:
-        """Where the view will be at the end of a glide."""
+        """The view at the end of the running animation."""
         return self._target if self.gliding else self.view
 
     def set(self, view: View) -> None:

@@ -182,7 +182,7 @@ class Canvas(ResultsView):
         self.hint_changed.emit(hint)
 
     def move_machine(self, vm_id: str, host: str) -> bool:
-        """Move a virtual machine to another host as one step, and tell what the migration takes; or why it cannot."""
+        """Move a virtual machine to another host as one step; report what the migration takes, or why it is refused."""
         return self._moves.move(vm_id, host)
 
     def warn(self, text: str) -> None:
@@ -242,7 +242,7 @@ class Canvas(ResultsView):
             pass
 
     def add_part(self, kind: str, type_id: str = "", wanted: QuickAdd | None = None) -> bool:
-        """Add a part where it was asked for, linked to what it was asked from; as one step."""
+        """Add a part at the requested place, linked to the part the request came from, as one step."""
         part_type = self.part_type(type_id) if type_id else None
         geometry = self.scene.geometry
         item = item_of(kind, part_type)
@@ -269,7 +269,7 @@ class Canvas(ResultsView):
         return free_point(self.view, self.scene.view_state.bounds, self.scene.geometry.rect, width, height)
 
     def paste_here(self, text: str | None = None) -> bool:
-        """Paste at the pointer if it is over the canvas, else beside the originals."""
+        """Paste at the pointer if it is over the canvas, else next to the originals."""
         at = self._at
         if self.underMouse() and self.rect().contains(at.toPoint()):
             x, y = self.view.to_scene(at.x(), at.y())
@@ -279,7 +279,7 @@ class Canvas(ResultsView):
     # ---- what is over the scene
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
-        """What is selected, what binds, and what the tool draws."""
+        """The selection, the bottlenecks, and what the active tool draws."""
         view_state, scene = self.scene.view_state, self.scene
         found: list[Batch] = []
         if view_state.lifted is None:

@@ -33,7 +33,7 @@ _ROOM_FOR_GRIP: Final = 40.0
 
 
 def selection(view_state: ViewState, frame: Frame, region: Rect, boxes: Int, connections: Int) -> list[Batch]:
-    """Outlines of what is selected and in sight."""
+    """Outlines of the selected boxes in view."""
     found: list[Batch] = []
     theme = view_state.theme
     if len(boxes):
@@ -86,7 +86,7 @@ def side_points(frame: Frame, rect: Float) -> Float:
 
 
 def guides(lines: Iterable[Guide], frame: Frame, colour: str) -> list[Batch]:
-    """Lines that show what is in line."""
+    """Alignment guides."""
     data = np.array(list(lines), dtype=np.float64).reshape(-1, 2, 2)
     if not len(data):
         return []

@@ -317,7 +317,7 @@ def insert(geometry: Geometry, connection: int, kind: str, part_type: PartType |
 
 
 def thread(geometry: Geometry, connection: int, box: int) -> Offer:
-    """The edit that puts a part that stands free into a link."""
+    """The edit that inserts an unconnected part into a link."""
     within, links = geometry.connection_links(connection)
     own, ref = geometry.address(box)
     if len(links) != 1 or links[0].what != "links" or own != within or ref.what != "parts":
@@ -360,7 +360,7 @@ def _shared_container(
 
 
 def connection_picks(geometry: Geometry, connection: int) -> frozenset[Picked]:
-    """The links and wirings a connection stands for."""
+    """The links and wirings drawn as one connection."""
     within, links = geometry.connection_links(connection)
     return frozenset((within, Ref(link.what, link.id)) for link in links)
 

@@ -40,7 +40,7 @@ class Area(Enum):
 
 
 class Hit(NamedTuple):
-    """What was hit, and the number of the box or connection."""
+    """What kind of thing was hit, and the number of the box or connection."""
 
     area: Area
     number: int = -1

@@ -28,7 +28,7 @@ class LegendPlate:
 
     @property
     def extent(self) -> tuple[int, int]:
-        """Width and height in device pixels; zeros while nothing is told."""
+        """Width and height in device pixels; zeros while there is nothing to explain."""
         return (self._pixels.width(), self._pixels.height()) if self._pixels is not None else (0, 0)
 
     def paint(

@@ -21,7 +21,7 @@ HEAVY: Final = 1500
 
 
 class Board(Protocol):
-    """What moves need of a canvas."""
+    """The part of the canvas that moves of machines use."""
 
     session: Session
     scene: Scene
@@ -46,7 +46,7 @@ class MachineMoves(QObject):
         parent.destroyed.connect(self._jobs.close)
 
     def move(self, vm_id: str, host: str) -> bool:
-        """Move a machine as one step, and tell what the migration takes, or why it stays; False if it does so at once.
+        """Move a machine as one step and report what the migration takes; False if it is refused at once.
 
         It goes as the workload shown says: under the conditions of a migration, else beside its traffic.
         """

@@ -110,7 +110,7 @@ class ResultsView(Viewport):
     # ---- virtual machines and members
 
     def set_machines(self, machines: Machines | None) -> None:
-        """Show where virtual machines stand; a view that showed all goes on doing so."""
+        """Show the placement of virtual machines; a view that showed the whole design is fitted again."""
         self._show_machines(machines, self.scene.show_machines)
 
     @property

@@ -164,7 +164,7 @@ class Scene:
     def set_result(
         self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
     ) -> bool:
-        """Show loads and what binds; False if that is what is shown."""
+        """Show loads and bottlenecks; False if they are shown already."""
         old, design = self._loads, self.geometry.design
         same = (binding, parts) == (self._binding, self._bottleneck_parts)
         same = same and self._by_id is None and design is self._loads_of and not self._stale
@@ -376,7 +376,7 @@ def _changed_things(old: Geometry, new: Geometry) -> Int | None:
 
 
 def summary_text(scene: Scene) -> str:
-    """What the canvas shows, in words, for screen readers."""
+    """A description of the canvas for screen readers."""
     geometry = scene.geometry
     chosen = len(scene.selected) + len(scene.selected_connections)
     return f"{geometry.design.title or geometry.design.name}: {len(geometry)} things, {chosen} selected"

@@ -16,7 +16,7 @@ MOST_NEIGHBOURS: Final = 200
 
 
 class Guide(NamedTuple):
-    """A line that shows what is in line; scene units."""
+    """An alignment guide [scene unit]."""
 
     x1: float
     y1: float
@@ -33,7 +33,7 @@ class Snapped(NamedTuple):
 
 
 def snapped(moving: tuple[float, float, float, float], dx: float, dy: float, others: Float, reach: float) -> Snapped:
-    """Where a rectangle moved by a distance comes to rest.
+    """The place a rectangle snaps to when it is moved by a distance.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def step_marks(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
 
 
 def step_at(view_state: ViewState, frame: Frame, x: float, y: float) -> tuple[int, int]:
-    """The group whose arrow is at a point of device pixels, and by how many members it leads on; −1 and 0 for none."""
+    """The group whose arrow is at a point [px], and how many members it steps by; −1 and 0 for none."""
     groups, rects = step_marks(view_state, frame)
     hit = (rects[:, :, 0] <= x) & (x < rects[:, :, 0] + rects[:, :, 2])
     hit &= (rects[:, :, 1] <= y) & (y < rects[:, :, 1] + rects[:, :, 3])

@@ -130,7 +130,7 @@ class TileCache(QObject):
         self.surface.repair(QRegion(QRect(*low, high[0] - low[0], high[1] - low[1])))
 
     def cost(self, frame: Frame, region: Rect | None = None) -> float:
-        """What drawing a frame takes, roughly, if things are spread evenly [µs]."""
+        """A rough estimate of the time to draw a frame, with things spread evenly [µs]."""
         view_state = self._view_state()
         x, y, w, h = frame.scene((0.0, 0.0, float(self.surface.width), float(self.surface.height)))
         if region is not None:

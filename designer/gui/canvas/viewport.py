@@ -110,7 +110,7 @@ class Viewport(QWidget):
         self._better()
 
     def image(self, scale: float = 1.0, selected_only: bool = False, transparent: bool = False) -> QImage:
-        """The whole design, or what is selected, with all detail."""
+        """The whole design, or the selection, in full detail."""
         boxes = self.scene.selected if selected_only and len(self.scene.selected) else None
         rect = self.scene.view_state.bounds if boxes is None else self.scene.region(boxes)
         return picture(self.scene.view_state, self.batch_painter, rect, scale, transparent)
@@ -156,7 +156,7 @@ class Viewport(QWidget):
         return left > LEGEND[0] or bottom < view.height - LEGEND[1]
 
     def zoom_to_selection(self) -> None:
-        """Show what is selected, as large as fits."""
+        """Zoom to the selection."""
         scene = self.scene
         if len(scene.selected) or len(scene.selected_connections):
             rect = scene.region(scene.selected, scene.selected_connections)
@@ -231,7 +231,7 @@ class Viewport(QWidget):
             self._ticker.stop()
 
     def advance(self) -> bool:
-        """Do what is done at each tick of the slow clock; False if nothing is left to do."""
+        """Do the work of one tick of the slow timer; False if there is nothing left to do."""
         return False
 
     # ---- Qt events
@@ -253,7 +253,7 @@ class Viewport(QWidget):
             self.zoom_to_fit(animated=False)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing is drawn for nobody."""
+        """Stop drawing while the canvas is hidden."""
         self.tile_cache.stop()
         self._hold.stop()
         self.camera.stop()

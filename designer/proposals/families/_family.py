@@ -70,7 +70,7 @@ class Family:
 
 @lru_cache(maxsize=64)
 def server_design(name: str) -> Design:
-    """One server with what is in it, from a template or a file, without what stands beside it there.
+    """One server with its contents, from a template or a file; anything else in that design is left out.
 
     Raises
     ------

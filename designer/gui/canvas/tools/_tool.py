@@ -231,7 +231,7 @@ class Tool:
 
 
 class Rest(Protocol):
-    """What the resting tool knows of a press, for tools that a press or a drag begins."""
+    """What the select tool knows about a press, for tools that start with a press or a drag."""
 
     @property
     def host(self) -> ToolCanvas:
@@ -262,7 +262,7 @@ class Rest(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolKind:
-    """A tool as its file declares it, under the name ``TOOL``: how one comes to it, and what menus say of it.
+    """A tool as its file declares it, under the name ``TOOL``: how it is started, and its texts in menus.
 
     Parameters
     ----------

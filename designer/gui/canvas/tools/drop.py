@@ -30,7 +30,7 @@ _MOST = 500
 
 @dataclass(frozen=True, slots=True)
 class Dragged:
-    """What is dragged: a part kind, and the type if one was chosen."""
+    """The part kind being dragged, and its type if one was chosen."""
 
     kind: str
     type_id: str = ""

@@ -50,7 +50,7 @@ class _Aim(Tool):
         self._start = start
 
     def offer_for(self, box: int) -> Offer:
-        """What would be made if `box` were chosen."""
+        """The link that choosing `box` would make."""
         found = self._known.get(box)
         if found is None:
             found = self._known[box] = self._asked(box)
@@ -146,7 +146,7 @@ class _Aim(Tool):
         self.host.finish()
 
     def commit(self) -> None:
-        """Make what is offered, or say why not."""
+        """Make the offered link, or say why it cannot be made."""
         if self.target < 0:
             return
         if self.offer.edit is None:
@@ -191,7 +191,7 @@ class _Aim(Tool):
         return found
 
     def remark(self) -> str:
-        """What stands beside the pointer."""
+        """The text next to the pointer."""
         if self.target < 0:
             return ""
         return self.offer.reason or f"to {self.host.scene.geometry.label(self.target)}"
@@ -345,7 +345,7 @@ class Rehang(_Aim):
 
 
 def connect_selected(host: ToolCanvas) -> None:
-    """Begin to connect what is selected."""
+    """Start connecting the selected parts."""
     scene = host.scene
     view_state = scene.view_state
     cards = [int(b) for b in scene.selected if view_state.boxes.is_card[b] or view_state.geometry.is_container[b]]

@@ -95,7 +95,7 @@ def _count(steps: float) -> int:
 
 
 def replicate(host: ToolCanvas) -> None:
-    """Begin to copy what is selected in rows and columns."""
+    """Start copying the selection into rows and columns."""
     if len(host.scene.selected):
         host.switch(Replicate(host))
     else:

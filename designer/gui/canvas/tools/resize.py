@@ -18,7 +18,7 @@ _SMALLEST = (48.0, 32.0)
 
 
 class Resize(Tool):
-    """The corner follows the pointer up to what stands beside; a container stays as large as what it holds."""
+    """The corner follows the pointer until it meets a neighbour; a container never gets smaller than its contents."""
 
     hint = "Alt: without the grid · Esc cancels"
     cursor = Qt.CursorShape.SizeFDiagCursor
