@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from designer.design.address import Ref
 from designer.design.document import Block, Group, Link, Part, Position, replaced
+from designer.memo import memo
 
 _B = TypeVar("_B", bound=Block)
 Chain = tuple[Ref, ...]
@@ -42,9 +43,7 @@ def moved_along(before: Block, after: _B) -> _B:
     """A block in which things moved or links were hung elsewhere, with the ways drawn by hand moved where both ends
     moved alike, and given up where the ends meet in another container."""
     changed: list[Link] = []
-    for link in after.links.values():
-        if not link.bends:
-            continue
+    for link in _bent(after.links):
         old, ends = tops(before, before.links.get(link.id, link)), tops(after, link)
         steps = {_step(before, after, ref) for ref in ends or ()}
         step = steps.pop() if len(steps) == 1 else None
@@ -54,6 +53,12 @@ def moved_along(before: Block, after: _B) -> _B:
         elif old is None or ends is None or _parent(before, old[0]) != _parent(after, ends[0]):
             changed.append(link.model_copy(update={"bends": ()}))
     return after.model_copy(update={"links": replaced(after.links, changed)}) if changed else after
+
+
+@memo(most=16)
+def _bent(links: Mapping[str, Link]) -> tuple[Link, ...]:
+    """Links drawn by hand; few, and looked for among all of them at every step of a drag."""
+    return tuple(link for link in links.values() if link.bends)
 
 
 def shifted_top(block: _B, dx: int, dy: int) -> _B:
