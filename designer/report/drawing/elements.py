@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from designer.drawing.theme import DASH
@@ -85,7 +86,7 @@ Element = Panel | Stroke | Area | Label | Glyph
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A display list with its frame."""
+    """A display list with its frame; its legend stands from ``legend`` on downwards."""
 
     elements: tuple[Element, ...]
     x: float
@@ -94,6 +95,7 @@ class Picture:
     height: float
     background: str
     title: str = ""
+    legend: float = inf
 
 
 def text_size(picture: Picture) -> float:

@@ -14,6 +14,7 @@ from designer.drawing.compose_badges import _connection_marks, badges
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level, level_at, next_octave
 from designer.drawing.loads import Loads, nothing
+from designer.drawing.picture import full_detail
 from designer.drawing.polylines import distances, straights
 from designer.drawing.short_names import forms, shorter, written
 from designer.drawing.theme import LIGHT
@@ -155,6 +156,24 @@ def test_the_mark_of_a_gpu_that_binds_lies_on_no_other_part() -> None:
         left, top, across, down = rects[other].tolist()
         over = min(x + wide, left + across) - max(x, left), min(y + high, top + down) - max(y, top)
         assert min(over) <= 1, geometry.label(other)
+
+
+def test_the_mark_of_a_drive_that_binds_leaves_its_name_free() -> None:
+    """Drives are low: on their upper edge the mark would lie on the name."""
+    geometry = lay_out(open_design("dgx2"))
+    loads = nothing(geometry)
+    drives = np.array([geometry.label(i).startswith("Drive") for i in range(len(geometry))])
+    view_state = ViewState(
+        geometry, Loads(**{**{f: getattr(loads, f) for f in loads.__slots__}, "box_bottleneck": 1 * drives}), LIGHT
+    )
+    found = full_detail(view_state, 1.0, view_state.bounds)
+    words = [label for batch in found if isinstance(batch, Labels) for label in batch.labels]
+    marks = [drawn(label) for label in words if label.text == "bottleneck"]
+    names = [drawn(label) for label in words if label.text.startswith("Drive ")]
+    assert len(marks) == len(names) == 8
+    for x, y, wide, high in marks:
+        for left, top, across, down in names:
+            assert min(x + wide, left + across) <= max(x, left) or min(y + high, top + down) <= max(y, top)
 
 
 def test_trunks_and_bundles_are_counted_at_fit() -> None:
