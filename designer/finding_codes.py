@@ -186,6 +186,7 @@ SERVE-MIXED            warning        Accelerators of several kinds serve
 SERVE-MORE             info           How much a served model uses, and what more would bring
 SERVE-NEAR             warning        The load is near what the replicas can answer
 SERVE-PROCESSORS       info           Serving engines were measured on accelerators, not on processors
+SERVE-PUBLISHED        warning,info   Weights are served as the model is published
 SERVE-READERS          info           More readers would load the model faster
 SERVE-REFUSED          warning        Long requests are refused
 SERVE-RELEASE          warning        The release of the serving engine is not known

@@ -20,9 +20,10 @@ from designer.analysis.network import Network
 from designer.analysis.routes import route
 from designer.analysis.selection import Traffic
 from designer.analysis.staging import stages
-from designer.analysis.transfer_limits import Extra, client_paths, mounts_of
+from designer.analysis.transfer_limits import Extra, Mounts, client_paths, mounts_of
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer.achievable_fraction import both_directions_share
+from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -66,8 +67,13 @@ class TransferQuestion:
                 np.array(kinds, dtype=np.int64),
             )
         ]
-        mounts = mounts_of(self.network, self.legs)
-        return [*found, *(Meeting(m.flow, m.client, m.usage, m.kind) for m in mounts)]
+        return [*found, *(Meeting(m.flow, m.client, m.usage, m.kind) for m in _mounts(self))]
+
+
+@memo(most=2, each=1)
+def _mounts(question: TransferQuestion) -> list[Mounts]:
+    """Mounts that the flows meet: asked for to find out which flows are alike, and again for the limits of those."""
+    return mounts_of(question.network, question.legs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -349,7 +355,7 @@ class Problem:
         """What one client can get from a storage system through its mount, one limit per server and system."""
         network, net = self.network, self.network.net
         found: list[_Entries] = []
-        for k, mounts in enumerate(mounts_of(network, self.question.legs if self.fold is not None else self.legs)):
+        for k, mounts in enumerate(_mounts(self.question)):
             if not len(mounts.capacity):
                 continue
             flow, client, usage = mounts.flow, mounts.client, mounts.usage

@@ -23,6 +23,7 @@ from designer.workload.model_families import (
     WITHOUT_ATTENTION,
     WITHOUT_GATE,
 )
+from designer.workload.published_formats import UNSAID, PublishedFormat, published_format
 from designer.workload.shape import LARGEST, TransformerShape
 from designer.workload.text_files import read_file
 
@@ -53,6 +54,8 @@ class ConfigResult:
         Longest sequence, 0 if unknown.
     assumptions
         What was not in the file and had to be taken for granted.
+    published
+        What its checkpoint is stored in.
     """
 
     shape: TransformerShape
@@ -60,6 +63,7 @@ class ConfigResult:
     quantization: str
     context_length: int
     assumptions: tuple[str, ...]
+    published: PublishedFormat = UNSAID
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +277,9 @@ class _Reader:
             shape = replace(shape, name=f"{shape.name} {_size(float(shape.parameters))}")
         if self.family not in KNOWN:
             self.assumptions.append(f"model_type {self.family[:40]!r} is not known: read as a gated decoder")
-        return ConfigResult(
-            shape, self._number_format(), self._quantization(), self._context(), tuple(self.assumptions)
-        )
+        dtype = self._number_format()
+        published = published_format(self._quantized(), dtype)
+        return ConfigResult(shape, dtype, self._quantization(), self._context(), tuple(self.assumptions), published)
 
     def _refuse_others(self) -> None:
         heads = any(self.data.get(key) is not None for key in ("num_attention_heads", "n_head", "n_heads"))
@@ -407,8 +411,11 @@ class _Reader:
                     return value.removeprefix("torch.")[:20]
         return ""
 
+    def _quantized(self) -> object:
+        return self.outer.get("quantization_config") or self.data.get("quantization_config")
+
     def _quantization(self) -> str:
-        value = self.outer.get("quantization_config") or self.data.get("quantization_config")
+        value = self._quantized()
         if isinstance(value, dict):
             method = cast("dict[str, object]", value).get("quant_method") or "unknown"
             return str(method)[:40]

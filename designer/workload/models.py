@@ -16,10 +16,11 @@ from designer.resources import assets
 from designer.sources import Status
 from designer.units import Flop, parse
 from designer.workload.entries import check_entry, load_entry
+from designer.workload.published_formats import UNSAID, PublishedFormat
 from designer.workload.shape import ConvolutionalShape, ModelShape, TransformerShape
 
 _KINDS: Final = {"transformer": TransformerShape, "convolutional": ConvolutionalShape}
-_HEADER: Final = {"id", "kind", "title", "aliases", "source", "status", "note", "shape"}
+_HEADER: Final = {"id", "kind", "title", "aliases", "source", "status", "note", "shape", "published"}
 #: what publishers add to a name: themselves before it, and what the same weights' shape was tuned for after it
 _PUBLISHER: Final = re.compile(r"^(.*/)?(meta-)?")
 _TUNED: Final = re.compile(r"[-_](hf|chat|instruct|it|base|v0\.1)\b")
@@ -34,6 +35,8 @@ class ModelEntry:
     ----------
     aliases
         Ids of other models of the very same shape, such as later releases.
+    published
+        Number format of the checkpoint where it is another than 16 bit, with what says so.
     """
 
     id: str
@@ -43,6 +46,7 @@ class ModelEntry:
     status: Status
     note: str = ""
     aliases: tuple[str, ...] = ()
+    published: PublishedFormat = UNSAID
 
 
 def load_model(path: Path) -> ModelEntry:
@@ -70,7 +74,14 @@ def _entry(data: Mapping[str, Any], path: Path) -> ModelEntry:
     shape = kind(name=str(data["title"]), **values)
     aliases = tuple(str(alias) for alias in data.get("aliases", ()))
     return ModelEntry(
-        data["id"], data["title"], shape, data["source"], Status(data["status"]), data.get("note", ""), aliases
+        data["id"],
+        data["title"],
+        shape,
+        data["source"],
+        Status(data["status"]),
+        data.get("note", ""),
+        aliases,
+        PublishedFormat(**data.get("published", {})),
     )
 
 

@@ -19,7 +19,7 @@ class Deployment:
     engine, release
         Which engine; an empty release is one that nobody knows.
     weights, cache
-        Number formats of weights, and of keys and values; empty for what the engine takes.
+        Number formats of weights, and of keys and values; empty weights are those the model is published in.
     tensor, data, pipeline, expert
         Widths; tensor 0 for the smallest that fits.
     replicas
@@ -42,6 +42,8 @@ class Deployment:
         A MIG instance or a virtual GPU that each replica has, such as ``1g.10gb`` or ``20C``; empty for whole ones.
     stream_interval
         Tokens sent to a client at once; 0 for the engine's default.
+    published
+        True once empty weights became those of the checkpoint, which an engine finds by itself.
     """
 
     model: str
@@ -68,6 +70,7 @@ class Deployment:
     machines: str = ""
     part: str = ""
     stream_interval: int = 0
+    published: bool = False
 
 
 @dataclass(frozen=True, slots=True)

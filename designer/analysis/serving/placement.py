@@ -17,7 +17,7 @@ from designer.analysis.selection import resolve
 from designer.analysis.serving.devices import device_of, in_machine
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of
-from designer.analysis.training.preparation import shape_of
+from designer.analysis.training.preparation import published_model
 from designer.analysis.vms.guest import Guest, Work
 from designer.analysis.vms.guest_network import network_for
 from designer.analysis.vms.guests import guest_of
@@ -37,6 +37,7 @@ from designer.memo import Alike
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, format_quantity
 from designer.workload.drafts import draft
 from designer.workload.engines import Chosen, release, scheduling_on
+from designer.workload.published_formats import PublishedFormat
 from designer.workload.serving import Deployment
 from designer.workload.shape import TransformerShape
 
@@ -46,6 +47,8 @@ Int = npt.NDArray[np.int64]
 _TENSOR_LIMIT: Final = 8
 #: formats told where a model does not fit, the widest first: those that models are published in
 _NARROWER: Final = ("fp8", "int4")
+#: format of weights where neither a setting nor the model says one
+_UNSAID: Final = "bf16"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +178,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     AnalysisError
         If the model is unknown or no transformer, does not fit, or widths do not divide it or the group.
     """
-    shape = shape_of(asked.model, f"{place}.model")
+    shape, published = published_model(asked.model, f"{place}.model")
     if not isinstance(shape, TransformerShape) or not shape.causal:
         raise AnalysisError(
             f"{shape.name} gives no tokens", place=f"{place}.model", remedy="serve a transformer that decodes"
@@ -196,6 +199,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         network = network_for(network, guest)
     with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
         chosen = release(asked.engine, asked.release)
+    asked, told_of_weights = _as_published(asked, shape.name, published)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
     if asked.adapters > shape.hidden:
@@ -223,7 +227,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
             place=f"{place}.block",
             remedy="use blocks as engines have them, 1 to 128 tokens",
         )
-    told = [*findings, *told_of_it, *_findings_of(asked, chosen, replicas, len(parts))]
+    told = [*findings, *told_of_it, *told_of_weights, *_findings_of(asked, chosen, replicas, len(parts))]
     if weights.dense and not shape.experts:
         text = f"{weights.name} is a format of experts: {shape.name} has none, its weights stay {weights.dense}"
         told.append(Finding("SERVE-FORMAT", Severity.WARNING, text, (), "choose another format of weights"))
@@ -253,6 +257,22 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         cut,
         peers=peers,
     )
+
+
+def _as_published(asked: Deployment, name: str, published: PublishedFormat) -> tuple[Deployment, list[Finding]]:
+    """Weights as asked; where nothing is asked, as engines load the checkpoint: in the format it is stored in."""
+    if asked.weights:
+        return asked, []
+    asked = replace(asked, weights=published.name or _UNSAID, published=True)
+    if published.name:
+        text = f"{name} is served in {published.name}, as it is published: {published.said}"
+        told = Finding("SERVE-PUBLISHED", Severity.INFO, text, (), "set the weights to serve it in another format")
+    elif published.said:
+        text = f"{name} is served in {_UNSAID}: what it is published in is not known, {published.said}"
+        told = Finding("SERVE-PUBLISHED", Severity.WARNING, text, (), "set the weights to the format of the checkpoint")
+    else:
+        return asked, []
+    return asked, [told]
 
 
 def _divided(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Deployment, Int]:

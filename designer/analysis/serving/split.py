@@ -101,7 +101,9 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     most = bands[least][0], bands[least][1], bands[least][2]
     names = [name for name, _, _ in stages] + ["handing over keys and values"]
     longest = max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
-    told: tuple[Finding, ...] = (*prompts.findings, *sent_findings(sent.notes), *too_long(answers, longest))
+    # what is true of both is told once, with the answers
+    of_prompts = [finding for finding in prompts.findings if finding not in answers.findings]
+    told: tuple[Finding, ...] = (*of_prompts, *sent_findings(sent.notes), *too_long(answers, longest))
     served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1, short=names[least])
     if asked.load.kind != "offline" and rate > _FULL_TOLERANCE * most[0]:
         more = "give keys and values a wider way from one to the other"

@@ -44,7 +44,8 @@ from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.jobs import InputPath, Job
-from designer.workload.models import model
+from designer.workload.models import find_model, model
+from designer.workload.published_formats import UNSAID, PublishedFormat
 from designer.workload.shape import ConvolutionalShape, ModelShape, TransformerShape
 
 Int = npt.NDArray[np.int64]
@@ -217,12 +218,26 @@ def shape_of(text: str, place: str) -> ModelShape:
     AnalysisError
         If there is no such model, or the configuration describes none.
     """
+    return published_model(text, place)[0]
+
+
+def published_model(text: str, place: str) -> tuple[ModelShape, PublishedFormat]:
+    """The model a text names, and the number format its checkpoint is published in.
+
+    Raises
+    ------
+    AnalysisError
+        As :func:`shape_of`.
+    """
     try:
         if text.lstrip().startswith("{"):
-            return parse_config(text).shape
-        if text.endswith(".json"):
-            return read_config(Path(text)).shape
-        return model(text)
+            config = parse_config(text)
+        elif text.endswith(".json"):
+            config = read_config(Path(text))
+        else:
+            entry = find_model(text)
+            return (model(text), UNSAID) if entry is None else (entry.shape, entry.published)
+        return config.shape, config.published
     except DesignerError as error:
         raise AnalysisError(error.text, file=error.file, place=place, remedy=error.remedy) from None
 

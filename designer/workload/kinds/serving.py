@@ -11,7 +11,9 @@ from designer.workload.program import Measure, Program, Step
 from designer.workload.program.serving import Serve
 from designer.workload.serving import Deployment, Limits, Load, Serving
 
-WEIGHTS = ("bf16", "fp16", "fp8", "int8", "nvfp4", "mxfp4", "int4")
+#: what the model is published in, as vLLM and SGLang call that
+AUTO = "auto"
+WEIGHTS = (AUTO, "bf16", "fp16", "fp8", "int8", "nvfp4", "mxfp4", "int4")
 LENGTHS = ("", "azure-2023-code", "azure-2023-conversation", "mooncake-conversation")
 SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
@@ -57,7 +59,7 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         s["group"],
         s["engine"],
         s["release"],
-        s["weights"],
+        "" if s["weights"] == AUTO else s["weights"],
         s["cache"],
         s["tensor"],
         s["data"],
@@ -184,7 +186,14 @@ WORKLOAD = WorkloadKind(
         ),
         Setting("engine", "Engine", "choice", "vllm", choices=ENGINES),
         Setting("release", "Release", "text", "", help="for example 0.12.0; empty if not known, in a wide band"),
-        Setting("weights", "Weights", "choice", "bf16", choices=WEIGHTS),
+        Setting(
+            "weights",
+            "Weights",
+            "choice",
+            AUTO,
+            choices=WEIGHTS,
+            help="auto: as the model is published, bf16 where nothing says",
+        ),
         Setting("cache", "Keys and values", "choice", "bf16", choices=("bf16", "fp16", "fp8", "int8")),
         Setting("tensor", "Tensor parallel", "count", 0, help="0 for the smallest that fits"),
         Setting("data", "Attention data parallel", "count", 1, help="groups that share experts"),

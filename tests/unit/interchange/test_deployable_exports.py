@@ -49,6 +49,21 @@ def test_serving_has_a_line_for_its_replicas(tmp_path: Path) -> None:
     assert "# replica 1: gpu4, gpu5, gpu6, gpu7" in block
 
 
+@pytest.mark.parametrize(("weights", "count"), [("fp8", 1), ("bf16", 0), ("auto", 0)])
+def test_a_format_is_asked_of_the_engine_where_the_checkpoint_has_another(
+    tmp_path: Path, weights: str, count: int
+) -> None:
+    """vLLM refuses a --quantization that is not the method of the checkpoint, and finds that by itself."""
+    model = '{"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32, '
+    model += '"intermediate_size": 14336, "vocab_size": 128256, "quantization_config": {"quant_method": "fbgemm_fp8"}}'
+    design = open_design("serving-h100-8")
+    spec = design.workloads["chat-70b"]
+    spec = spec.model_copy(update={"settings": {**spec.settings, "model": model, "weights": weights}})
+    text = lines(design.model_copy(update={"workloads": {"chat-70b": spec}}), tmp_path)
+    assert text.count("vllm serve") == 1
+    assert text.count("--quantization fp8") == count
+
+
 def test_prompts_that_are_read_elsewhere_have_their_own_line(tmp_path: Path) -> None:
     text = lines(open_design("serving-split-2-racks"), tmp_path)
     block = text.split("(split-70b)")[1].split("\n\n")[0]

@@ -10,23 +10,25 @@ import json
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from designer.analysis import transfers
 from designer.analysis.flows import Incidence, solve
 from designer.analysis.network import build_network
-from designer.analysis.transfers import evaluate_transfer
+from designer.analysis.transfers import Problem, evaluate_transfer
+from designer.interchange.templates import open_design
 from designer.workload.operations import Transfer
-from tests.bench.engine_timing import cluster
 from tests.bench.instances import permutation
 
 KEPT = Path(__file__).with_name("simgrid_speed.json")
 #: GPUs of the permutations; eight a server
 PERMUTED = (256, 1024, 4096, 16384)
-#: units of 256 GPUs that all read from their host's memory at once
-UNIFORM = (1, 16, 64, 384)
+#: clusters whose GPUs all read from the storage at once
+UNIFORM = ("cluster-1024", "cluster-16384", "cluster-98304")
 LIMIT = 500.0
 
 
@@ -68,26 +70,26 @@ def of_permutation(program: str, gpus: int) -> dict[str, Any]:
     }
 
 
-def of_uniform(program: str, units: int) -> dict[str, Any]:
-    """Host memory to all GPUs at once on drawn servers: classes are found and solved; SimGrid has every flow."""
-    network = build_network(cluster(units))
-    asked = Transfer("load", "memory", "gpus")
+def of_uniform(program: str, template: str) -> dict[str, Any]:
+    """Storage to all GPUs at once on a drawn cluster: classes are built and solved; SimGrid has every flow."""
+    network = build_network(open_design(template))
+    asked = Transfer("load", "storage", "gpus")
     begin = time.process_time()
     found = evaluate_transfer(network, asked, "speed", explained=False)
     took = time.process_time() - begin
-    problem = found.problem
+    question = transfers._asked(network, asked, "speed")
+    alike = question.folded()
     times: list[float] = []
-    for _ in range(5):
-        again = problem.incidence.with_capacity(problem.incidence.capacity.copy())
+    for _ in range(7):
         begin = time.process_time()
-        solve(again)
+        solve(Problem(question, alike).incidence)
         times.append(time.process_time() - begin)
     whole = found.expanded().incidence
     build, solved, rates = by_simgrid(program, whole)
-    ours = solve(whole).rate
+    ours = found.rate[found.expanded().flow]
     return {
         "case": "uniform",
-        "gpus": units * 256,
+        "gpus": len(found.rate),
         "entries": len(whole.resource),
         "from_the_drawing": took,
         "solve": float(np.median(times)),
@@ -109,11 +111,12 @@ def stored() -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     rows = []
-    for make, sizes in ((of_permutation, PERMUTED), (of_uniform, UNIFORM)):
-        for size in sizes:
-            rows.append(make(sys.argv[1], size))
-            sys.stdout.write(f"{rows[-1]} {ratio(rows[-1]):.0f}\n")
-            sys.stdout.flush()
+    program = sys.argv[1]
+    cases = [partial(of_permutation, program, n) for n in PERMUTED] + [partial(of_uniform, program, t) for t in UNIFORM]
+    for case in cases:
+        rows.append(case())
+        sys.stdout.write(f"{rows[-1]} {ratio(rows[-1]):.0f}\n")
+        sys.stdout.flush()
     if "--write" in sys.argv:
         text = json.dumps({"simgrid": "3.32", "seconds": "of processor time", "rows": rows}, indent=1)
         KEPT.write_text(text + "\n", encoding="utf-8")
