@@ -129,7 +129,7 @@ def _end_lines(ways: Float, corners: Int, open_end: Bool) -> Float:
     flat = (np.abs(start[:, 1] - end[:, 1]) < 1e-6) & (np.abs(start[:, 0] - end[:, 0]) > 1e-6)
     start, end, way = start[flat], end[flat], way[flat]
     left, right = np.minimum(start[:, 0], end[:, 0]), np.maximum(start[:, 0], end[:, 0])
-    return np.column_stack((left, right, start[:, 1], way))
+    return np.column_stack((left, right, start[:, 1], way.astype(np.float64)))
 
 
 def _off_ends(pieces: _Pieces, trunk: Int, y: Float, lines: Float) -> Float:
