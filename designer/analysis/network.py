@@ -201,11 +201,14 @@ class Network:
         return parts_of_kind(self.frame, name)
 
     def common_link(self, links: Int) -> Int:
-        """The definition that each of some links is told as: those of an edited member that say what they said before
-        are those of the other members. : (n,)
+        """The definition that each of some links is told as: those of an edited member that say what they said before,
+        and whose ends let as much through, are those of the other members. : (n,)
         """
         found = self.net.link_def[links]
-        return self.frame.departs.common_link[found] if self.frame.departs is not None else found
+        if self.frame.departs is None or self.plain is None:
+            return found
+        same = self.rate_of(links) == self.plain.rate_of(links)
+        return np.where(same, self.frame.departs.common_link[found], found)
 
     def common_part(self, parts: Int) -> Int:
         """The same of parts. : (n,)"""

@@ -126,7 +126,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequenc
     """Columns that line up, each line after a `margin`; `right` names columns aligned to the right.
 
     In a terminal (or COLUMNS) too narrow for them cells go on below themselves; columns that still do not fit follow
-    in a table of their own, after the first column once more.
+    in a table of their own, after the columns once more that tell the rows apart.
     """
     cells = [[str(cell) for cell in row] for row in rows]
     room = page_width()
@@ -134,8 +134,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequenc
     fit = len(headings) if kept is None else _columns_that_fit(headings, cells, kept)
     if fit < len(headings):
         blocks: list[str] = []
-        # what has no heading marks rows, and names none
-        named = range(1 if headings[0] else 2)
+        # what has no heading marks rows, and names none; as many columns as tell the rows apart, if another has room
+        least = 1 if headings[0] else 2
+        known = (k for k in range(least, fit) if len({tuple(row[:k]) for row in cells}) == len(cells))
+        named = range(next(known, least))
         for chosen in (range(fit), (*named, *range(fit, len(headings)))):
             block = [[row[i] for i in chosen] for row in cells]
             aligned = [k for k, i in enumerate(chosen) if i in right]

@@ -68,3 +68,10 @@ def test_more_than_any_number_of_replicas_takes_is_told_and_is_no_mistake_of_the
     told = capsys.readouterr()
     assert "above 4,096 none are looked for" in told.out
     assert "tensor is what is looked for" in told.err
+
+
+def test_prompts_beyond_the_model_are_told_to_scripts_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """Llama 3.1 takes 131,072 tokens; this asks for 150,000."""
+    changes = ("lengths=", "prompt=150000", "output=100", "rate=0.05 1/s", "count=100")
+    run(["size", "serving-h100-8", "--for", "chat-70b", *(x for c in changes for x in ("--with", c)), "--json"])
+    assert [f["code"] for f in json.loads(capsys.readouterr().out)["findings"]] == ["SERVE-CONTEXT"]

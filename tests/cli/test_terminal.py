@@ -53,6 +53,16 @@ def test_columns_that_do_not_fit_follow_after_the_first_once_more() -> None:
     assert "".join(text.split()).count("GB/s") == 9
 
 
+def test_rows_that_begin_alike_are_told_apart_in_the_second_table_too() -> None:
+    headings = ("kind", "lost", *(f"column{n}" for n in range(6)))
+    rows = [("gpu", f"gpu{n}", *("1.25 GB/s" for _ in range(6))) for n in range(3)]
+    with terminal_of(60):
+        text = table(headings, rows)
+    below = text.split("\n\n")[-1].splitlines()
+    assert "column5" in below[0]
+    assert [line.split()[:2] for line in below[2:]] == [["gpu", f"gpu{n}"] for n in range(3)]
+
+
 def test_commands_of_a_sheet_can_be_copied_from_a_narrow_terminal() -> None:
     with terminal_of(80) as terminal:
         main(["accept", "hgx-h100-8"])

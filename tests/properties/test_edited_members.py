@@ -186,3 +186,17 @@ def server_of(block: Block, at: Address = ()) -> Address:
     return next(
         server_of(group.content, (*at, (group.id, 0))) for group in block.groups.values() if group.content.groups
     )
+
+
+@pytest.mark.parametrize("member", [0, 3])
+def test_a_slower_memory_of_one_member_is_told_apart_from_the_others(member: int) -> None:
+    """80 GB/s behind one of four sockets' buses, which all say the same: a bus carries what its memory does."""
+    design = open_design("vsphere-cluster-4")
+    memory = design.groups["hosts"].content.parts["memory0"]
+    overrides = {name: value.model_dump(mode="json") for name, value in memory.overrides.items()}
+    overrides["memory_bandwidth"] = {"value": "80 GB/s"}
+    edited = ChangeParts(("memory0",), {"overrides": overrides}, within=(("hosts", member),)).apply(design)
+    (answer,) = (w for w in analyze(edited, curves=False).workloads if w.id == "h2d")
+    buses = {b.id: (b.alike, b.why.split()[0]) for b in (*answer.binding, *answer.next) if "memory0" in b.id}
+    assert [alike for alike, rate in buses.values() if rate == "80"] == [1]
+    assert sorted(alike for alike, _ in buses.values()) == [1, 3]

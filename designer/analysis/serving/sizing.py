@@ -295,10 +295,12 @@ def _searched(
     for number, way in enumerate(ways):
         tensor = way.placement.split.tensor
         way = replace(way, choice=f"{way.placement.device.name} {way.choice}".strip() if several else way.choice)
-        smallest = min((c.accelerators for c in found if c.holds), default=math.inf)
-        if number < _RUN_LIMIT or (number < _BOUND_LIMIT and way.accelerators < smallest):
+        # ways are compared by cost where there is one, else by accelerators
+        each = cost_of(way.placement) if cost_of is not None else 0.0
+        least = min((c.cost if cost_of is not None else c.accelerators for c in found if c.holds), default=math.inf)
+        told = way.accelerators * each if cost_of is not None else way.accelerators
+        if number < _RUN_LIMIT or (number < _BOUND_LIMIT and told < least):
             run = _fewest(way.placement, asked, cancelled)
-            each = cost_of(way.placement) if cost_of is not None else 0.0
             cost = run.accelerators * each
             found.append(replace(run, choice=way.choice, deployment=way.placement.deployment, cost=cost))
         elif number < _TOLD_LIMIT:

@@ -173,6 +173,8 @@ def _typed(name: str, value: str) -> object:
 
 def as_document(found: Sized) -> dict[str, Any]:
     """The JSON that scripts rely on."""
+    from designer.cli.output import finding_dict
+
     rows = [
         {
             "tensor": c.tensor,
@@ -194,6 +196,7 @@ def as_document(found: Sized) -> dict[str, Any]:
         "best": rows[0] if found.best else None,
         "binding": binding,
         "candidates": rows,
+        "findings": [finding_dict(finding) for finding in found.findings],
     }
 
 

@@ -38,7 +38,7 @@ class HwlocDump:
     def _about(self) -> dict[str, str]:
         infos = hwloc.infos(self.root)
         for element in self.objects:
-            if element.get("type") in ("MachineDrawing", "System"):
+            if element.get("type") in ("Machine", "System"):
                 return {**hwloc.infos(element), **infos}
         return infos
 

@@ -45,7 +45,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         )
     r = Align.RIGHT
     heads = (
-        Head("BillLine"),
+        Head("Item"),
         Head("Role"),
         Head("Count", r),
         Head("Comes from"),

@@ -5,11 +5,17 @@ Coordinates and extents are scene units, y grows downwards; colours are ``#rrggb
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from typing import Final
 
 from designer.drawing.theme import DASH
 
 Point = tuple[float, float]
+#: charts and small drawings are no wider, and are read where they stand [units]
+NARROW: Final = 700.0
+#: a text size that fewer of all texts have is that of a legend or a heading
+_COMMON: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +94,9 @@ class Picture:
     height: float
     background: str
     title: str = ""
+
+
+def text_size(picture: Picture) -> float:
+    """The smallest size that many texts of a picture have; 0 without texts [units]."""
+    counts = Counter(e.size for e in picture.elements if isinstance(e, Label))
+    return min((size for size, n in counts.items() if n >= _COMMON * counts.total()), default=0.0)

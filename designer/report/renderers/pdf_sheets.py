@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.drawing.fonts import text_width
-from designer.report.drawing.elements import Element, Label, Panel, Picture
+from designer.report.drawing.elements import NARROW, Element, Label, Panel, Picture, text_size
 from designer.report.drawing.pdf import PageWriter
 
 Float = npt.NDArray[np.float64]
@@ -22,12 +21,8 @@ HEIGHT: Final = 487.0
 #: texts are at least so high; where it saves a sheet, less by so much [points]
 READABLE: Final = 7.5
 _LESS: Final = 0.96
-#: charts and small drawings are no wider, and are read where they stand [units of drawings]
-_NARROW: Final = 700.0
 #: more sheets than so many nobody puts together
 _MOST: Final = 6
-#: a text size that fewer of all texts have is that of a legend or a heading
-_COMMON: Final = 0.1
 #: what stands at a cut is on both sheets [units]
 _OVERLAP: Final = 10.0
 #: cuts are looked for at such steps [units]
@@ -67,8 +62,8 @@ def sheets_of(picture: Picture, shown: float) -> list[Sheet]:
     shown
         Points a unit, as it stands in its chapter.
     """
-    size = _text_size(picture)
-    if picture.width <= _NARROW or not size or size * shown >= READABLE * _LESS:
+    size = text_size(picture)
+    if picture.width <= NARROW or not size or size * shown >= READABLE * _LESS:
         return []
     wanted = READABLE / size
     for columns, rows in sorted(
@@ -94,12 +89,6 @@ def _divided_boxes(boxes: Float, sheets: list[Sheet]) -> int:
         within = (boxes[:, :2] >= (s.x, s.y)) & (boxes[:, 2:] <= (s.x + s.width, s.y + s.height))
         whole |= within.all(axis=1)
     return int((~whole).sum())
-
-
-def _text_size(picture: Picture) -> float:
-    """The smallest size that many texts have [units]."""
-    counts = Counter(e.size for e in picture.elements if isinstance(e, Label))
-    return min((size for size, n in counts.items() if n >= _COMMON * counts.total()), default=0.0)
 
 
 def _divided(picture: Picture, boxes: Float, scale: float, columns: int, rows: int) -> list[Sheet]:

@@ -127,7 +127,7 @@ def sheet(design: Design) -> TableSheet:
         for i in items_of(design)
     ]
     columns = (
-        Column("BillLine"),
+        Column("Item"),
         Column("Model"),
         Column("Role"),
         Column("Part"),

@@ -142,7 +142,7 @@ def sheet(design: Design, prices: Mapping[str, Price], today: datetime.date | No
             )
         )
     columns = (
-        Column("BillLine"),
+        Column("Item"),
         Column("Model"),
         Column("Part"),
         Column("Count"),

@@ -18,7 +18,7 @@ from designer.errors import FormatError
 from designer.formulas.power.server_power import accelerator_power, power_at_work, wall_power
 from designer.report.inventory import bundles, inventory
 from designer.report.tables import tables_of
-from designer.report.tables.bill_of_materials import items_of
+from designer.report.tables.bill_of_materials import items_of, sheet
 from designer.report.tables.cost import priced, read_prices, totals
 from designer.report.tables.power import draws, total
 from designer.report.tables.racks import plan_of
@@ -39,6 +39,11 @@ def test_a_scalable_unit_counts_what_its_reference_counts() -> None:
     assert counts["NVIDIA DGX H100"] == 32
     assert counts["NVIDIA H100 SXM5 80 GB"] == 32 * 8
     assert counts["NVIDIA QM9700 (NDR)"] == 8 + 4 + 2 + 2 + 2
+
+
+def test_bill_and_costs_begin_with_the_item() -> None:
+    design = designer.open_design("hgx-h100-4")
+    assert [column.head for column in sheet(design).columns[:3]] == ["Item", "Model", "Role"]
 
 
 def test_a_rack_holds_what_it_can_feed() -> None:

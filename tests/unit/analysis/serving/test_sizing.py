@@ -8,10 +8,11 @@ import pytest
 
 import designer
 from designer.analysis.network import build_network
+from designer.analysis.serving import sizing
 from designer.analysis.serving.answers import serve
-from designer.analysis.serving.placement import place_deployment
-from designer.analysis.serving.searching import closed_form
-from designer.analysis.serving.sizing import largest_load, size_serving
+from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.searching import Screened, closed_form
+from designer.analysis.serving.sizing import Candidate, largest_load, size_serving
 from designer.errors import AnalysisError, Cancelled
 from designer.workload.kind import lower
 from designer.workload.serving import Serving
@@ -145,3 +146,19 @@ def test_a_long_prompt_in_pieces_is_read_with_what_came_before_it() -> None:
     run = serve(placement, asked(**LONG, output=1), banded=False).runs[0]
     assert long > 40 * short
     assert long == pytest.approx(float(run.ttft.mean()) * 32 * 8192 / 300_000, rel=0.6)
+
+
+def test_a_cheaper_way_with_more_accelerators_is_run_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six ways of four cards at 100 each promise 400 and take six cards, 600, when run; 20 cards at 22 are 440."""
+    fast, cheap = (place_deployment(NETWORK, asked().deployment, "here") for _ in range(2))
+    each = {id(fast): 100.0, id(cheap): 22.0}
+    ways = [Screened(fast, f"way {n}", 4.0, 0.1, 0.01) for n in range(6)] + [Screened(cheap, "many", 20.0, 0.1, 0.01)]
+    monkeypatch.setattr(sizing, "screened", lambda *_: list(ways))
+
+    def run(placement: Placement, *_: object) -> Candidate:
+        number = 6 if placement is fast else 20
+        return Candidate(1, 1, number, 0.1, 0.01, 1.0, 1.0, "run")
+
+    monkeypatch.setattr(sizing, "_fewest", run)
+    _, found = sizing._searched([fast, cheap], asked(), (), lambda placement: each[id(placement)], None, None)
+    assert min((c.cost, c.choice) for c in found if c.holds) == (440.0, "many")

@@ -91,7 +91,9 @@ def server(version: int, tail: str = "") -> str:
     ],
 )
 def test_a_server_the_catalog_has_is_told_by_what_firmware_calls_it(product: str, type: str) -> None:
-    named = server(2).replace("</topology>", f'<info name="DMIProductName" value="{product}"/></topology>')
+    machine = 'nodeset="0x00000003">'
+    assert server(2).count(machine) == 1
+    named = server(2).replace(machine, f'{machine}<info name="DMIProductName" value="{product}"/>')
     parts = read(named).design.parts
     assert parts["server0"].type == type
 
