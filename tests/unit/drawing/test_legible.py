@@ -179,6 +179,18 @@ def test_the_mark_of_a_drive_that_binds_leaves_its_name_free() -> None:
             assert beside or min(middle + 9.5, top + down) <= max(middle - 9.5, top)
 
 
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
+def test_no_name_reaches_under_the_count_of_a_group(file: Path) -> None:
+    view_state, frame = state(lay_out(open_design(file)))
+    found = compose(view_state, frame, ((0.0, 0.0, *CANVAS),))
+    counts = [batch.rects for batch in found if isinstance(batch, Boxes) and batch.fill == LIGHT.badge]
+    names = [drawn(label) for label in labels(view_state, frame) if label.colour == LIGHT.text]
+    for x, y, wide, high in np.concatenate(counts).tolist() if counts else []:
+        for left, top, across, down in names:
+            over = min(x + wide, left + across) - max(x, left), min(y + high, top + down) - max(y, top)
+            assert over[1] <= 3 or over[0] <= 0.5
+
+
 def test_trunks_and_bundles_are_counted_at_fit() -> None:
     """8 GPUs with 18 NVLinks of 25 GB/s each are 144; 32 servers with 8 ports of 400 Gb/s are 256."""
     for name, told in (("hgx-h100-8", "144 × 25 GB/s"), ("su-h100-32", "256 × 400 Gb/s")):
