@@ -15,8 +15,8 @@ from designer.report.renderers.legend import LEGEND
 from designer.report.renderers.pdf_blocks import SHEETS, TITLE, Blocks, opened, quiet, said, shown_scale
 from designer.report.renderers.pdf_columns import WIDTH
 from designer.report.renderers.pdf_sheets import HEIGHT as SHEET_HEIGHT
-from designer.report.renderers.pdf_sheets import WIDTH as SHEET_WIDTH
 from designer.report.renderers.pdf_sheets import LEGEND as LEGEND_ROW
+from designer.report.renderers.pdf_sheets import WIDTH as SHEET_WIDTH
 from designer.report.renderers.pdf_sheets import Sheet, draw_legend, draw_sheet, holds, legend_of, place_of, sheets_of
 
 #: height of the text area [points]; between chapters on one page; a long chapter begins where so much of it is left
