@@ -98,7 +98,7 @@ def _block(block: Block) -> Iterator[str]:
             yield from (f"### {_text(block.title)}", "")
         yield from (_inline(block.text), "")
     elif isinstance(block, Drawing):
-        yield from (f"*Drawing: {_text(block.told or block.title)}.*", "")
+        yield from (f"*{_text(block.told or block.title)}: drawn in the HTML and PDF report.*", "")
     elif isinstance(block, KeyFigures):
         yield from ("| Figure | Value | Band | |", "| --- | ---: | ---: | --- |")
         for f in block.figures:
@@ -133,7 +133,8 @@ def _table(table: Table) -> Iterator[str]:
         if row.style == "group":
             yield "| **" + _cell(row.cells[0]).replace("**", "") + "** |" + " |" * (len(kept) - 1)
             continue
-        yield "| " + " | ".join(_cell(row.cells[k]) for k in kept) + " |"
+        anchor = f'<a id="{row.key}"></a>' if row.key else ""
+        yield f"| {anchor}" + " | ".join(_cell(row.cells[k]) for k in kept) + " |"
     yield ""
     if table.note:
         yield from (_inline(table.note), "")

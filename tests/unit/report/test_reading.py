@@ -11,6 +11,7 @@ from designer.report.charts.elevation import elevation
 from designer.report.charts.hops import Hop, hops
 from designer.report.drawing.elements import Label, Picture, Stroke
 from designer.report.renderers.html import reading_width, to_html
+from designer.report.renderers.markdown import to_markdown
 from designer.report.renderers.pdf_blocks import shown_scale
 from designer.report.renderers.pdf_columns import WIDTH
 from designer.report.settings import Chosen, Settings
@@ -58,3 +59,11 @@ def test_a_switch_below_another_is_called_by_its_kind() -> None:
     assert part_words("psw0_1") == "PCIe switch"
     assert part_words("servers[3]/nvsw1_0") == "NVSwitch"
     assert part_words("storage_nic0") == "storage NIC"
+
+
+def test_every_link_within_a_markdown_report_leads_somewhere() -> None:
+    text = to_markdown(compose_report([designer.open_design("hgx-h100-8")], Settings()))
+    links = set(re.findall(r"\]\(<?#([\w-]+)>?\)", text))
+    assert "source-1" in links
+    assert links <= set(re.findall(r'<a id="([\w-]+)"></a>', text))
+    assert "Drawing: Drawing" not in text
