@@ -31,8 +31,8 @@ _MOST_BOTTLENECK: Final = 200
 _WORDS: Final = 4
 #: of so many the one whose word covers least
 _CANDIDATES: Final = 6
-#: from this height on a card has room for a badge on its upper edge [px]
-_HIGH_CARD: Final = 40
+#: from this height on a card has room for a badge on its upper edge, above its name [px]
+_HIGH_CARD: Final = 50
 
 
 def bottleneck_glow(view_state: ViewState, frame: Frame) -> list[Batch]:

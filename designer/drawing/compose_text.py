@@ -142,20 +142,25 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
         text = detail(geometry, box) if frame.level is Level.NEAR else ""
         two = bool(text) and height >= 2.7 * px and small >= SMALLEST * frame.ratio and frame.level is Level.NEAR
         count = badge(geometry, box) if geometry.is_group[box] and not geometry.is_container[box] else ""
+        wide = 0.0
         if count:
             wide = (len(count) + 1) * px * 0.66
             badges.append(np.array([x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4]).round())
             plate = (x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4)
             counts.append(Label(*plate, count, px, theme.badge_text, True, "center"))
             room -= 0 if two else wide
+        # a name in the upper half stands beside the count, unless the card is so high that it stands below
+        beside = room - wide if two and height / 2 < 2.65 * px + pad / 2 else room
         whole = title(geometry, box)
-        name = written(geometry, box, whole, room + exact[i] - width, px)
+        name = written(geometry, box, whole, beside + exact[i] - width, px)
         if not name:
             continue
         # a name that fits is not cut where the card loses part of a pixel
-        own = room + max(0.0, exact[i] - width)
-        if frame.level is Level.NEAR and text_width(whole, px, bold=True) > room:
+        own = beside + max(0.0, exact[i] - width)
+        if frame.level is Level.NEAR and text_width(whole, px, bold=True) > beside:
             lines = lines_of(whole, px, room, 2, bold=True)
+            if two and text_width(lines[0], px, bold=True) > room - wide:
+                lines = lines_of(whole, px, room - wide, 2, bold=True)
             if " ".join(lines) == whole and height >= len(lines) * 1.3 * px + (1.4 * small if two else 0.2 * px):
                 top = y + (height - len(lines) * 1.3 * px - (1.3 * small if two else 0)) / 2
                 for n, part in enumerate(lines):

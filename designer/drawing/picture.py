@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -60,12 +61,19 @@ class Options:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """A display list with its frame: a rectangle of its coordinates, and the ground it is drawn on."""
+    """A display list with its frame: a rectangle of its coordinates, and the ground it is drawn on.
+
+    Parameters
+    ----------
+    legend
+        From where on downwards the legend stands; infinite without one.
+    """
 
     batches: tuple[Batch, ...]
     bounds: Rect
     background: str
     title: str = ""
+    legend: float = inf
 
 
 def drawing_of(
@@ -152,9 +160,11 @@ def _framed(view_state: ViewState, batches: list[Batch], bounds: Rect, options: 
         line(fitted_text(options.title, _TITLE, width, bold=True), _TITLE, theme.text, True)
     bottom = y + height + _MARGIN
     around: list[Batch] = [Labels(tuple(words))]
+    legend = inf
     if options.legend and len(view_state.geometry):
         items, extent = legend_line(view_state, x, bottom, width)
         around += items
+        legend = bottom
         bottom += extent + _MARGIN / 2
     frame = (x - _MARGIN, top - _MARGIN / 2, width + 2 * _MARGIN, bottom - top + _MARGIN)
-    return Drawing((*batches, *around), frame, theme.background, options.title)
+    return Drawing((*batches, *around), frame, theme.background, options.title, legend)

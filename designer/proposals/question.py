@@ -41,6 +41,8 @@ from designer.workload.serving import Serving
 _WORTHWHILE: Final = 3
 #: simulated waits of nearly none differ by so much
 _ROUNDING: Final = 1e-3
+#: what is found of a training whose step is told, but which has no room to run
+_NO_ROOM: Final = "TRAIN-MEMORY"
 #: what a goal of each kind is about
 _MAIN: Final[Mapping[str, str]] = {
     "training": "time_to_train",
@@ -321,6 +323,9 @@ class Question:
             raise
         except DesignerError as error:
             return Worth(refused=_words(error))
+        wanting = next((f.text for f in result.findings if f.code == _NO_ROOM), "")
+        if wanting:
+            return Worth(refused=wanting)
         self._learn(settings, result.metrics)
         units = {m.name: m.unit for m in self.measures}
         values = {name: Estimate.exact(v, units[name], ("asked",)) for name, v in bill.items() if name in units}

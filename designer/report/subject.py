@@ -273,7 +273,8 @@ def part_words(path: str) -> str:
     pieces = [p for p in _MEMBER.sub("", path.strip()).split("/") if p]
     if not pieces:
         return path
-    last = re.sub(r"\d+$", "", pieces[-1])
+    # a switch below another is numbered twice: ``psw0_1``
+    last = re.sub(r"\d+(_\d+)*$", "", pieces[-1])
     if len(pieces) > 1 and last in ("switch", "server", "storage"):
         return spelled(pieces[-2].replace("_", " "))
     return _NAMES.get(last, spelled(pieces[-1].replace("_", " ")))

@@ -75,6 +75,8 @@ def set_apart(grid: Grid, ways: Float, corners: Int, open_end: Bool, trunk: Int,
         y = _slotted(pieces, trunk[pieces.way])
         if still.any():
             y = _off(pieces, trunk[pieces.way], y, _level_lines(flipped[still]))
+        if len(ways) <= _MANY:
+            y = _off_ends(pieces, trunk[pieces.way], y, _end_lines(flipped, corners, open_end))
         ways[pieces.way, pieces.first, axis] = y
         ways[pieces.way, pieces.first + 1, axis] = y
         # points repeated behind an end that moved go with it
@@ -115,6 +117,35 @@ def _off(pieces: _Pieces, trunk: Int, y: Float, lines: Float) -> Float:
             if (at >= pieces.low[members]).all() and (at <= pieces.high[members]).all() and not meets(members, at):
                 y[members] = at
                 break
+    return y
+
+
+def _end_lines(ways: Float, corners: Int, open_end: Bool) -> Float:
+    """The level pieces right at boxes, which stay: left, right, y and number of the way. : (n, 4)"""
+    rows = np.arange(len(ways))
+    first = np.concatenate((np.zeros(len(ways), dtype=np.int64), corners[~open_end] - 2))
+    way = np.concatenate((rows, rows[~open_end]))
+    start, end = ways[way, first], ways[way, first + 1]
+    flat = (np.abs(start[:, 1] - end[:, 1]) < 1e-6) & (np.abs(start[:, 0] - end[:, 0]) > 1e-6)
+    start, end, way = start[flat], end[flat], way[flat]
+    left, right = np.minimum(start[:, 0], end[:, 0]), np.maximum(start[:, 0], end[:, 0])
+    return np.column_stack((left, right, start[:, 1], way.astype(np.float64)))
+
+
+def _off_ends(pieces: _Pieces, trunk: Int, y: Float, lines: Float) -> Float:
+    """The y of each piece, those that fell upon the end of another link a little beside it. : (k,)"""
+    y = y.copy()
+    here = (pieces.left[:, None] < lines[:, 1]) & (lines[:, 0] < pieces.right[:, None])
+    here &= (pieces.way[:, None] != lines[:, 3]) & (trunk[:, None] < 0)
+    together = (pieces.left[:, None] < pieces.right) & (pieces.left < pieces.right[:, None])
+    np.fill_diagonal(together, val=False)
+    for k in np.flatnonzero((here & (np.abs(y[:, None] - lines[:, 2]) < _APART)).any(axis=1)).tolist():
+        taken = np.concatenate((lines[here[k], 2], y[together[k]]))
+        aside = y[k] + np.arange(1, _ASIDE + 1).repeat(2) * np.tile([1.0, -1.0], _ASIDE) * _CLEAR
+        free = (aside >= pieces.low[k]) & (aside <= pieces.high[k])
+        free &= (np.abs(aside[:, None] - taken) >= _APART).all(axis=1)
+        if free.any():
+            y[k] = aside[np.argmax(free)]
     return y
 
 

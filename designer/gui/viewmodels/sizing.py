@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from designer.workload.serving import Limits
 
 COLUMNS: Final = (
-    Column("Tensor parallel", number=True, width=110),
-    Column("Replicas", number=True, width=84),
+    Column("Tensor parallel", number=True, width=84),
+    Column("Replicas", number=True, width=80),
     Column("Accelerators", number=True, width=104),
-    Column("First token", number=True, width=96),
-    Column("Per token", number=True, width=96),
-    Column("Whole answer", number=True, width=110),
+    Column("First token", number=True, width=84),
+    Column("Per token", number=True, width=84),
+    Column("Whole answer", number=True, width=88),
     Column("Why", width=360),
 )
 

@@ -35,6 +35,8 @@ _LAYOUTS: Final[dict[str, dict[str, Any]]] = {
         "sequence_parallel": True,
     },
 }
+#: added to the name of a layout whose activations are all kept, where memory has room for them: quicker than selective
+_KEPT: Final = ", nothing recomputed"
 #: a goal that says any of these has its layout
 _OWN: Final = frozenset({"tensor", "pipeline", "sharding", "context", "expert"})
 _GIVEN: Final = "as told"
@@ -62,7 +64,28 @@ def _layouts(asked: Asked) -> tuple[str, ...]:
     if _OWN & settings.keys() or not isinstance(shape_of(model, "model"), TransformerShape):
         return (_GIVEN,)
     # without a batch of its own a pipeline would have one microbatch to pass on
-    return tuple(_LAYOUTS) if settings.get("global_batch") else ("sharded",)
+    names = tuple(_LAYOUTS) if settings.get("global_batch") else ("sharded",)
+    kept = () if "recompute" in settings else tuple(name + _KEPT for name in names)
+    # what the goal itself says comes first, so that nothing worse than that is proposed
+    return (_GIVEN, *kept, *names)
+
+
+def _settings_of(asked: Asked, layout: str) -> dict[str, Any]:
+    """What a layout sets; what the goal itself says stays.
+
+    Raises
+    ------
+    FormatError
+        If there is no such layout.
+    """
+    if layout == _GIVEN:
+        return {}
+    settings = _LAYOUTS.get(layout.removesuffix(_KEPT))
+    if settings is None:
+        remedy = f"use {', '.join((_GIVEN, *_LAYOUTS, *(name + _KEPT for name in _LAYOUTS)))}"
+        raise FormatError(f"{layout[:40]!r} is no layout", place="layout", remedy=remedy)
+    told = settings | {"recompute": "none"} if layout.endswith(_KEPT) else settings
+    return {name: value for name, value in told.items() if name not in asked.goal.settings}
 
 
 def make(asked: Asked, chosen: Chosen) -> Design:
@@ -74,11 +97,7 @@ def make(asked: Asked, chosen: Chosen) -> Design:
         If the choices do not fit each other.
     """
     nodes, layout, storage = whole_number(chosen, "nodes"), chosen["layout"], chosen["storage"]
-    if layout != _GIVEN and layout not in _LAYOUTS:
-        raise FormatError(
-            f"{layout[:40]!r} is no layout", place="layout", remedy=f"use {', '.join((_GIVEN, *_LAYOUTS))}"
-        )
-    settings = dict(_LAYOUTS.get(layout, {}))
+    settings = _settings_of(asked, layout)
     if asked.goal.settings.get("dataset"):
         settings["source"] = {DRIVES: "drives", ALONE: "memory"}.get(storage, "storage")
     title = f"{nodes} × {chosen['server']}, {chosen['network']}, {storage.rpartition('/')[2]}"

@@ -13,14 +13,14 @@ from designer.report.tables.racks import Placed, Rack
 from designer.report.wording import counted, quantity
 
 _INKS = {"server": "band", "storage": "quiet", "switch": "quiet2", "nvswitch": "quiet2"}
-#: height of a rack unit in a drawing, and the least a name needs
-UNIT: Final = 8.4
-_TEXT = 8.4
+#: height of a rack unit in a drawing: room for a name of seven points on paper
+UNIT: Final = 11.0
+_TEXT = 9.4
 #: of one rack by itself: room beside it and above it
 GUTTER: Final = 22.0
 HEAD: Final = 34.0
 #: names in a single unit of height; from where they have room, and from where the power stands beside them [U]
-_LOW, _ROOMY, _TALL = 6.8, 1.6, 4
+_LOW, _ROOMY, _TALL = 9.4, 1.6, 4
 #: so many low units of one name stand as one box with its first and last number
 _RUN = 4
 _LAST = re.compile(r"^(.*?)(\d+)$")

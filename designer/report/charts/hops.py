@@ -49,8 +49,9 @@ def hops(path: Sequence[Hop], demand: tuple[str, float, float, float] | None = N
     load = max((hop.load for hop in path), default=0.0)
     if demand:
         _demand(sheet, scale, demand, top, bottom, scale.at(load) if load else 0.0)
+    crossed = scale.at(load) if load > 0 else 0.0
     for k, hop in enumerate(path):
-        _row(sheet, scale, k, hop, top + row * k, row)
+        _row(sheet, scale, k, hop, top + row * k, row, crossed)
     sheet.text(WIDTH - 7, top - 12, "load ÷ achievable", "muted", size=SMALL, anchor="end")
     if load > 0:
         x = scale.at(load)
@@ -79,7 +80,7 @@ def _demand(
     )
 
 
-def _row(sheet: Chart, scale: Scale, number: int, hop: Hop, y: float, row: float) -> None:
+def _row(sheet: Chart, scale: Scale, number: int, hop: Hop, y: float, row: float, crossed: float) -> None:
     binds = hop.state == "binds"
     if binds:
         sheet.panel(0, y + 1, WIDTH, row - 2, "alarm-tint")
@@ -96,8 +97,11 @@ def _row(sheet: Chart, scale: Scale, number: int, hop: Hop, y: float, row: float
             end, middle - 3.5, raw - end, 7, "", stroke="assumed" if hop.assumed else "quiet", dashed=hop.assumed
         )
     sheet.panel(end - 1.5, middle - 9, 3, 18, fill)
-    at = max(end, raw) + 8
-    at += sheet.text(at, middle + 4, quantity(hop.achievable, "B/s"), ink, bold=bool(hop.state)) + 8
+    at, told = max(end, raw) + 8, quantity(hop.achievable, "B/s")
+    if at < crossed < at + text_width(told, TEXT, bool(hop.state)):
+        # the line of the load goes down through all rows
+        at = crossed + 6
+    at += sheet.text(at, middle + 4, told, ink, bold=bool(hop.state)) + 8
     if binds:
         wide = text_width("binds", SMALL, True) + 14
         sheet.panel(at, middle - 8, wide, 16, "alarm", radius=8)

@@ -29,7 +29,7 @@ def compose(
 def picture_of(drawing: Drawing) -> Picture:
     """A display list as a picture of single elements."""
     elements = tuple(element for batch in drawing.batches for element in elements_of(batch))
-    return Picture(elements, *drawing.bounds, drawing.background, drawing.title)
+    return Picture(elements, *drawing.bounds, drawing.background, drawing.title, drawing.legend)
 
 
 def elements_of(batch: Batch) -> Iterator[Element]:

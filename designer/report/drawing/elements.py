@@ -5,11 +5,18 @@ Coordinates and extents are scene units, y grows downwards; colours are ``#rrggb
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from math import inf
+from typing import Final
 
 from designer.drawing.theme import DASH
 
 Point = tuple[float, float]
+#: charts and small drawings are no wider, and are read where they stand [units]
+NARROW: Final = 700.0
+#: a text size that fewer of all texts have is that of a legend or a heading
+_COMMON: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,7 @@ Element = Panel | Stroke | Area | Label | Glyph
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A display list with its frame."""
+    """A display list with its frame; its legend stands from ``legend`` on downwards."""
 
     elements: tuple[Element, ...]
     x: float
@@ -88,3 +95,10 @@ class Picture:
     height: float
     background: str
     title: str = ""
+    legend: float = inf
+
+
+def text_size(picture: Picture) -> float:
+    """The smallest size that many texts of a picture have; 0 without texts [units]."""
+    counts = Counter(e.size for e in picture.elements if isinstance(e, Label))
+    return min((size for size, n in counts.items() if n >= _COMMON * counts.total()), default=0.0)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from designer.errors import ReportError
 from designer.plain_text import harmless, shortened
 from designer.report.document import Cell, Drawing, Inline, Report, Span, Text
-from designer.report.drawing.elements import Picture
+from designer.report.drawing.elements import NARROW, Picture, text_size
 from designer.report.drawing.svg import inline_svg
 from designer.report.inks import INKS, recoloured
 from designer.report.renderers.legend import LEGEND
@@ -21,6 +21,9 @@ from designer.resources import assets
 _LONGEST: Final = 600
 #: words with a hyphen that hold a digit or a capital after it: names of products, not words of a sentence
 _PRODUCT: Final = re.compile(r"((?<![\w-])(?=[\w-]{0,23}(?:\d|-[A-Z]))\w+(?:-\w+)+(?![\w-]))")
+#: width of the text on a wide screen, and the least size of texts that are read there [CSS px]
+_COLUMN: Final = 783.0
+_READABLE: Final = 10.5
 _SAFE_LINKS: Final = ("#", "https://", "http://")
 
 
@@ -50,6 +53,7 @@ def to_html(report: Report) -> str:
         "whole": writer.whole,
         "cell": writer.cell,
         "drawing": writer.drawing,
+        "reading_width": reading_width,
         "strip": writer.strip,
         "kind": _kind,
         "sign": writer.sign,
@@ -71,6 +75,14 @@ def to_html(report: Report) -> str:
 
 def _kind(block: object) -> str:
     return type(block).__name__
+
+
+def reading_width(picture: Picture) -> int:
+    """How wide a drawing is once its texts are read; 0 where they are as it stands in the column [CSS px]."""
+    size = text_size(picture)
+    if picture.width <= NARROW or not size or size * _COLUMN / picture.width >= 0.8 * _READABLE:
+        return 0
+    return round(picture.width * _READABLE / size)
 
 
 def _inks(report: Report) -> list[tuple[str, str, str]]:

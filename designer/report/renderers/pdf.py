@@ -15,8 +15,9 @@ from designer.report.renderers.legend import LEGEND
 from designer.report.renderers.pdf_blocks import SHEETS, TITLE, Blocks, opened, quiet, said, shown_scale
 from designer.report.renderers.pdf_columns import WIDTH
 from designer.report.renderers.pdf_sheets import HEIGHT as SHEET_HEIGHT
+from designer.report.renderers.pdf_sheets import LEGEND as LEGEND_ROW
 from designer.report.renderers.pdf_sheets import WIDTH as SHEET_WIDTH
-from designer.report.renderers.pdf_sheets import Sheet, draw_sheet, place_of, sheets_of
+from designer.report.renderers.pdf_sheets import Sheet, draw_legend, draw_sheet, holds, legend_of, place_of, sheets_of
 
 #: height of the text area [points]; between chapters on one page; a long chapter begins where so much of it is left
 _FRAME: Final = 719.89
@@ -84,7 +85,7 @@ class _Book(Blocks):
             canvas.setFillColor(book.colour("muted"))
             if head:
                 name = fitted_text(f"{said(report.title)} · Design report", 7.2, 240)
-                canvas.drawString(left, document.pageTemplate.pagesize[1] - 46, name)
+                canvas.drawString(left, _head(document.pageTemplate.pagesize), name)
             canvas.drawString(left, 30, report.foot)
             canvas.restoreState()
 
@@ -104,7 +105,7 @@ class _Book(Blocks):
             if canvas.getPageNumber() > 1:
                 canvas.setFont("Inter", 7.2)
                 canvas.setFillColor(book.colour("muted"))
-                canvas.drawRightString(wide - right, high - 46, "  ·  ".join(state["topics"]))
+                canvas.drawRightString(wide - right, _head((wide, high)), "  ·  ".join(state["topics"]))
             canvas.restoreState()
             state["last"], state["begun"], state["topics"] = canvas.getPageNumber(), False, state["topics"][-1:]
 
@@ -213,7 +214,8 @@ class _Book(Blocks):
     def _sheet(self, block: Drawing, sheet: Sheet) -> Any:
         """One piece of a drawing as a flowable that fills its page."""
         picture, ink = self.coloured(block.picture), self.colour("muted")
-        place = place_of(sheet)
+        place, legend = place_of(sheet), legend_of(picture)
+        repeated = legend if legend is not None and not holds(sheet, legend) else None
         told = f"{said(block.told, TITLE)}{f' · {place}' if place else ''}"
 
         class Piece(self.platypus.Flowable):  # type: ignore[misc, name-defined]
@@ -226,7 +228,12 @@ class _Book(Blocks):
                 page = self.canv
                 page.setFont("Inter", 7.5)
                 page.setFillColor(ink)
-                page.drawString(0, SHEET_HEIGHT + 6, told)
+                page.drawString(0, SHEET_HEIGHT + (LEGEND_ROW + 4 if repeated else 6), told)
+                if repeated is not None:
+                    page.saveState()
+                    page.translate(0, SHEET_HEIGHT + 4)
+                    draw_legend(page, repeated, sheet.scale)
+                    page.restoreState()
                 page.translate(0, SHEET_HEIGHT - sheet.height * sheet.scale)
                 draw_sheet(page, picture, sheet)
 
@@ -278,6 +285,12 @@ class _Book(Blocks):
         if chapter.deck:
             found.append(self.paragraph(chapter.deck, self.style(1.04, 1.5, "muted", spaceBefore=4, rightIndent=40)))
         return found + self.blocks(chapter.blocks, width)
+
+
+def _head(page: tuple[float, float]) -> float:
+    """Where the running head stands: higher on sheets across, which have a legend below it [points]."""
+    wide, high = page
+    return high - (32 if wide > high else 46)
 
 
 def _several(report: Report) -> bool:

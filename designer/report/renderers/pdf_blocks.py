@@ -25,7 +25,7 @@ from designer.report.document import (
     Table,
     Text,
 )
-from designer.report.drawing.elements import Picture
+from designer.report.drawing.elements import NARROW, Picture
 from designer.report.drawing.pdf import PageWriter
 from designer.report.inks import INKS, recoloured
 from designer.report.renderers.pdf_columns import UNIT, column_widths
@@ -44,6 +44,7 @@ _TOGETHER: Final = 3
 _ABOVE: Final = 12.0
 #: drawings are at most this high, so that what belongs to them stays on their page [points]
 _TALLEST: Final = 330.0
+_TALLEST_CHART: Final = 470.0
 #: the key of the sheets at the end
 SHEETS: Final = "sheets"
 #: signs as characters the font has; they differ in shape
@@ -79,7 +80,8 @@ def quiet(text: str, size: float) -> str:
 
 def shown_scale(picture: Picture, width: float) -> float:
     """Points of a unit of a drawing in a column so wide."""
-    scale = min(width / picture.width, _TALLEST / picture.height)
+    tallest = _TALLEST_CHART if picture.width <= NARROW else _TALLEST
+    scale = min(width / picture.width, tallest / picture.height)
     return min(scale, UNIT) if picture.width <= 400 else scale
 
 

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.drawing.fonts import text_width
-from designer.report.drawing.elements import Element, Label, Panel, Picture
+from designer.report.drawing.elements import NARROW, Element, Glyph, Label, Panel, Picture, text_size
 from designer.report.drawing.pdf import PageWriter
 
 Float = npt.NDArray[np.float64]
 
-#: text area of a sheet: A4 across [points]
+#: text area of a sheet: A4 across; the row for the legend above it [points]
 WIDTH: Final = 776.0
 HEIGHT: Final = 487.0
+LEGEND: Final = 18.0
 #: texts are at least so high; where it saves a sheet, less by so much [points]
 READABLE: Final = 7.5
 _LESS: Final = 0.96
-#: charts and small drawings are no wider, and are read where they stand [units of drawings]
-_NARROW: Final = 700.0
 #: more sheets than so many nobody puts together
 _MOST: Final = 6
-#: a text size that fewer of all texts have is that of a legend or a heading
-_COMMON: Final = 0.1
 #: what stands at a cut is on both sheets [units]
 _OVERLAP: Final = 10.0
 #: cuts are looked for at such steps [units]
 _STEP: Final = 4.0
+#: around a legend [units]
+_BROAD: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +65,8 @@ def sheets_of(picture: Picture, shown: float) -> list[Sheet]:
     shown
         Points a unit, as it stands in its chapter.
     """
-    size = _text_size(picture)
-    if picture.width <= _NARROW or not size or size * shown >= READABLE * _LESS:
+    size = text_size(picture)
+    if picture.width <= NARROW or not size or size * shown >= READABLE * _LESS:
         return []
     wanted = READABLE / size
     for columns, rows in sorted(
@@ -94,12 +92,6 @@ def _divided_boxes(boxes: Float, sheets: list[Sheet]) -> int:
         within = (boxes[:, :2] >= (s.x, s.y)) & (boxes[:, 2:] <= (s.x + s.width, s.y + s.height))
         whole |= within.all(axis=1)
     return int((~whole).sum())
-
-
-def _text_size(picture: Picture) -> float:
-    """The smallest size that many texts have [units]."""
-    counts = Counter(e.size for e in picture.elements if isinstance(e, Label))
-    return min((size for size, n in counts.items() if n >= _COMMON * counts.total()), default=0.0)
 
 
 def _divided(picture: Picture, boxes: Float, scale: float, columns: int, rows: int) -> list[Sheet]:
@@ -151,6 +143,41 @@ def _cuts(spans: Float, low: float, high: float, count: int, most: float) -> Seq
                 start = near + _OVERLAP
         pieces.append((begin, end))
     return [*pieces, (max(low, start - _OVERLAP), high)]
+
+
+def legend_of(picture: Picture) -> Picture | None:
+    """The legend of a drawing alone; None where it has none."""
+    boxes = [(e, _bounds(e)) for e in picture.elements]
+    found = [(e, box) for e, box in boxes if box[1] >= picture.legend]
+    if not found:
+        return None
+    left, top = (min(box[k] for _, box in found) for k in (0, 1))
+    right, low = (max(box[k] for _, box in found) for k in (2, 3))
+    # lines are as broad as their capacity, and letters reach below their baseline
+    x, y, wide, high = left - _BROAD, top - _BROAD, right - left + 2 * _BROAD, low - top + 2 * _BROAD
+    return replace(picture, elements=tuple(e for e, _ in found), x=x, y=y, width=wide, height=high)
+
+
+def holds(sheet: Sheet, part: Picture) -> bool:
+    """Whether a part of a drawing stands whole on a sheet."""
+    across = sheet.x <= part.x and part.x + part.width <= sheet.x + sheet.width
+    return across and sheet.y <= part.y and part.y + part.height <= sheet.y + sheet.height
+
+
+def _bounds(element: Element) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of anything."""
+    if isinstance(element, Panel | Label):
+        return _box(element)
+    if isinstance(element, Glyph):
+        return element.x, element.y, element.x + element.size, element.y + element.size
+    xs, ys = zip(*element.points, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def draw_legend(page: Any, legend: Picture, most: float) -> None:
+    """Draw a legend in the row above a sheet, its lower left corner at the origin, no larger than `most` a unit."""
+    scale = min(most, WIDTH / legend.width, (LEGEND - 4) / legend.height)
+    draw_sheet(page, legend, Sheet(legend.x, legend.y, legend.width, legend.height, scale, 0, 0, 1, 1))
 
 
 def draw_sheet(page: Any, picture: Picture, sheet: Sheet) -> None:

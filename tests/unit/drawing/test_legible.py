@@ -14,6 +14,7 @@ from designer.drawing.compose_badges import _connection_marks, badges
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level, level_at, next_octave
 from designer.drawing.loads import Loads, nothing
+from designer.drawing.picture import full_detail
 from designer.drawing.polylines import distances, straights
 from designer.drawing.short_names import forms, shorter, written
 from designer.drawing.theme import LIGHT
@@ -155,6 +156,39 @@ def test_the_mark_of_a_gpu_that_binds_lies_on_no_other_part() -> None:
         left, top, across, down = rects[other].tolist()
         over = min(x + wide, left + across) - max(x, left), min(y + high, top + down) - max(y, top)
         assert min(over) <= 1, geometry.label(other)
+
+
+def test_the_mark_of_a_drive_that_binds_leaves_its_name_free() -> None:
+    """Drives are low: on their upper edge the mark would lie on the name."""
+    geometry = lay_out(open_design("dgx2"))
+    loads = nothing(geometry)
+    drives = np.array([geometry.label(i).startswith("Drive") for i in range(len(geometry))])
+    view_state = ViewState(
+        geometry, Loads(**{**{f: getattr(loads, f) for f in loads.__slots__}, "box_bottleneck": 1 * drives}), LIGHT
+    )
+    found = full_detail(view_state, 1.0, view_state.bounds)
+    words = [label for batch in found if isinstance(batch, Labels) for label in batch.labels]
+    marks = [drawn(label) for label in words if label.text == "bottleneck"]
+    names = [drawn(label) for label in words if label.text.startswith("Drive ")]
+    assert len(marks) == len(names) == 8
+    for x, y, wide, high in marks:
+        middle = y + high / 2
+        for left, top, across, down in names:
+            # the plate is 19 px high
+            beside = min(x + wide, left + across) <= max(x, left)
+            assert beside or min(middle + 9.5, top + down) <= max(middle - 9.5, top)
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
+def test_no_name_reaches_under_the_count_of_a_group(file: Path) -> None:
+    view_state, frame = state(lay_out(open_design(file)))
+    found = compose(view_state, frame, ((0.0, 0.0, *CANVAS),))
+    counts = [batch.rects for batch in found if isinstance(batch, Boxes) and batch.fill == LIGHT.badge]
+    names = [drawn(label) for label in labels(view_state, frame) if label.colour == LIGHT.text]
+    for x, y, wide, high in np.concatenate(counts).tolist() if counts else []:
+        for left, top, across, down in names:
+            over = min(x + wide, left + across) - max(x, left), min(y + high, top + down) - max(y, top)
+            assert over[1] <= 3 or over[0] <= 0.5
 
 
 def test_trunks_and_bundles_are_counted_at_fit() -> None:

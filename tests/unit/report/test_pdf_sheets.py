@@ -10,12 +10,13 @@ from designer.report.assembly import compose_report
 from designer.report.design_picture import design_picture
 from designer.report.drawing.compose import Options
 from designer.report.drawing.elements import Label, Panel, Picture
+from designer.report.renderers import pdf
 from designer.report.renderers.pdf import to_pdf
 from designer.report.renderers.pdf_blocks import shown_scale
 from designer.report.renderers.pdf_columns import WIDTH
-from designer.report.renderers.pdf_sheets import HEIGHT, Sheet, place_of, sheets_of
+from designer.report.renderers.pdf_sheets import HEIGHT, Sheet, holds, legend_of, place_of, sheets_of
 from designer.report.renderers.pdf_sheets import WIDTH as SHEET_WIDTH
-from designer.report.settings import Settings
+from designer.report.settings import Chosen, Settings
 
 
 def picture_of(template: str) -> Picture:
@@ -72,3 +73,28 @@ def test_sheets_are_called_by_their_place() -> None:
 def test_sheets_are_pages_across_at_the_end() -> None:
     data = to_pdf(compose_report([designer.open_design("hgx-h100-8")], Settings()))
     assert data.count(b"841.8898 595.2756") + data.count(b"841.89 595.28") == 2
+
+
+def test_the_legend_of_a_drawing_is_taken_out_whole() -> None:
+    picture = picture_of("dgx2")
+    legend = legend_of(picture)
+    assert legend is not None
+    assert "1 GB/s" in " ".join(e.text for e in legend.elements if isinstance(e, Label)).replace("\u00a0", " ")
+    assert not any(e.text == "GPU 0" for e in legend.elements if isinstance(e, Label))
+    assert [holds(s, legend) for s in sheets(picture)].count(True) <= 1
+    bare = design_picture(lay_out(designer.open_design("dgx2")), Options(legend=False), None, {})
+    assert legend_of(bare) is None
+
+
+def test_sheets_without_the_legend_repeat_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Picture] = []
+    monkeypatch.setattr(pdf, "draw_legend", lambda page, legend, most: drawn.append(legend))
+    to_pdf(compose_report([designer.open_design("dgx2")], Settings(chosen=Chosen(chapters=("drawing",)))))
+    picture = picture_of("dgx2")
+    legend = legend_of(picture)
+    assert legend is not None
+    bare = [sheet for sheet in sheets(picture) if not holds(sheet, legend)]
+    assert len(bare) == 3
+    # pages are made once more after their numbers are known
+    assert drawn
+    assert len(drawn) % len(bare) == 0

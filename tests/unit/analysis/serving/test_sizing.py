@@ -13,6 +13,7 @@ from designer.analysis.serving.answers import serve
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.searching import Screened, closed_form
 from designer.analysis.serving.sizing import Candidate, largest_load, size_serving
+from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError, Cancelled
 from designer.workload.kind import lower
 from designer.workload.serving import Serving
@@ -63,6 +64,20 @@ def test_the_rate_is_what_was_asked_for() -> None:
     best = size_serving(NETWORK, asked(), "s").best
     assert best is not None
     assert best.why.startswith(f"{20 / best.replicas:.3g}/s each of ")
+
+
+def test_a_set_says_what_its_analysis_says() -> None:
+    """Each way that holds, set as the widths and replicas of a workload, gives the very same times."""
+    settings = {**ASKED, "rate": "8 1/s"}
+    found = [c for c in size_serving(NETWORK, asked(rate="8 1/s"), "s").candidates if c.holds]
+    assert len(found) == 3
+    for one in found:
+        drawn = settings | {"tensor": one.tensor, "replicas": one.replicas}
+        spec = WorkloadSpec(id="s", kind="serving", settings=drawn)
+        design = designer.open_design("hgx-h100-8").model_copy(update={"workloads": {"s": spec}})
+        metrics = designer.analyze(design, ["s"]).workloads[0].metrics
+        told = [metrics[name].value for name in ("ttft_p95", "tpot", "latency_p95")]
+        assert told == pytest.approx([one.ttft, one.tpot, one.latency], rel=1e-12)
 
 
 def test_a_limit_nothing_keeps_is_told() -> None:

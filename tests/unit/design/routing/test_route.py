@@ -189,3 +189,18 @@ def test_links_in_one_channel_keep_apart() -> None:
         close &= (left[:, None] < right) & (left < right[:, None])
         close &= (owner[flat][:, None] != owner[flat]) & (kinds[:, None] != kinds)
         assert not close.any(), design
+
+
+@pytest.mark.parametrize("name", ["dgx1-v100", "hgx-h100-4", "dell-xe8545"])
+def test_no_link_lies_upon_the_end_of_another(name: str) -> None:
+    """The last piece of a link at its box stays; what runs beside it keeps off. On a DGX-1 an SSD stands that near."""
+    routes = lay_out(open_design(name)).connection_route
+    for axis in (0, 1):
+        one, other = routes[:, :-1].reshape(-1, 2), routes[:, 1:].reshape(-1, 2)
+        owner = np.repeat(np.arange(len(routes)), routes.shape[1] - 1)
+        along = (one[:, axis] == other[:, axis]) & (one[:, 1 - axis] != other[:, 1 - axis])
+        place, owner = one[along, axis], owner[along]
+        ends = np.sort(np.column_stack((one[along, 1 - axis], other[along, 1 - axis])), axis=1)
+        beside = np.minimum(ends[:, None, 1], ends[:, 1]) - np.maximum(ends[:, None, 0], ends[:, 0]) > 8
+        close = beside & (np.abs(place[:, None] - place) < 3) & (owner[:, None] != owner)
+        assert not close.any()

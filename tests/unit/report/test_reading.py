@@ -1,0 +1,60 @@
+"""Whether the report is read where it stands: sizes of texts on paper and screen, and what may not cover them."""
+
+from __future__ import annotations
+
+import re
+
+import designer
+from designer.drawing.fonts import text_width
+from designer.report.assembly import compose_report
+from designer.report.charts.elevation import elevation
+from designer.report.charts.hops import Hop, hops
+from designer.report.drawing.elements import Label, Picture, Stroke
+from designer.report.renderers.html import reading_width, to_html
+from designer.report.renderers.pdf_blocks import shown_scale
+from designer.report.renderers.pdf_columns import WIDTH
+from designer.report.settings import Chosen, Settings
+from designer.report.subject import part_words
+from designer.report.tables.racks import Placed, Rack
+
+_SINGLE = 7.0
+
+
+def test_names_of_single_units_have_seven_points_on_paper() -> None:
+    units = [Placed(n, n, 1.0, f"Leaf switch {n}", "switch", 1000.0, True) for n in (1, 2, 4)]
+    picture = elevation([(Rack("Rack 1", 48.0, 40e3, units), 1)])
+    scale = shown_scale(picture, WIDTH)
+    names = [e for e in picture.elements if isinstance(e, Label) and e.text.startswith("Leaf")]
+    assert len(names) == 3
+    assert min(e.size for e in picture.elements if isinstance(e, Label)) * scale >= _SINGLE
+
+
+def test_a_large_drawing_can_be_shown_so_that_its_names_are_read() -> None:
+    html = to_html(compose_report([designer.open_design("dgx2")], Settings(chosen=Chosen(chapters=("drawing",)))))
+    wide = re.search(r"--reading: (\d+)px", html)
+    assert wide is not None
+    assert html.count('class="reading"') == 1
+    frame = re.search(r'class="reading".*?viewBox="\S+ \S+ (\S+) ', html, re.DOTALL)
+    assert frame is not None
+    smallest = 11
+    assert float(wide[1]) / float(frame[1]) * smallest >= 9
+
+
+def test_charts_stay_as_they_are() -> None:
+    chart = Picture((Label(0, 10, "a", 10, "ink"),), 0, 0, 658, 300, "paper")
+    assert reading_width(chart) == 0
+    assert reading_width(Picture((Label(0, 10, "a", 10, "ink"),), 0, 0, 2000, 300, "paper")) == 2100
+
+
+def test_the_line_of_the_load_goes_through_no_value() -> None:
+    picture = hops([Hop("a", "", 26.8e9, 26.8e9, 26.8e9, state="binds"), Hop("b", "", 13.7e9, 15.8e9, 3e9)])
+    down = next(e.points[0][0] for e in picture.elements if isinstance(e, Stroke) and e.width == 1.6)
+    values = [e for e in picture.elements if isinstance(e, Label) and e.text == "13.7\u00a0GB/s"]
+    assert values
+    assert all(not e.x < down < e.x + text_width(e.text, e.size, e.bold) for e in values)
+
+
+def test_a_switch_below_another_is_called_by_its_kind() -> None:
+    assert part_words("psw0_1") == "PCIe switch"
+    assert part_words("servers[3]/nvsw1_0") == "NVSwitch"
+    assert part_words("storage_nic0") == "storage NIC"
