@@ -248,7 +248,7 @@ def title(geometry: Geometry, box: int) -> str:
     thing = geometry.thing(box)
     if isinstance(thing, Group) and geometry.is_container[box] and thing.replicas > 1:
         member = int(geometry.member[box])
-        return f"{text} ×{thing.replicas}" if member < 0 else f"{text} {member} of {thing.replicas}"
+        return f"{text} ×{thing.replicas}" if member < 0 else f"{text} {member + 1} of {thing.replicas}"
     return text
 
 

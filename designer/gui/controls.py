@@ -11,11 +11,22 @@ from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import Qt, SignalInstance
-from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import (
+    QClipboard,
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QWheelEvent,
+)
 from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
+    QMenu,
     QPushButton,
     QSlider,
     QSpinBox,
@@ -57,6 +68,33 @@ class Label(QLabel):
     def text(self) -> str:
         """What is shown, without the places to break it at."""
         return super().text().replace(BREAK, "")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy what is read."""
+        if event.matches(QKeySequence.StandardKey.Copy) and self.hasSelectedText():
+            self._copy()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """What is marked can be pasted by the middle button as well."""
+        super().mouseReleaseEvent(event)
+        clipboard = QGuiApplication.clipboard()
+        if self.hasSelectedText() and clipboard.supportsSelection():
+            clipboard.setText(self.selectedText().replace(BREAK, ""), QClipboard.Mode.Selection)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Copy what is marked."""
+        if not self.hasSelectedText():
+            super().contextMenuEvent(event)
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Copy", self._copy)
+        menu.popup(event.globalPos())
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.selectedText().replace(BREAK, ""))
 
 
 class MarkedLabel(QLabel):

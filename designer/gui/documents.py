@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from enum import Enum
 from functools import partial
@@ -290,7 +291,9 @@ class Document(QObject):
 
 
 def same_file(a: Path, b: Path) -> bool:
-    """True if two paths lead to one file."""
+    """True if two paths lead to one file, also while others put a new one in its place."""
+    if os.path.realpath(a) == os.path.realpath(b):
+        return True
     try:
         return a.samefile(b)
     except OSError:

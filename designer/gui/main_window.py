@@ -124,7 +124,7 @@ class MainWindow(QMainWindow):
         start.file_chosen.connect(self.open_file)
         start.recovery_wanted.connect(self.show_recovery)
         # netlists of all templates are of no use to whoever opens one
-        start.pictures_painted.connect(lambda: self.document is None and forget())
+        start.pictures_painted.connect(lambda: not self.documents.order and forget())
         return start
 
     def _lay_out(self, middle: QWidget) -> QVBoxLayout:
@@ -282,6 +282,7 @@ class MainWindow(QMainWindow):
         if page is self.start and not self.start.filled:
             self.start.fill()
         self.documents.show_page(page)
+        self._retitle()
         self.toolbar.hide()
         if self.docks is not None:
             self.docks.hide_all()
@@ -340,6 +341,9 @@ class MainWindow(QMainWindow):
         self._disconnect()
         session = document.session if document is not None else None
         if self.docks is not None:
+            if any(d.session is self.docks.inspector.session for d in self.documents.order):
+                # what is being typed belongs to the design it was typed for
+                self.docks.inspector.finish()
             self.docks.set_session(session)
         if document is not None and session is not None:
             for signal in (session.design_changed, session.selection_changed):

@@ -36,6 +36,8 @@ _LINGER: Final = 2.0
 _SWEEP_MS: Final = 4000
 _DEEP_MS: Final = 60_000
 _CLOSED_MS: Final = 12_000
+#: so many closed documents at most wait for the longer pause
+_MOST_CLOSED: Final = 3
 #: how many new objects, young and older rounds it takes until Python collects by itself: few, as each round looks
 #: through all that outlived the rounds before it; the last is never reached
 _COLLECT: Final = (10_000, 3, 100_000)
@@ -147,7 +149,8 @@ class Sweeper(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._before = gc.get_threshold()
-        self._closed = self._long_quiet = False
+        self._closed = 0
+        self._long_quiet = False
         gc.set_threshold(*_COLLECT)
         self._timer = QTimer(self, singleShot=True, interval=_SWEEP_MS)
         self._timer.timeout.connect(self._quiet)
@@ -155,15 +158,15 @@ class Sweeper(QObject):
     def touch(self, *_: object) -> None:
         """Somebody works: sweep later."""
         self._long_quiet = False
-        self._timer.start(_CLOSED_MS if self._closed else _SWEEP_MS)
+        self._timer.start(_CLOSED_MS if 0 < self._closed <= _MOST_CLOSED else _SWEEP_MS)
 
     def let_go(self) -> None:
         """A document was closed: much that lived long is unreachable."""
-        self._closed = True
+        self._closed += 1
         self.touch()
 
     def _quiet(self) -> None:
-        self.sweep(whole=self._closed or self._long_quiet)
+        self.sweep(whole=self._closed > 0 or self._long_quiet)
         if not self._long_quiet:
             self._long_quiet = True
             self._timer.start(_DEEP_MS)
@@ -177,7 +180,7 @@ class Sweeper(QObject):
             True if what lived long is looked through as well; what is left of it need not be looked at in between.
         """
         if whole:
-            self._closed = False
+            self._closed = 0
             gc.unfreeze()
             gc.collect()
             gc.freeze()

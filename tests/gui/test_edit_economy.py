@@ -312,9 +312,9 @@ def test_a_trial_is_begun_without_making_the_form_anew(window: MainWindow, qtbot
     session.select(())
     session.select({link_of(session)})
     inspector.scale(1)
-    session.select(())
-    qtbot.waitUntil(lambda: not inspector.pending)
-    session.select({link_of(session)})
+    within, chosen = link_of(session)
+    another = next(key for key in block_at(session.design, within).links if key != chosen.id)
+    session.select({(within, Ref("links", another))})
     qtbot.waitUntil(lambda: not inspector.pending)
     assert not inspector.what_if.on_trial
 

@@ -567,7 +567,7 @@ def test_one_server_of_a_group_is_edited_as_an_exception(user: User) -> None:
     user.bot.keyClicks(bar.number, "7")
     user.bot.keyClick(bar.number, ENTER)
     user.inspector.flush()
-    member: Address = (("servers", 7),)
+    member: Address = (("servers", 6),)
     assert user.canvas.scene.geometry.blocks[1] == member
     assert user.session.selection == {(member, Ref("parts", "gpu0"))}
     assert title(user.canvas.scene.geometry, user.box("servers", "groups")).endswith("7 of 32")
@@ -579,16 +579,16 @@ def test_one_server_of_a_group_is_edited_as_an_exception(user: User) -> None:
     user.bot.keyClicks(name, "Worn out")
     user.bot.keyClick(name, ENTER)
     group = user.session.design.groups["servers"]
-    assert set(group.exceptions) == {7}
-    assert group.exceptions[7].parts["gpu0"].name == "Worn out"
+    assert set(group.exceptions) == {6}
+    assert group.exceptions[6].parts["gpu0"].name == "Worn out"
     assert group.content.parts["gpu0"].name != "Worn out"
     user.inspector.flush()
     assert "Differs" in bar.words.text()
     # the next one is as it was, and the closed card tells that one differs
     user.canvas.setFocus()
     user.key(Qt.Key.Key_Period)
-    assert user.canvas.members == {shared: 8}
-    assert user.session.design.groups["servers"].member(8).parts["gpu0"].name != "Worn out"
+    assert user.canvas.members == {shared: 7}
+    assert user.session.design.groups["servers"].member(7).parts["gpu0"].name != "Worn out"
     user.canvas.zoom_to_fit(animated=False)
     user.session.select([((), Ref("groups", "servers"))])
     user.bot.mouseDClick(user.canvas, LEFT, pos=user.header("servers"))
@@ -611,10 +611,10 @@ def test_a_member_is_chosen_by_keys_alone(user: User) -> None:
     keys.choose("7", f"{label} 7")
     shared: Address = (("servers", None),)
     assert not user.session.design.groups["servers"].collapsed, "a closed group opens"
-    assert user.canvas.members == {shared: 7}
+    assert user.canvas.members == {shared: 6}
     keys.press(",", ",")
-    assert user.canvas.members == {shared: 5}
-    for _ in range(6):
+    assert user.canvas.members == {shared: 4}
+    for _ in range(5):
         keys.press(",")
     assert user.canvas.members == {}, "before the first member comes what all share"
     keys.press(",")

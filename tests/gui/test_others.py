@@ -90,6 +90,20 @@ def test_saving_over_a_changed_file_asks_and_cancel_leaves_both(
     assert len(asked) == 2
 
 
+def test_a_file_replaced_between_two_looks_is_still_the_same_one(
+    window: MainWindow, qtbot: QtBot, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another writer puts a new file in its place just while a save asks whether this is the file it read."""
+    document = opened(window, file)
+    rename(document, "mine")
+    file.write_text(titled("theirs"), encoding="utf-8")
+    monkeypatch.setattr(Path, "samefile", lambda one, other: False)
+    asked = answers(monkeypatch, "cancel")
+    assert not window.files.save_to(document, file)
+    assert [conflict.found is not None for conflict in asked] == [True]
+    assert load(file).design.title == "theirs"
+
+
 def test_an_answer_holds_for_what_was_asked_about_alone(
     window: MainWindow, qtbot: QtBot, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

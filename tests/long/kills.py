@@ -60,7 +60,8 @@ def screen() -> Iterator[dict[str, str]]:
         yield {"QT_QPA_PLATFORM": "offscreen"}
         return
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"]
+    # it resets itself when the last window has gone, and refuses the next one meanwhile
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1000x24", "-nolisten", "tcp", "-noreset"]
     with subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL) as server:
         try:
             os.close(writing)

@@ -92,13 +92,13 @@ def choose(window: Window) -> None:
     if shown is None:
         return
     icon = window.find_icon("group")
-    differ = set(shown.exceptions)
+    differ = dict.fromkeys(shown.exceptions, "differs")
     found = [PaletteEntry("All members alike", partial(_go, window, shown, None), "", shown.label, icon)]
     found += [
-        PaletteEntry(f"{shown.label} {k}", partial(_go, window, shown, k), "", "differs" if k in differ else "", icon)
+        PaletteEntry(f"{shown.label} {k + 1}", partial(_go, window, shown, k), "", differ.get(k, ""), icon)
         for k in range(shown.replicas)
     ]
-    window.offer(found, f"Member of {shown.label}, 0 to {shown.replicas - 1}")
+    window.offer(found, f"Member of {shown.label}, 1 to {shown.replicas}")
 
 
 def _go(window: Window, shown: Shown, member: int | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
@@ -16,6 +16,8 @@ from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
 from designer.plain_text import in_one_line
 
 Index = QModelIndex | QPersistentModelIndex
+#: so many spaces in front of a text are kept
+_INSET: Final = 8
 KEY = Qt.ItemDataRole.UserRole + 1
 BAR = Qt.ItemDataRole.UserRole + 2
 
@@ -88,7 +90,9 @@ class TableModel(QAbstractTableModel):
         line = self._lines[index.row()]
         cell = line.cells[index.column()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return in_one_line(cell.text)
+            # spaces in front say what a line belongs to
+            inset = min(len(cell.text) - len(cell.text.lstrip(" ")), _INSET)
+            return " " * inset + in_one_line(cell.text)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:

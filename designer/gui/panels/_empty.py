@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from designer.gui.layouts import in_column
 from designer.gui.panels._widgets import WidgetColumn, quiet
+from designer.plain_text import HEADING, in_one_line
 
 #: so many workloads are offered
 _MOST: Final = 4
@@ -45,7 +46,7 @@ class EmptyPage(QWidget):
         self._offered = offered
         self._buttons.let_go()
         for key, title in offered:
-            button = QPushButton(f"Show “{title}”")
+            button = QPushButton(f"Show “{in_one_line(title, HEADING)}”".replace("&", "&&"))
             button.setProperty("link", True)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.clicked.connect(partial(self._wanted, key))

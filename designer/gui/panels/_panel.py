@@ -4,7 +4,6 @@ this folder says of its panel.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 #: how long a panel waits for the answer to an edit [ms]
 _HOLD: Final = 24
-#: a panel redrawn so shortly ago was redrawn in the same turn of the event loop [s]
-_SAME_TURN: Final = 0.001
 
 
 #: title, and the design where it is at hand
@@ -82,8 +79,8 @@ def panel_kinds() -> tuple[PanelKind, ...]:
 class Panel(QWidget):
     """Base of the panels. Sub-classes give ``watch`` and ``refresh``."""
 
-    #: when any panel was redrawn last [s]
-    _redrawn: ClassVar = 0.0
+    #: True if a panel was redrawn in this turn of the event loop
+    _taken: ClassVar = False
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,10 +165,20 @@ class Panel(QWidget):
 
     def _waits(self) -> bool:
         """True if another panel was redrawn in this turn of the event loop: all in one would hold up keys and mouse."""
-        late = time.perf_counter() - Panel._redrawn < _SAME_TURN
-        if late:
-            self._timer.start(1)
-        return late
+        if Panel._taken:
+            self._timer.start(0)
+        return Panel._taken
+
+    @staticmethod
+    def _take_turn() -> None:
+        """No other panel is redrawn in this turn; what is posted now comes with the next."""
+        if not Panel._taken:
+            Panel._taken = True
+            QTimer.singleShot(0, Panel._next_turn)
+
+    @staticmethod
+    def _next_turn() -> None:
+        Panel._taken = False
 
     def flush(self) -> None:
         """Redraw at once, seen or not."""
@@ -179,7 +186,7 @@ class Panel(QWidget):
         self._timer.stop()
         self.redraws += 1
         self.refresh()
-        Panel._redrawn = time.perf_counter()
+        self._take_turn()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Redraw what became old while hidden."""

@@ -223,7 +223,9 @@ class ElidedLink(QPushButton):
 
     def _shorten(self) -> None:
         room = max(40, self.width() - 10)
-        self.setText(self.fontMetrics().elidedText(in_one_line(self.full), Qt.TextElideMode.ElideMiddle, room))
+        short = self.fontMetrics().elidedText(in_one_line(self.full), Qt.TextElideMode.ElideMiddle, room)
+        # a single one would be a key of the window
+        self.setText(short.replace("&", "&&"))
 
 
 def quiet(text: str, role: str = "muted") -> Label:

@@ -80,6 +80,9 @@ class DecisionsPanel(Panel):
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
         self._asked: tuple[object, str, str] | None = None
+        #: an answer is awaited; the thread may still be at work on one nobody wants
+        self._awaited = False
+        self._ticket = 0
         self.steps: Suggestions | None = None
         self.sized: sizing.Answer | None = None
 
@@ -113,6 +116,7 @@ class DecisionsPanel(Panel):
 
     def _forget(self, *_: object) -> None:
         self._jobs.cancel()
+        self._awaited = False
         self._asked = self.steps = self.sized = None
         for table in self._tables:
             table.lines.set_lines([])
@@ -133,17 +137,19 @@ class DecisionsPanel(Panel):
             work: Any = _WORK[question]
             return work(design, workload, cancelled)
 
-        self._jobs.submit(job)
+        self._ticket = self._jobs.submit(job)
+        self._awaited = True
         self.words.setText(_WAITING[question])
         self._offer()
 
     def _stop(self) -> None:
         self._forget()
 
-    def _arrived(self, _ticket: int, result: object) -> None:
+    def _arrived(self, ticket: int, result: object) -> None:
         session, asked = self.session, self._asked
-        if session is None or asked is None or asked[0] is not session.design:
+        if ticket != self._ticket or session is None or asked is None or asked[0] is not session.design:
             return
+        self._awaited = False
         if isinstance(result, Exception):
             self.words.setText("" if isinstance(result, Cancelled) else str(result))
             self._asked = None
@@ -168,7 +174,7 @@ class DecisionsPanel(Panel):
         self._offer()
 
     def _offer(self, *_: object) -> None:
-        busy = self._jobs.busy
+        busy = self._awaited
         session = self.session
         self.suggest.setEnabled(session is not None and bool(session.workload) and not busy)
         self.survive.setEnabled(self.suggest.isEnabled())
@@ -187,6 +193,8 @@ class DecisionsPanel(Panel):
             edit = sizing.applied(self.sized, max(rows, default=0), session.design)
             if edit is not None:
                 session.apply(edit)
+            else:
+                session.warned.emit("This way does not serve the load: select one that does")
             return
         if session is None or steps is None or not steps.steps:
             return

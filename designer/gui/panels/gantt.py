@@ -309,6 +309,12 @@ class GanttPanel(Panel):
         self.connect_signal(session.simulation_changed, self.outdate)
         self.connect_signal(session.moment_changed, self._moved)
 
+    def set_session(self, session: Session | None) -> None:
+        """Follow another document; out of sight the chart would keep the one before, closed or not."""
+        if session is not self.session:
+            self.chart.show_run(None)
+        super().set_session(session)
+
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
         self.chart.theme = theme

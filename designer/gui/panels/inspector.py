@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
+    QApplication,
     QToolButton,
     QWidget,
 )
@@ -134,9 +135,10 @@ class MemberBar(QWidget):
         self.setVisible(shown is not None)
         if shown is None:
             return
-        spelled = "" if shown.member is None else str(shown.member)
+        # counted from one, as everywhere in words; paths count from nought
+        spelled = "" if shown.member is None else str(shown.member + 1)
         text = f"{shown.label} {spelled} of {shown.replicas}" if spelled else f"All {shown.replicas} alike"
-        note = f"0 to {shown.replicas - 1}; empty for what all members share  (M)"
+        note = f"1 to {shown.replicas}; empty for what all members share  (M)"
         self.number.show_entry(Entry("member", "Member shown", text, spelled, "count", note=note))
         self.words.setText(shown.words)
 
@@ -147,7 +149,7 @@ class MemberBar(QWidget):
 
     def _entered(self, text: str) -> None:
         if self.shown is not None:
-            self.wanted.emit(min(int(text), self.shown.replicas - 1) if text else -1)
+            self.wanted.emit(min(max(int(text), 1), self.shown.replicas) - 1 if text else -1)
 
 
 class InspectorPanel(Panel):
@@ -214,9 +216,18 @@ class InspectorPanel(Panel):
         self.outdate()
 
     def set_session(self, session: Session | None) -> None:
-        """Follow another document; a trial belongs to its design."""
+        """Follow another document; a trial belongs to its design, and so does what is being typed."""
+        for row in self.rows.values():
+            row.reset()
+        self.members.number.reset()
         self.what_if.watch(session)
         super().set_session(session)
+
+    def finish(self) -> None:
+        """Take over what is being typed, as if one had gone on to the next field."""
+        field = QApplication.focusWidget()
+        if isinstance(field, ValueField) and self.isAncestorOf(field):
+            field.clearFocus()
 
     def close_jobs(self) -> None:
         """Stop what runs."""
@@ -266,11 +277,13 @@ class InspectorPanel(Panel):
                 self._filling = None
                 self._turns.stop()
                 self._body.setUpdatesEnabled(True)
-                self._step()
+                if not self._dirty:
+                    # else the form of another selection comes, which what was asked for is meant for
+                    self._step()
             elif not at_once and time.perf_counter() - begin > _TURN:
                 self._turns.start()
                 break
-        Panel._redrawn = begin if at_once else time.perf_counter()
+        self._take_turn()
 
     def scale(self, by: int) -> None:
         """Try twice as much of the number in question, or half for −1."""

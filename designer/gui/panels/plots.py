@@ -56,6 +56,14 @@ class PlotsPanel(Panel):
         self.connect_signal(session.selection_changed, self.outdate)
         self.connect_signal(session.moment_changed, self._moved)
 
+    def set_session(self, session: Session | None) -> None:
+        """Follow another document; out of sight the plots would keep the one before, closed or not."""
+        if session is not self.session:
+            self._of = None
+            for plot in self.plots:
+                plot.session = session
+        super().set_session(session)
+
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
         for plot in self.plots:

@@ -59,7 +59,7 @@ def _block(block: Block, within: Address, design: Design, budget: list[int]) -> 
         branch = Branch(group.label, count, (within, Ref("groups", group.id)), "group", children=inside)
         for member, own in sorted(group.exceptions.items()):
             content = _block(own, (*within, (group.id, member)), design, budget) if budget[0] > 0 else []
-            branch.children.append(Branch(f"{group.label} {member}", "exception", None, "group", children=content))
+            branch.children.append(Branch(f"{group.label} {member + 1}", "exception", None, "group", children=content))
         (made[group.parent].children if group.parent in made else roots).append(branch)
     return roots
 
