@@ -42,15 +42,17 @@ from tests.moving import MoveBy
 
 pytestmark = pytest.mark.alone
 
-#: the most an edit may cost, in what the engine and an empty repaint take; 33 and 60 ms are aimed at
-EDITS = {"hgx-h100-8": 4.2, "su-h100-32": 4.2}
+#: the most an edit may cost, in what the engine and an empty repaint take (3.9 to 4.4 and 3.0 to 3.4 seen, 19 to 27 ms);
+#: 33 and 60 ms are aimed at
+EDITS = {"hgx-h100-8": 4.8, "su-h100-32": 4.2}
 #: the most the window may usually be busy with the slowest kind of work, in repaints of an empty design (9 to 13 seen
 #: on a busy machine, 16 to 18 on a quiet one); no stall of more than 50 ms is aimed at
 STALL = 24.0
 #: the most a start may take, in starts of an empty window of Qt beside the libraries; 1 s is aimed at
 START = 1.6
-#: the most that opening 98,304 GPUs may take until their loads are painted, in stars of as many nodes (5.5 seen)
-SHOWN = 9.0
+#: the most that opening 98,304 GPUs may take until their loads are painted, in stars of as many nodes and orders of as
+#: many channels (4.4 to 5.2 seen)
+SHOWN = 8.0
 #: how often each is started
 STARTS = 5
 #: an answer that takes longer is taken for none [s]
@@ -97,7 +99,7 @@ def turn_until(done: Callable[[], bool]) -> float:
     while not done():
         assert time.perf_counter() < end, "no answer"
         longest = max(longest, turn())
-        time.sleep(0.0005)
+        time.sleep(0.0001)
     return longest
 
 
@@ -235,19 +237,23 @@ def test_the_longest_stall_of_a_minute_of_work(benchmark, window):
 
 
 def test_98304_gpus_are_shown_and_answered(benchmark, window):
-    """Opened after another design, until the loads are painted; against a star of as many nodes in networkx.
+    """Opened after another design, until the loads are painted; against a star of as many nodes in networkx, and the
+    order of as many numbers in numpy as there are channels: machines differ in how the two compare.
 
     Beside other work the drawing stands before its loads are known; three seconds are aimed at. Rules are asked after:
     both at once would make the network and its routes twice.
     """
     opened(window, "m40-server")
 
-    def star() -> None:
+    numbers = np.random.default_rng(1).integers(0, 2**62, 2_400_000)
+
+    def plain() -> None:
         nx.number_connected_components(nx.star_graph(98_304))
+        np.argsort(numbers)
 
     waits: list[float] = []
-    times = Against(star)
-    for _ in range(3):
+    times = Against(plain)
+    for _ in range(5):
         forget()
         start, worked = time.perf_counter(), time.process_time()
         window.open_template("cluster-98304")
