@@ -73,6 +73,8 @@ def _many(sheet: Chart, run: list[Placed], x: float, bottom: float, wide: float)
     if _WITHIN in first.name:
         told = f"{len(run)} × {_NUMBERS.sub('', first.name)}"
     size = SMALL
+    if text_width(told, size) > wide - 22 and _WITHIN in first.name:
+        told = f"{len(run)} × {_NUMBERS.sub('', first.name.rsplit(_WITHIN, 1)[-1])}"
     middle = y + high / 2
     plate = min(text_width(told, size) + 8, wide - 14)
     sheet.panel(x + 7, middle - 7, plate, 14, ink, radius=1.5)
