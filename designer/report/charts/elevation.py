@@ -73,6 +73,8 @@ def _many(sheet: Chart, run: list[Placed], x: float, bottom: float, wide: float)
     if _WITHIN in first.name:
         told = f"{len(run)} × {_NUMBERS.sub('', first.name)}"
     size = SMALL
+    if text_width(told, size) > wide - 22 and _WITHIN in first.name:
+        told = f"{len(run)} × {_NUMBERS.sub('', first.name.rsplit(_WITHIN, 1)[-1])}"
     middle = y + high / 2
     plate = min(text_width(told, size) + 8, wide - 14)
     sheet.panel(x + 7, middle - 7, plate, 14, ink, radius=1.5)
@@ -114,6 +116,9 @@ def _one(sheet: Chart, unit: Placed, x: float, bottom: float, wide: float) -> No
             more = f"{told} · {quantity(unit.watts, 'W')}"
             told = more if text_width(more, size) <= wide - 18 else told
         room = wide - (32 if unit.feed else 18)
+        if text_width(told, size) > room:
+            # which of its unit it is tells more than the unit
+            told = unit.name.rsplit(_WITHIN, 1)[-1]
         sheet.text(x + 9, y + unit.height * UNIT / 2 + size * 0.36 - 0.7, told, size=size, room=room)
         if unit.feed:
             middle = y + unit.height * UNIT / 2 + size * 0.36 - 0.7

@@ -30,6 +30,19 @@ def test_names_of_single_units_have_seven_points_on_paper() -> None:
     assert min(e.size for e in picture.elements if isinstance(e, Label)) * scale >= _SINGLE
 
 
+def test_a_name_without_room_keeps_its_end() -> None:
+    racks = [Rack(f"Rack {n}", 48.0, 40e3, []) for n in range(4)]
+    racks[0].units.append(Placed(0, 1, 1.0, "Scalable units 2 · Storage leaf 3", "switch", 1000.0, True))
+    racks[1].units += [
+        Placed(n, n, 1.0, f"Scalable units 2 · Storage leaf {n}", "switch", 1000.0, True) for n in range(1, 7)
+    ]
+    texts = [e.text for e in elevation([(rack, 1) for rack in racks]).elements if isinstance(e, Label)]
+    assert "Storage leaf 3" in texts
+    assert "6 × Storage leaf" in texts
+    whole = [e.text for e in elevation([(racks[0], 1)]).elements if isinstance(e, Label)]
+    assert "Scalable units 2 · Storage leaf 3" in whole
+
+
 def test_a_large_drawing_can_be_shown_so_that_its_names_are_read() -> None:
     html = to_html(compose_report([designer.open_design("dgx2")], Settings(chosen=Chosen(chapters=("drawing",)))))
     wide = re.search(r"--reading: (\d+)px", html)
