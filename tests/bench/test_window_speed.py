@@ -42,8 +42,8 @@ from tests.moving import MoveBy
 
 pytestmark = pytest.mark.alone
 
-#: the most an edit may cost, in what the engine and an empty repaint take (3.9 to 4.4 and 3.0 to 3.4 seen, 19 to 27 ms);
-#: 33 and 60 ms are aimed at
+#: the most an edit may cost, in what the engine and an empty repaint take (3.9 to 4.4 and 3.0 to 3.4 seen: 19 to 27 ms;
+#: 33 and 60 ms are aimed at)
 EDITS = {"hgx-h100-8": 4.8, "su-h100-32": 4.2}
 #: the most the window may usually be busy with the slowest kind of work, in repaints of an empty design (9 to 13 seen
 #: on a busy machine, 16 to 18 on a quiet one); no stall of more than 50 ms is aimed at
