@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from designer.drawing.batches import Batch, Boxes, Label
 from designer.drawing.compose_boxes import faded
-from designer.drawing.compose_values import value_plates
+from designer.drawing.compose_values import bundle_plates, value_plates
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level
 from designer.drawing.marks import connection_glow, is_free, outline, pill, stacked
@@ -121,7 +121,7 @@ def _places(view_state: ViewState, frame: Frame, bottleneck: Int, named: frozens
         return points, worded
     connections = bottleneck[:_MOST_BOTTLENECK]
     ways = view_state.routes(frame, connections)
-    taken = value_plates(view_state, frame)
+    taken = np.concatenate((value_plates(view_state, frame), bundle_plates(view_state, frame)))
     word = ((text_width(_WORD, round(11 * frame.ratio), True) / frame.ratio + 12) * unit, 19 * unit)
     points, _ = view_state.least_covered(ways, _DOT * unit, _DOT * unit, taken)
     worded = np.ones(len(connections), dtype=bool)

@@ -6,6 +6,7 @@ so that pieces drawn at different times fit together.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -125,35 +126,49 @@ class Bundle(NamedTuple):
 
 def bundles(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:
     """How many links of which rate run to closed groups and in trunks, where no value is told of them."""
+    theme, taken = view_state.theme, list[Rect]()
+    plates: list[Boxes] = []
+    labels: list[Label] = []
+    for text, point, _ in _counts(view_state, frame):
+        x, y = frame.points(point[None])[0].tolist()
+        plate, label = pill(text, x, y, frame, theme.pill, theme.pill_text, theme.container_edges[0])
+        if is_free(plate, taken):
+            plates.append(plate)
+            labels.append(label)
+    seen = [k for k, plate in enumerate(plates) if _touches(plate, regions)]
+    return stacked([plates[k] for k in seen], [labels[k] for k in seen])
+
+
+def bundle_plates(view_state: ViewState, frame: Frame) -> Float:
+    """About where counts of links stand: left, top, right and bottom of their plates, scene units. : (k, 4)"""
+    unit = frame.ratio / frame.scale
+    found = [
+        (*(point - half), *(point + half))
+        for _, point, wide in _counts(view_state, frame)
+        for half in (np.array((wide, 1.7 * PX)) / 2 * unit,)
+    ]
+    return np.array(found, dtype=np.float64).reshape(-1, 4)
+
+
+def _counts(view_state: ViewState, frame: Frame) -> Iterator[tuple[str, Float, float]]:
+    """What is told of bundles, the middle of its plate in scene units, and how wide that is [px]."""
     if frame.level is Level.FAR:
-        return []
+        return
     if view_state.bundles is None:
         view_state.bundles = (*_to_groups(view_state), *_trunks(view_state))
     chosen = [b for b in view_state.bundles if isinstance(b, Bundle)]
     if view_state.lifted_connections is not None:
         chosen = [b for b in chosen if not view_state.lifted_connections[b.connections].any()]
-    if not chosen:
-        return []
-    taken_by_values = value_plates(view_state, frame)
+    taken_by_values = value_plates(view_state, frame) if chosen else np.empty((0, 4))
     unit = frame.scale / frame.ratio
-    theme, taken = view_state.theme, list[Rect]()
-    plates: list[Boxes] = []
-    labels: list[Label] = []
     for bundle in chosen:
         wide = text_width(bundle.text, PX) + _PAD
         if np.ptp(bundle.route, axis=0).max() * unit < _SHORTEST:
             continue
         points, covered = view_state.least_covered(bundle.route[None], wide / unit, 1.7 * PX / unit, taken_by_values)
         # a name under it would be hidden: the tip tells it
-        if covered[0] * unit**2 > _COVERED * wide * 1.7 * PX:
-            continue
-        x, y = frame.points(points)[0].tolist()
-        plate, label = pill(bundle.text, x, y, frame, theme.pill, theme.pill_text, theme.container_edges[0])
-        if is_free(plate, taken):
-            plates.append(plate)
-            labels.append(label)
-    seen = [k for k, plate in enumerate(plates) if _touches(plate, regions)]
-    return stacked([plates[k] for k in seen], [labels[k] for k in seen])
+        if covered[0] * unit**2 <= _COVERED * wide * 1.7 * PX:
+            yield bundle.text, points[0], wide
 
 
 def _to_groups(view_state: ViewState) -> list[Bundle]:

@@ -11,6 +11,7 @@ from designer.design.geometry import Geometry, lay_out
 from designer.drawing.batches import Boxes, Label, Labels, Lines
 from designer.drawing.compose import compose
 from designer.drawing.compose_badges import _connection_marks, badges
+from designer.drawing.compose_values import bundle_plates
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level, level_at, next_octave
 from designer.drawing.loads import Loads, nothing
@@ -140,6 +141,18 @@ def test_marks_sit_on_the_lines_they_mark(name: str, zoom: float) -> None:
             on_box = np.abs(boxes[:, :2] + boxes[:, 2:] / 2 - (x, y)).max(axis=1).min() <= 1.0
             on_line = len(lines) and distances(lines, x, y).min() <= 1.0
             assert on_line or (level is Level.FAR and on_box)
+
+
+def test_marks_leave_the_count_of_a_trunk_free() -> None:
+    view_state, _ = state(lay_out(open_design("hgx-h100-8")))
+    loads, geometry = view_state.loads, view_state.geometry
+    nvlink = np.array([geometry.connection_kinds[int(kind)] == "nvlink" for kind in geometry.connection_kind])
+    view_state.loads = Loads(**{**{f: getattr(loads, f) for f in loads.__slots__}, "bottleneck": nvlink})
+    near = Frame(1.0, 0, 0, Level.NEAR, 1.0, next_octave(None, 1.0))
+    (plate,) = bundle_plates(view_state, near)
+    marks = np.array([(x, y) for x, y, _ in _connection_marks(view_state, near, (-1e6, -1e6, 2e6, 2e6), frozenset())])
+    assert len(marks) > 4
+    assert not ((marks > plate[:2]) & (marks < plate[2:])).all(axis=1).any()
 
 
 def test_the_mark_of_a_gpu_that_binds_lies_on_no_other_part() -> None:
