@@ -202,14 +202,21 @@ def _trunks(view_state: ViewState) -> list[Bundle]:
         level = (lines[here, :-1, 1] == lines[here, 1:, 1]) & (lines[here, :-1, 0] != lines[here, 1:, 0])
         heights = lines[here, :-1, 1]
         for y in np.unique(heights[level]).tolist():
-            on_it = level & (heights == y)
-            members = here[on_it.any(axis=1)]
-            if len(members) < _LEAST_IN_TRUNK:
-                continue
-            x = np.concatenate((lines[here, :-1, 0][on_it], lines[here, 1:, 0][on_it]))
-            route = np.array([[x.min(), y], [x.max(), y]])
-            found.append(Bundle(beside[members], _count_text(view_state, beside[members]), route))
+            row, piece = np.nonzero(level & (heights == y))
+            ends = np.sort(lines[here[row], :, 0][np.arange(len(row))[:, None], np.column_stack((piece, piece + 1))])
+            for some in _stretches(ends):
+                members = np.unique(here[row[some]])
+                if len(members) >= _LEAST_IN_TRUNK:
+                    route = np.array([[ends[some, 0].min(), y], [ends[some, 1].max(), y]])
+                    found.append(Bundle(beside[members], _count_text(view_state, beside[members]), route))
     return found
+
+
+def _stretches(ends: Float) -> list[Int]:
+    """Rows of pieces of one line that touch each other, from left to right. : ends (k, 2)"""
+    order = np.argsort(ends[:, 0], kind="stable")
+    reach = np.maximum.accumulate(ends[order, 1])
+    return np.split(order, np.flatnonzero(ends[order[1:], 0] > reach[:-1]) + 1)
 
 
 def _count_text(view_state: ViewState, connections: Int) -> str:

@@ -155,6 +155,16 @@ def test_marks_leave_the_count_of_a_trunk_free() -> None:
     assert not ((marks > plate[:2]) & (marks < plate[2:])).all(axis=1).any()
 
 
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
+def test_a_count_of_links_stands_on_a_line(file: Path) -> None:
+    """Links from card to card in a row are no trunk: the count would stand in a gap between cards."""
+    view_state, _ = state(lay_out(open_design(file)))
+    whole = Frame(1.0, 0, 0, Level.MIDDLE, 1.0, next_octave(None, 1.0))
+    _, lines = straights(view_state.geometry.connection_route)
+    for left, top, right, low in bundle_plates(view_state, whole).tolist():
+        assert distances(lines, (left + right) / 2, (top + low) / 2).min() <= 1
+
+
 def test_the_mark_of_a_gpu_that_binds_lies_on_no_other_part() -> None:
     """A drive stands right above the GPU: the mark goes below it."""
     view_state, frame = state(lay_out(open_design("serving-h100-8")))
