@@ -96,6 +96,8 @@ class Session(QObject):
         self.file = file
         self.selection: frozenset[Picked] = NONE
         self.highlight: frozenset[str] = frozenset()
+        #: the design of the last answer
+        self._answered: Design | None = None
         self.analysis: Analysis | None = None
         self.failure: DesignerError | None = None
         self.migration: Migration | None = None
@@ -373,7 +375,10 @@ class Session(QObject):
         """Take over the answer of the engine for the current design, or why there is none."""
         self.analysis = analysis
         self.failure = failure
-        self.set_highlight(())
+        if analysis is None or self._answered is not self.design:
+            self.set_highlight(())
+        # else a full answer follows the quick one: what is looked at stays lit
+        self._answered = self.design if analysis is not None else None
         self._set_stale(False)
         self.analysis_changed.emit(analysis)
 

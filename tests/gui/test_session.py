@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("PySide6")
 
+from designer.analysis.study import analyze
 from designer.design.address import Ref
 from designer.design.diff import Diff
 from designer.design.document import Part, WorkloadSpec
@@ -121,3 +122,13 @@ def test_a_new_workload_makes_the_answer_stale(session: Session) -> None:
     assert session.workload == "w"
     session.undo()
     assert session.workload == ""
+
+
+def test_what_is_lit_stays_lit_when_the_full_answer_follows_the_quick_one(session: Session) -> None:
+    session.set_analysis(analyze(session.design, curves=False))
+    session.set_highlight(["psw0--gpu0:ab"])
+    session.set_analysis(analyze(session.design))
+    assert session.highlight == {"psw0--gpu0:ab"}
+    session.apply(ChangeParts(("gpu0",), {"name": "first"}))
+    session.set_analysis(analyze(session.design))
+    assert not session.highlight
