@@ -120,6 +120,9 @@ def start_engines(
         bottlenecks = (Bottleneck("limit", "readers", "readers at once", why),)
         remedy = f"read with {int(slowest / ONE_READER.value) + 1} readers"
         found.append(Finding("SERVE-READERS", Severity.INFO, why, (), remedy))
+    if peers and len(ways.hosts) == 1:
+        text = "peers changes nothing: all replicas start in one server"
+        found.append(Finding("SERVE-UNUSED", Severity.INFO, text, (), "leave it out"))
     sources = ("model-streamer", "assumed-serving", *read.sources)
     estimate = Estimate(time("value"), time("low"), time("high"), "s", tuple(dict.fromkeys(sources)), note)
     return Start(estimate, read, bottlenecks, (*read.findings, *found))

@@ -40,3 +40,10 @@ def test_a_rolling_update_takes_capacity_and_time() -> None:
     most = one.metrics["most_requests_per_second"].value
     assert one.metrics["requests_while_updating"].value == pytest.approx(most * 7 / 8)
     assert half.metrics["requests_while_updating"].value == pytest.approx(most / 2)
+
+
+def test_peers_of_one_server_change_nothing_and_that_is_told() -> None:
+    alone, wide = served(peers=True, group="answers[0]/gpu*"), served(peers=True)
+    texts = [" ".join(f.text for f in found.findings if f.code == "SERVE-UNUSED") for found in (alone, wide)]
+    assert texts[0] == "peers changes nothing: all replicas start in one server"
+    assert not texts[1]
