@@ -230,3 +230,20 @@ def test_enter_takes_the_form_while_ids_are_offered(qtbot: QtBot) -> None:
     QTest.keyClick(completer.popup(), Qt.Key.Key_Return)
     assert dialog.result() == WorkloadDialog.DialogCode.Accepted
     assert dialog.texts()["to"] == "gpu"
+
+
+def test_what_is_typed_in_whole_is_offered_no_longer(qtbot: QtBot) -> None:
+    """The list would lie over the next field, and take the click on it."""
+    dialog = made(qtbot, WorkloadSpec(id="w", kind="transfer"), open_design("hgx-h100-8"))
+    field = dialog.fields["to"]
+    assert isinstance(field, SettingText)
+    dialog.activateWindow()
+    field.setFocus()
+    field.selectAll()
+    completer = field.completer()
+    assert completer is not None
+    QTest.keyClicks(field, "drive")
+    assert completer.popup().isVisible()
+    QTest.keyClicks(field, "s")
+    qtbot.waitUntil(lambda: not completer.popup().isVisible(), timeout=2000)
+    assert field.text() == "drives"

@@ -17,15 +17,15 @@ _Reason = tuple[list[str], str, str]
 
 def unused(asked: Serving) -> tuple[Finding, ...]:
     """One finding for every reason for which something that was set changes nothing."""
-    return _told((*_of_deployment(asked.deployment), *_of_load(asked), *_of_lengths(asked.load), *_of_start(asked)))
+    return _findings((*_of_deployment(asked.deployment), *_of_load(asked), *_of_lengths(asked.load), *_of_start(asked)))
 
 
 def unused_in_batches(asked: Inference, *, tokens: bool) -> tuple[Finding, ...]:
     """The same of a model behind a server that gathers samples; `tokens` if a sample of it has a length."""
-    return _told(_of_batches(asked, tokens))
+    return _findings(_of_batches(asked, tokens))
 
 
-def _told(reasons: Iterable[_Reason]) -> tuple[Finding, ...]:
+def _findings(reasons: Iterable[_Reason]) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for names, why, remedy in reasons:
         if names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -54,6 +54,17 @@ class SettingText(QLineEdit):
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             self.setCompleter(completer)
             self.returnPressed.connect(lambda: _pass_on(completer, self.confirmed))
+            # the list is shown after the text has changed
+            self.textEdited.connect(lambda: QTimer.singleShot(0, self, self._close_if_whole))
+
+    def _close_if_whole(self) -> None:
+        """What is typed in whole needs no list, which would lie over the next field and take the click on it."""
+        completer = self.completer()
+        popup = completer.popup() if completer is not None else None
+        if popup is None or completer is None or completer.completionCount() != 1:
+            return
+        if completer.currentCompletion().casefold() == self.text().strip().casefold():
+            popup.hide()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Tell what this is about."""
