@@ -8,6 +8,7 @@ from typing import Final
 from designer.design.document import Block, Part
 
 _MEMBER: Final = re.compile(r"([^\[\]/]+)\[(\d+|\*)\]")
+_PAIR: Final = re.compile(r"([^\s,;:()]+)( [→↔] )([^\s,;:()]+)")
 _ENDS: Final = re.compile(r"^(\S+)( [→↔] )(\S+)(.*)$", re.DOTALL)
 
 
@@ -50,6 +51,15 @@ def link_title(block: Block, label: str, *, alone: bool = False) -> str:
     if ends is None:
         return part_title(block, label, alone=alone)
     return f"{part_title(block, ends[1], alone=alone)}{ends[2]}{part_title(block, ends[3], alone=alone)}{ends[4]}"
+
+
+def in_names(block: Block, text: str) -> str:
+    """A text with the ends of the links ``a → b`` in it as :func:`part_title` calls them."""
+
+    def named(match: re.Match[str]) -> str:
+        return f"{part_title(block, match[1])}{match[2]}{part_title(block, match[3])}"
+
+    return _PAIR.sub(named, text)
 
 
 def _is_alone(block: Block, part: Part) -> bool:
