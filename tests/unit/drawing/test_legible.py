@@ -270,7 +270,7 @@ def test_servers_of_one_name_show_their_numbers_at_fit() -> None:
     whole = Paste(copy(open_design("hgx-a100-4"), (Ref("parts", "server"),)))
     design = Design(name="cluster")
     for k in range(16):
-        design = replace(whole, at=(2800 * (k % 4), 1600 * (k // 4))).apply(design)
+        design = replace(whole, at=(1000 * (k % 4), 640 * (k // 4))).apply(design)
     names = {p.label for p in design.parts.values() if p.kind == "server"}
     assert len(names) == 16
     view_state, frame = state(lay_out(design))
