@@ -67,6 +67,15 @@ def test_links_in_a_sentence_are_called_by_their_names() -> None:
     )
 
 
+def test_members_of_groups_in_what_binds_are_called_by_their_names() -> None:
+    assert (
+        link_title(DESIGN, "vMotion streams of hosts[0]/gpu0, out: 1")
+        == "vMotion streams of ESXi hosts 1, GPU 0, out: 1"
+    )
+    assert link_title(DESIGN, "client of nfs on hosts[1]") == "client of nfs on ESXi hosts 2"
+    assert link_title(DESIGN, "shelves[0] of nothing") == "shelves[0] of nothing"
+
+
 @pytest.mark.parametrize("template", ["hgx-h100-8", "su-h100-32", "vsphere-cluster-4"])
 def test_every_part_of_a_design_has_a_title_of_its_own(template: str) -> None:
     design = open_design(template)
