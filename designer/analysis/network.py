@@ -26,7 +26,6 @@ from designer.analysis.capacities import (
     resource_inside,
 )
 from designer.analysis.frame import (
-    FRAMES_LIMIT,
     STRUCTURES_LIMIT,
     Bool,
     Departure,
