@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
@@ -465,3 +466,21 @@ def test_tabs_of_long_names_are_told_apart() -> None:
     assert south.endswith("south hall")
     assert cut_apart([long, long]) == [first, first], "designs of one name have a number from elsewhere"
     assert cut_apart(["short", "short (2)"]) == ["short", "short (2)"]
+
+
+def test_a_part_is_renamed_from_its_menu(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1440, 900)
+    window.open_template("dgx1-v100")
+    canvas = window.canvas
+    assert canvas is not None
+    canvas.session.select([((), Ref("parts", "gpu0"))])
+    window.menus.open_context(canvas.mapToGlobal(canvas.rect().center()), on_a_thing=True)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    action = next(a for a in menu.actions() if a.text() == "Rename")
+    assert action.isEnabled()
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+    qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QLineEdit))
+    QTest.keyClicks(QApplication.focusWidget(), "left")
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert canvas.session.design.parts["gpu0"].name == "left"
