@@ -376,8 +376,9 @@ def _by_turns(ways: Float, pieces: Pieces, aims: tuple[Float, Float], outwards: 
     turns = np.tile(corners > 2, 2)
     to = np.where(turns, np.sign(first[2, both, axis] - first[1, both, axis]), 0.0)
     bow = np.tile((pieces.side_p == pieces.side_q) & ~outwards, 2)
+    far = np.where(turns, first[2, both, axis], aim)
     rank = np.empty(2 * k)
-    rank[np.lexsort((both, np.where(bow, -aim, aim), bow * to, -to * leg, to))] = both
+    rank[np.lexsort((both, np.where(bow, -aim, aim), np.where(bow, 0.0, far), bow * to, -to * leg, to))] = both
     found = np.where(to == 0, aim, to * _FAR + rank)
     return found[:k], found[k:]
 

@@ -129,28 +129,38 @@ class _Router:
         centre = rect[:, :2] + rect[:, 2:] / 2
         tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
         at, astray = self._held(side_a, side_b), set[int]()
-        depth = _depths(self.scene.parent)[box]
-        # the innermost first: where they come out is where the next goes on
-        for some in _split(depth)[::-1]:
-            rows, first = link[some], end[some] == 0
-            side = np.where(first, side_a[rows], side_b[rows])
-            came = np.where(first, at[0][rows], at[1][rows])
-            aim = centre[np.where(first, self.b[rows], self.a[rows])]
-            none = np.full(len(rows), np.nan)
-            straight = np.empty((len(rows), 0, 2))
-            pieces = Pieces(
-                box[some], np.full(len(rows), -1), side, side, came, none, aim, aim, self.kind[rows], straight
-            )
-            for n, way in self._led(self.scene.parent[box[some]], pieces):
-                row, which = int(rows[n]), int(end[some[n]])
-                tails[which][row].append(way)
-                at[which][row] = way[-1, 0 if side[n] % 2 == 1 else 1]
-            astray |= self._lost_of(rows)
+        links, ends = np.concatenate((link, siblings)), np.concatenate((end, np.full(len(siblings), -1)))
+        boxes = np.concatenate((box, top_a[siblings]))
         found: list[list[Float]] = [[] for _ in range(k)]
-        pieces = Pieces(top_a, top_b, side_a, side_b, at[0], at[1], centre[self.b], centre[self.a], self.kind, bends)
-        for n, way in self._led(meet[siblings], pieces.some(siblings)):
-            found[int(siblings[n])].append(way)
-        astray |= self._lost_of(siblings)
+        # the innermost first: where they come out is where the next goes on
+        for some in _split(_depths(self.scene.parent)[boxes])[::-1]:
+            rows, which = links[some], ends[some]
+            out = which >= 0
+            near, far = np.where(which == 1, 1, 0), np.where(which == 1, 0, 1)
+            both = np.arange(len(rows))
+            side = np.stack((side_a[rows], side_b[rows]))
+            came = np.stack((at[0][rows], at[1][rows]))
+            aim = np.stack((centre[self.b[rows]], centre[self.a[rows]]))
+            pieces = Pieces(
+                boxes[some],
+                np.where(out, -1, top_b[rows]),
+                side[near, both],
+                np.where(out, side[near, both], side[far, both]),
+                came[near, both],
+                np.where(out, np.nan, came[far, both]),
+                aim[near, both],
+                np.where(out[:, None], aim[near, both], aim[far, both]),
+                self.kind[rows],
+                np.where(out[:, None, None], np.nan, bends[rows]),
+            )
+            for n, way in self._led(self.scene.parent[boxes[some]], pieces):
+                row = int(rows[n])
+                if out[n]:
+                    tails[which[n]][row].append(way)
+                    at[which[n]][row] = way[-1, 0 if pieces.side_p[n] % 2 == 1 else 1]
+                else:
+                    found[row].append(way)
+            astray |= self._lost_of(rows)
         if astray and self._touched is None:
             for row, way in self._through(sorted(astray), meet, (side_a, side_b)):
                 found[row], tails[0][row], tails[1][row] = [way], [], []
@@ -336,13 +346,15 @@ class _Router:
         container = container[order]
         local = among(pieces.some(order), container, rect, self._slot)
         coarse = self._touched is not None
-        for some in _split(container):
-            whole, rows = int(container[some[0]]), slice(int(some[0]), int(some[-1]) + 1)
+        # where its border is shut, what leaves a container is led apart from what stays
+        apart = np.isin(container, list(self._shut)) & (local.q >= 0)
+        for rows in _split(2 * container + apart):
+            whole = int(container[rows[0]])
             if whole < 0:
                 points, corners, lost = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows), coarse)
             else:
                 held = np.concatenate((rect[self._inside(whole)], rect[[whole]]))
-                shut = self._shut.get(whole, []) if pieces.q[order[rows.start]] < 0 else []
+                shut = [] if apart[rows[0]] else self._shut.get(whole, [])
                 if shut:
                     held = _with_sills(held, sorted(shut))
                 held[:, :2] -= rect[whole, :2]
