@@ -18,7 +18,8 @@ from designer.design.components import connected
 from designer.design.routing.astray import Astray, End
 from designer.design.routing.by_hand import bent_way, is_free
 from designer.design.routing.grid import Grid
-from designer.design.routing.inside import Led, Pieces, among, container_grid, lead, rastered, sides_between, tidied
+from designer.design.routing.inside import Led, container_grid, lead, sides_between
+from designer.design.routing.pieces import Pieces, among, rastered, tidied
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP, flush, shut_stretches
 from designer.design.routing.trunks import all_joined
 from designer.memo import Alike

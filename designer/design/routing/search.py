@@ -35,23 +35,27 @@ def shortest_way(
     end: tuple[float, float],
     enter: int,
     others: tuple[Int, Int] | None = None,
+    along: bool = False,
 ) -> Float:
     """Points from one port to another, leaving and entering boxes at right angles to some sides. : (v, 2), or (0, 2)
 
     Parameters
     ----------
+    along
+        Whether it may end anywhere along the side it enters at.
     others : (c, r), (c, r)
         How many upright and how many level pieces of other links run through each cell, to be crossed rarely.
     """
     upright, level = (None, None) if others is None else (others[0].tolist(), others[1].tolist())
     first, goal = cell_at(grid, start, leave), cell_at(grid, end, enter)
-    if grid.taken[first] or grid.taken[goal]:
+    if grid.taken[first] or (grid.taken[goal] and not along):
         return np.empty((0, 2))
     xs, ys = (grid.xs[:-1] + grid.xs[1:]) / 2, (grid.ys[:-1] + grid.ys[1:]) / 2
     xs[first[0]] = start[0] if leave in (TOP, BOTTOM) else xs[first[0]]
     ys[first[1]] = start[1] if leave in (LEFT, RIGHT) else ys[first[1]]
     at_x, at_y = xs.tolist(), ys.tolist()
     last = OPPOSITE[enter]  # the direction of travel when the way ends
+    across = 1 if enter in (TOP, BOTTOM) else 0
     best: dict[State, float] = {(*first, leave): 0.0}
     before: dict[State, State] = {}
     todo = [(0.0, 0.0, (*first, leave))]
@@ -60,7 +64,9 @@ def shortest_way(
         if cost > best[state]:
             continue
         i, j, heading = state
-        if (i, j) == goal and heading == last:
+        if heading == last and ((i, j) == goal or (along and (i, j)[across] == goal[across])):
+            if along:
+                end = (at_x[i], end[1]) if across else (end[0], at_y[j])
             return _points(state, before, at_x, at_y, start, end, leave, enter)
         for new, more in steps(state, grid.taken, at_x, at_y):
             if upright is not None and level is not None and new[2] == heading:
@@ -68,7 +74,8 @@ def shortest_way(
             reached = cost + more
             if reached < best.get(new, np.inf):
                 best[new], before[new] = reached, state
-                rest = abs(at_x[new[0]] - end[0]) + abs(at_y[new[1]] - end[1])
+                far = abs(at_x[new[0]] - end[0]), abs(at_y[new[1]] - end[1])
+                rest = far[across] if along else far[0] + far[1]
                 heapq.heappush(todo, (reached + rest, reached, new))
     return np.empty((0, 2))
 
