@@ -20,7 +20,7 @@ State = tuple[int, int, int]
 #: what a bend costs, scene units of length
 BEND: Final = 50.0
 #: what crossing another link costs, scene units of length
-_CROSSING: Final = 200.0
+_CROSSING: Final = 400.0
 #: the search gives up after so many cells
 _MOST: Final = 30_000
 #: columns and rows a step to each side goes

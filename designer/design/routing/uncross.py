@@ -294,7 +294,8 @@ def _cells(grid: Grid, way: Float) -> tuple[Int, Int]:
             row = int(turned.column(np.array([y]))[0])
             first, last = turned.row_below(np.array([min(x, u)])), turned.row_above(np.array([max(x, u)]))
             level[int(first[0]) : int(last[0]) + 1, row] = 1
-        corners.append((int(grid.column(np.array([u]))[0]), int(turned.column(np.array([v]))[0])))
+        if (x, y) != (u, v):
+            corners.append((int(grid.column(np.array([u]))[0]), int(turned.column(np.array([v]))[0])))
     for column, row in corners[:-1]:
         upright[column, row] = level[column, row] = 0
     return upright, level
