@@ -24,7 +24,7 @@ MOST_UNCROSSED: Final = 240
 _MOST_CELLS: Final = 6000
 _LED: Final = 4
 #: so many changes are tried
-_TRIED: Final = 12
+_TRIED: Final = 24
 #: so many pairs that cross change places in one round
 _PAIRS: Final = 4
 _TOUCH: Final = 0.5
@@ -119,11 +119,12 @@ def _turned_round(field: Field, ways: Float) -> int:
 def _others(field: Field, now: Laid) -> Iterator[Float]:
     """Ways that may cross less often."""
     yield from _in_order(field, now.plain, now.ways)
-    led = _led_elsewhere(field, now)
-    for some in dict.fromkeys((tuple(led), *((n,) for n in led))) if led else ():
-        plain = put(now.plain.copy(), {n: led[n] for n in some})
-        yield plain
-        yield from _in_order(field, plain, plain)
+    for turns in (False, True):
+        led = _led_elsewhere(field, now, turns)
+        for some in dict.fromkeys((tuple(led), *((n,) for n in led))) if led else ():
+            plain = put(now.plain.copy(), {n: led[n] for n in some})
+            yield plain
+            yield from _in_order(field, plain, plain)
     yield from _swapped(field, now)
 
 
@@ -252,8 +253,14 @@ def _met(ways: Float) -> tuple[Int, Int, Float]:
     return owner[upright][i], owner[flat][j], np.column_stack((x[i, 0], y[j]))
 
 
-def _led_elsewhere(field: Field, now: Laid) -> dict[int, Float]:
-    """Other ways for the links that cross most, by their numbers."""
+def _led_elsewhere(field: Field, now: Laid, turns: bool) -> dict[int, Float]:
+    """Other ways for the links that cross most, by their numbers.
+
+    Parameters
+    ----------
+    turns
+        Whether they keep off where others turn, too.
+    """
     grid, ways, pieces = field.grid, now.plain, field.pieces
     if grid.columns * grid.rows > _MOST_CELLS:
         return {}
@@ -262,7 +269,7 @@ def _led_elsewhere(field: Field, now: Laid) -> dict[int, Float]:
     worst = order[(now.each[order] > 0) & ~fixed[order]][:_LED]
     if not len(worst):
         return {}
-    through = [_cells(grid, way) for way in ways]
+    through = [_cells(grid, way, turns) for way in ways]
     upright, level = (np.sum([cells[n] for cells in through], axis=0) for n in (0, 1))
     found: dict[int, Float] = {}
     for n in worst.tolist():
@@ -273,14 +280,19 @@ def _led_elsewhere(field: Field, now: Laid) -> dict[int, Float]:
         way = shortest_way(grid, (x, y), int(pieces.side_p[n]), (u, v), enter, (upright, level), out)
         if len(way):
             found[n] = way
-            through[n] = _cells(grid, way)
+            through[n] = _cells(grid, way, turns)
         upright, level = upright + through[n][0], level + through[n][1]
     return found
 
 
-def _cells(grid: Grid, way: Float) -> tuple[Int, Int]:
-    """Through which cells upright and level pieces of a way run, without those it turns in: who meets it there may pass
-    it on the outside. : (c, r), (c, r)"""
+def _cells(grid: Grid, way: Float, turns: bool) -> tuple[Int, Int]:
+    """Through which cells upright and level pieces of a way run. : (c, r), (c, r)
+
+    Parameters
+    ----------
+    turns
+        Whether with those it turns in: who meets it there may pass it on the outside.
+    """
     upright = np.zeros((grid.columns, grid.rows), dtype=np.int64)
     level = np.zeros_like(upright)
     turned = grid.turned
@@ -296,6 +308,6 @@ def _cells(grid: Grid, way: Float) -> tuple[Int, Int]:
             level[int(first[0]) : int(last[0]) + 1, row] = 1
         if (x, y) != (u, v):
             corners.append((int(grid.column(np.array([u]))[0]), int(turned.column(np.array([v]))[0])))
-    for column, row in corners[:-1]:
+    for column, row in () if turns else corners[:-1]:
         upright[column, row] = level[column, row] = 0
     return upright, level
