@@ -20,7 +20,7 @@ State = tuple[int, int, int]
 #: what a bend costs, scene units of length
 BEND: Final = 50.0
 #: what crossing another link costs, scene units of length
-_CROSSING: Final = 600.0
+CROSSING: Final = 600.0
 #: the search gives up after so many cells
 _MOST: Final = 30_000
 #: columns and rows a step to each side goes
@@ -70,7 +70,7 @@ def shortest_way(
             return _points(state, before, at_x, at_y, start, end, leave, enter)
         for new, more in steps(state, grid.taken, at_x, at_y):
             if upright is not None and level is not None:
-                more += _CROSSING * (upright if new[2] in (LEFT, RIGHT) else level)[new[0]][new[1]]
+                more += CROSSING * (upright if new[2] in (LEFT, RIGHT) else level)[new[0]][new[1]]
             reached = cost + more
             if reached < best.get(new, np.inf):
                 best[new], before[new] = reached, state

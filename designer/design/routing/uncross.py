@@ -13,7 +13,7 @@ from designer.design.routing.grid import Grid
 from designer.design.routing.laid import by_turns, on_side, ways_of
 from designer.design.routing.nudge import set_apart
 from designer.design.routing.pieces import Pieces, put, tidied
-from designer.design.routing.search import OPPOSITE, shortest_way
+from designer.design.routing.search import BEND, CROSSING, OPPOSITE, shortest_way
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -68,6 +68,8 @@ class Laid(NamedTuple):
     each : (k,) how many times each crosses others
     places
         How often links cross.
+    cost
+        Of crossings, bends and length together, scene units of length.
     """
 
     plain: Float
@@ -75,6 +77,7 @@ class Laid(NamedTuple):
     corners: Int
     each: Int
     places: int
+    cost: float
 
 
 def uncrossed(field: Field, plain: Float) -> Laid:
@@ -87,7 +90,7 @@ def uncrossed(field: Field, plain: Float) -> Laid:
         for other in _others(field, now):
             new = _laid(field, other)
             left -= 1
-            if new.places < now.places:
+            if new.places < now.places and new.cost < now.cost:
                 now = new
                 break
             if not left:
@@ -101,7 +104,9 @@ def _laid(field: Field, plain: Float) -> Laid:
     plain, corners = tidied(plain)
     ways, corners = tidied(set_apart(field.grid, plain, corners, field.outwards, field.trunk, field.bent))
     each, places = crossed(ways)
-    return Laid(plain, ways, corners, each, places + _turned_round(field, ways))
+    places += _turned_round(field, ways)
+    cost = CROSSING * places + BEND * float(corners.sum()) + float(np.abs(np.diff(ways, axis=1)).sum())
+    return Laid(plain, ways, corners, each, places, cost)
 
 
 def _turned_round(field: Field, ways: Float) -> int:
@@ -119,12 +124,10 @@ def _turned_round(field: Field, ways: Float) -> int:
 def _others(field: Field, now: Laid) -> Iterator[Float]:
     """Ways that may cross less often."""
     yield from _in_order(field, now.plain, now.ways)
-    for turns in (False, True):
-        led = _led_elsewhere(field, now, turns)
-        for some in dict.fromkeys((tuple(led), *((n,) for n in led))) if led else ():
-            plain = put(now.plain.copy(), {n: led[n] for n in some})
-            yield plain
-            yield from _in_order(field, plain, plain)
+    for n, way in _led_elsewhere(field, now):
+        plain = put(now.plain.copy(), {n: way})
+        yield plain
+        yield from _in_order(field, plain, plain)
     yield from _swapped(field, now)
 
 
@@ -253,36 +256,32 @@ def _met(ways: Float) -> tuple[Int, Int, Float]:
     return owner[upright][i], owner[flat][j], np.column_stack((x[i, 0], y[j]))
 
 
-def _led_elsewhere(field: Field, now: Laid, turns: bool) -> dict[int, Float]:
-    """Other ways for the links that cross most, by their numbers.
-
-    Parameters
-    ----------
-    turns
-        Whether they keep off where others turn, too.
-    """
+def _led_elsewhere(field: Field, now: Laid) -> Iterator[tuple[int, Float]]:
+    """Other ways for the links that cross most, with their numbers: they cross fewer, and do not turn where others do if
+    that is better still."""
     grid, ways, pieces = field.grid, now.plain, field.pieces
     if grid.columns * grid.rows > _MOST_CELLS:
-        return {}
+        return
     fixed = field.bent | (field.trunk >= 0)
     order = np.lexsort((np.arange(len(ways)), -now.each))
     worst = order[(now.each[order] > 0) & ~fixed[order]][:_LED]
-    if not len(worst):
-        return {}
-    through = [_cells(grid, way, turns) for way in ways]
-    upright, level = (np.sum([cells[n] for cells in through], axis=0) for n in (0, 1))
-    found: dict[int, Float] = {}
+    all_through: dict[bool, list[tuple[Int, Int]]] = {}
     for n in worst.tolist():
-        upright, level = upright - through[n][0], level - through[n][1]
-        (x, y), (u, v) = ways[n, 0].tolist(), ways[n, -1].tolist()
-        out, side = bool(field.outwards[n]), int(pieces.side_q[n])
-        enter = OPPOSITE[side] if out else side
-        way = shortest_way(grid, (x, y), int(pieces.side_p[n]), (u, v), enter, (upright, level), out)
-        if len(way):
-            found[n] = way
-            through[n] = _cells(grid, way, turns)
-        upright, level = upright + through[n][0], level + through[n][1]
-    return found
+        known = [ways[n, : int(tidied(ways[n : n + 1])[1][0])]]
+        for turns in (False, True):
+            if turns not in all_through:
+                all_through[turns] = [_cells(grid, way, turns) for way in ways]
+            through = all_through[turns]
+            upright, level = (np.sum([cells[k] for cells in through], axis=0) - through[n][k] for k in (0, 1))
+            (x, y), (u, v) = ways[n, 0].tolist(), ways[n, -1].tolist()
+            out, side = bool(field.outwards[n]), int(pieces.side_q[n])
+            enter = OPPOSITE[side] if out else side
+            way = shortest_way(grid, (x, y), int(pieces.side_p[n]), (u, v), enter, (upright, level), out)
+            if len(way):
+                way = tidied(way[None])[0][0]
+                if not any(np.array_equal(way, other) for other in known):
+                    known.append(way)
+                    yield n, way
 
 
 def _cells(grid: Grid, way: Float, turns: bool) -> tuple[Int, Int]:
