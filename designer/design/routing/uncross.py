@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.routing.astray import over_boxes
+from designer.design.routing.by_hand import is_free
 from designer.design.routing.grid import Grid
 from designer.design.routing.laid import by_turns, on_side, ways_of
 from designer.design.routing.nudge import set_apart
@@ -211,6 +212,8 @@ def _moved(field: Field, plain: Float, corners: Int, place: Float) -> Float | No
         for end, points in ((0, slice(0, 2)), (1, slice(last - 1, None))):
             if shifted[end, n]:
                 ways[n, points, 0 if axes[end, n] else 1] = place[end * k + n]
+        shorter = _shortened(ways[n, : last + 1], field.held)
+        ways[n, : len(shorter)], ways[n, len(shorter) :] = shorter, shorter[-1]
     anew = (corners[some] < 3) | np.isin(some, over_boxes(field.grid, ways, field.held))
     again = some[anew]
     if len(again):
@@ -222,6 +225,21 @@ def _moved(field: Field, plain: Float, corners: Int, place: Float) -> Float | No
         if np.isin(again, over_boxes(field.grid, ways, field.held)).any():
             return None
     return ways
+
+
+def _shortened(way: Float, held: Float) -> Float:
+    """A way without steps aside that it need not take. : (v, 2)"""
+    n = 0
+    while n + 4 < len(way):
+        upright = way[n, 0] == way[n + 1, 0]
+        corner = np.where([upright, not upright], way[n], way[n + 3])
+        first, last = corner - way[n], way[n + 4] - corner
+        ahead = (first * (way[n + 1] - way[n])).sum() > 0 and (last * (way[n + 4] - way[n + 3])).sum() > 0
+        if ahead and is_free(np.stack((way[n], corner, way[n + 4])), held):
+            way = np.concatenate((way[: n + 1], [corner], way[n + 4 :]))
+        else:
+            n += 1
+    return way
 
 
 def crossed(ways: Float) -> tuple[Int, int]:
