@@ -16,7 +16,7 @@ Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
 #: a bow goes to the other side of its row where that saves so many crossings
-_WORTH: Final = 3
+_WORTH: Final = 2
 #: among more links between siblings none is turned
 _MANY: Final = 400
 

@@ -185,9 +185,6 @@ def _pieces(grid: Grid, ways: Float, corners: Int, open_end: Bool, still: Bool) 
     from_above = np.where(before[:, 1] < y, before[:, 1], np.inf)
     from_above = np.minimum(from_above, np.where(after[:, 1] < y, after[:, 1], np.inf))
     high = np.where(np.isfinite(from_above), np.maximum(np.minimum(high, from_above + _TURN), y), high)
-    from_below = np.maximum(before[:, 1], after[:, 1])
-    hung = (before[:, 1] > y) & (after[:, 1] > y)
-    low = np.where(hung, np.minimum(np.maximum(low, from_below - _TURN), y), low)
     turn_1 = np.sign(np.round(before[:, 1] - y, 6)).astype(np.int64)
     turn_2 = np.sign(np.round(after[:, 1] - y, 6)).astype(np.int64)
     goes_right = end[:, 0] >= start[:, 0]
@@ -244,12 +241,14 @@ def _between(lines: _Lines) -> Float | None:
         for k in range(n - 1, -1, -1):
             last[k] = min(last[k], (last[k + 1 :][before[k, k + 1 :]] - pitch).min(initial=np.inf))
         # as near to the middle of its height as those above allow, and as those below do
-        middle = (low + high) / 2
-        from_above, from_below = np.clip(middle, first, last), np.clip(middle, first, last)
+        middle = np.clip((low + high) / 2, first, last)
+        from_above, from_below = middle.copy(), middle.copy()
         for k in range(n):
-            from_above[k] = max(from_above[k], (from_above[:k][before[k, :k]] + pitch).max(initial=-np.inf))
+            below = (from_above[:k][before[k, :k]] + _PITCH).max(initial=middle[k])
+            from_above[k] = min(below, last[k])
         for k in range(n - 1, -1, -1):
-            from_below[k] = min(from_below[k], (from_below[k + 1 :][before[k, k + 1 :]] - pitch).min(initial=np.inf))
+            above = (from_below[k + 1 :][before[k, k + 1 :]] - _PITCH).min(initial=middle[k])
+            from_below[k] = max(above, first[k])
         found = np.empty(n)
         found[order] = (from_above + from_below) / 2
         return found
