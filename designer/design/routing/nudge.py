@@ -219,10 +219,11 @@ def _heights(lines: _Lines, slot: Float) -> Float | None:
     None where there is too little room. : (n,)"""
     many = int(slot.max()) + 1
     low, high = float(lines.low.max()), float(lines.high.min())
-    if high - low >= 1.0:
-        pitch = min(_PITCH, (high - low) / many)
+    pitch = min(_PITCH, (high - low) / many)
+    found = _between(lines) if pitch < _CLEAR and len(slot) <= _COUNTED else None
+    if found is None and high - low >= 1.0:
         return (low + high) / 2 + (slot - (many - 1) / 2) * pitch
-    return _between(lines) if len(slot) <= _COUNTED else None
+    return found
 
 
 def _between(lines: _Lines) -> Float | None:
