@@ -194,11 +194,13 @@ def _pieces(grid: Grid, ways: Float, corners: Int, open_end: Bool, still: Bool) 
 
 def _slotted(pieces: _Pieces, trunk: Int) -> Float:
     """The y of each piece. : (k,)"""
-    y = pieces.y.copy()
+    y = (pieces.low + pieces.high) / 2  # what is alone in its channel runs in the middle
     channel = _channels(pieces, trunk)
     order = np.argsort(channel, kind="stable")
     cuts = np.flatnonzero(np.diff(channel[order])) + 1
     for members in np.split(order, cuts):
+        if len(members) < 2:
+            continue
         _, line = np.unique(
             np.where(trunk[members] >= 0, trunk[members], -1 - np.arange(len(members))), return_inverse=True
         )
@@ -338,8 +340,11 @@ def _fewest_crossings(pieces: _Pieces, members: Int, line: Int, of: _Lines) -> I
     ends_x = np.concatenate((pieces.left[members], pieces.right[members]))
     ends_turn = np.concatenate((pieces.at_left[members], pieces.at_right[members]))
     ends_line = np.concatenate((line, line))
-    keys = np.unique(np.column_stack((ends_x, ends_turn, ends_line)), axis=0)
-    ends_x, ends_turn, ends_line = keys[:, 0], keys[:, 1], keys[:, 2].astype(np.int64)
+    by_place = np.lexsort((ends_line, ends_turn, ends_x))
+    ends_x, ends_turn, ends_line = ends_x[by_place], ends_turn[by_place], ends_line[by_place]
+    fresh = (np.diff(ends_x) != 0) | (np.diff(ends_turn) != 0) | (np.diff(ends_line) != 0)
+    fresh = np.concatenate(([True], fresh))
+    ends_x, ends_turn, ends_line = ends_x[fresh], ends_turn[fresh], ends_line[fresh]
     lines = len(left)
     cost = np.zeros((lines, lines))
     over = (ends_x[:, None] > left + 1e-6) & (ends_x[:, None] < right - 1e-6)
