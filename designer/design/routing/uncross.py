@@ -188,7 +188,7 @@ def _at_ports(field: Field, ways: Float) -> Bool:
     found: list[Bool] = []
     sides = field.pieces.side_p, field.pieces.side_q
     for end, rect, side, at in zip((0, -1), field.ends, sides, _ports(field, ways), strict=True):
-        found.append((np.abs(on_side(rect, side, at) - ways[:, end]) < _NEAR).all(axis=1))
+        found.append(np.abs(on_side(rect, side, at) - ways[:, end]).max(axis=1) < _NEAR)
     return np.concatenate(found)
 
 
@@ -275,8 +275,8 @@ def _met(ways: Float) -> tuple[Int, Int, Float]:
 
 
 def _led_elsewhere(field: Field, now: Laid) -> Iterator[tuple[int, Float]]:
-    """Other ways for the links that cross most, with their numbers: they cross fewer, and do not turn where others do if
-    that is better still."""
+    """Other ways for the links that cross most, with their numbers: those that cross fewer, then those that do not turn
+    where others do either."""
     grid, ways, pieces = field.grid, now.plain, field.pieces
     if grid.columns * grid.rows > _MOST_CELLS:
         return
