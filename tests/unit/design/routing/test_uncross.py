@@ -51,10 +51,13 @@ def _ends(geometry: Geometry, name: str) -> list[tuple[float, float]]:
 
 
 def test_links_to_stairs_leave_in_an_order_in_which_none_crosses() -> None:
-    """Three boxes like stairs to the right of one above: the lowest is the nearest, so the rightmost goes highest."""
-    geometry = drawn({"top": (0, 0), "a": (500, 80), "b": (480, 160), "c": (460, 240)}, "top-a top-b top-c")
-    assert crossings(geometry.connection_route) == 0
-    assert not over_any(geometry)
+    """Boxes like stairs to the right, past a switch that stands below some of the ports; one link goes far below."""
+    for x, switch, stairs in ((100, 60, 600), (300, 240, 900)):
+        at = {"top": (x, 0), "switch": (switch, 100), "low": (0, 400)}
+        at |= {f"s{n}": (stairs + 40 - 20 * n, (100, 160, 220)[n]) for n in range(3)}
+        geometry = drawn(at, "top-switch top-s1 top-s2 top-s0 top-low")
+        assert crossings(geometry.connection_route) == 0
+        assert not over_any(geometry)
 
 
 def test_a_link_goes_round_a_small_tree_instead_of_through_it() -> None:
