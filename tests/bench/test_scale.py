@@ -102,7 +102,7 @@ def test_edits_of_clusters_cost_little_more_than_those_of_a_server(
 
 @pytest.mark.parametrize(("workload", "most"), [("h2d", 4), ("storage-to-gpus", 4), ("resnet-50", 7)])
 def test_every_workload_of_98304_gpus_follows_an_edit(benchmark: Any, workload: str, most: float) -> None:
-    """What an edit leaves as it was is not paired, read or folded again: 1.8, 1.7 and 3.3 times a server seen, 15 asked."""
+    """What an edit leaves as it was is not paired, read or folded again: 1.8, 1.7 and 3.3 times a server seen."""
     forget()
     timed = edits({"server": open_design("hgx-h100-8"), "98k": open_design("cluster-98304")}, "pcie", workload)
     benchmark.pedantic(lambda: None, rounds=1)

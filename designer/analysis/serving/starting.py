@@ -9,7 +9,7 @@ import numpy as np
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
-from designer.analysis.selection import buffers
+from designer.analysis.selection import buffers, resolve
 from designer.analysis.serving.placement import Placement
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
@@ -122,6 +122,9 @@ def start_engines(
         bottlenecks = (Bottleneck("limit", "readers", "readers at once", why),)
         remedy = f"read with {int(slowest / ONE_READER.value) + 1} readers"
         found.append(Finding("SERVE-READERS", Severity.INFO, why, (), remedy))
+    if peers and len(ways.hosts) == 1:
+        text = "peers changes nothing: all replicas start in one server"
+        found.append(Finding("SERVE-UNUSED", Severity.INFO, text, (), "leave it out"))
     sources = ("model-streamer", "assumed-serving", *read.sources)
     estimate = Estimate(time("value"), time("low"), time("high"), "s", tuple(dict.fromkeys(sources)), note)
     return Start(estimate, read, bottlenecks, (*read.findings, *found))
@@ -177,6 +180,7 @@ def loading_ways(
     if readers < 1:
         raise AnalysisError("no reader", place=f"{place}.readers", remedy="use 1 reader or more")
     network = placements[0].network
+    resolve(network, storage, f"{place}.storage")
     devices = np.unique(np.concatenate([placement.replicas.ravel() for placement in placements]))
     hosts = hosts_of(network, devices)
     # a server reads the files once: its devices share what lies in its memory

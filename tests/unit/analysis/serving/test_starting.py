@@ -52,3 +52,17 @@ def test_a_rolling_update_takes_capacity_and_time() -> None:
     most = one.metrics["most_requests_per_second"].value
     assert one.metrics["requests_while_updating"].value == pytest.approx(most * 7 / 8)
     assert half.metrics["requests_while_updating"].value == pytest.approx(most / 2)
+
+
+def test_peers_of_one_server_change_nothing_and_that_is_told() -> None:
+    alone, wide = served(peers=True, group="answers[0]/gpu*"), served(peers=True)
+    texts = [" ".join(f.text for f in found.findings if f.code == "SERVE-UNUSED") for found in (alone, wide)]
+    assert texts[0] == "peers changes nothing: all replicas start in one server"
+    assert not texts[1]
+
+
+def test_storage_that_is_not_there_is_refused_by_the_name_of_its_setting() -> None:
+    with pytest.raises(AnalysisError) as refused:
+        served(storage="32")
+    assert refused.value.place is not None
+    assert refused.value.place.endswith(".storage")
