@@ -5,6 +5,9 @@ remembered by `memo`, per object and by identity. What depends on plain values a
 ``functools.lru_cache`` with a bound, and what depends on nothing ``functools.cache``. Nothing else remembers: no
 dictionaries of names, no weak references, no answers put into another object's ``__dict__``. Objects made anew by each
 edit but alike are made one by `Alike`; answers known by a digest are in a `Store` that a `memo` keeps.
+
+An object may tell by its `extent` how many numbers answers about it are made of: of large ones fewer are kept, the last
+three of a hundred thousand accelerators, so that the memory of edits one after the other is bounded.
 """
 
 from __future__ import annotations
@@ -13,13 +16,21 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
 
 Host = TypeVar("Host")
 Rest = ParamSpec("Rest")
 Answer = TypeVar("Answer")
 
 _Key = tuple[Hashable, ...]
+
+#: extent of the objects that answers are kept about, together, and how many are kept however large they are
+_ROOM: Final = 5_500_000
+_FEWEST: Final = 2
+
+
+def _extent(host: object) -> int:
+    return getattr(host, "extent", 0)
 
 
 class _Kept:
@@ -52,6 +63,7 @@ class Memo(Generic[Host, Rest, Answer]):
         self._make, self._most, self._each, self._size, self._budget = make, most, each, size, budget
         self._known: OrderedDict[int, _Kept] = OrderedDict()
         self._total = 0
+        self._extent = 0
         self._lock = threading.Lock()
         self.__doc__ = make.__doc__
         _all.add(self)
@@ -72,6 +84,7 @@ class Memo(Generic[Host, Rest, Answer]):
             kept = self._known.get(id(host))
             if kept is None:
                 kept = self._known[id(host)] = _Kept(host)
+                self._extent += _extent(host)
             self._known.move_to_end(id(host))
             twice = kept.answers.pop(key, None)
             kept.answers[key] = (answer, size)
@@ -81,8 +94,16 @@ class Memo(Generic[Host, Rest, Answer]):
             ):
                 self._grow(kept, -kept.answers.popitem(last=False)[1][1])
             while len(self._known) > 1 and (len(self._known) > self._most or self._total > self._budget > 0):
-                self._total -= self._known.popitem(last=False)[1].size
+                self._drop()
+            while len(self._known) > _FEWEST and self._extent > _ROOM:
+                self._drop()
         return answer
+
+    def _drop(self) -> None:
+        """Let go of the object asked about longest ago."""
+        oldest = self._known.popitem(last=False)[1]
+        self._total -= oldest.size
+        self._extent -= _extent(oldest.host)
 
     def _grow(self, kept: _Kept, by: int) -> None:
         kept.size += by
@@ -92,7 +113,7 @@ class Memo(Generic[Host, Rest, Answer]):
         """Let the answers about all objects go but the `keep` asked about last."""
         with self._lock:
             while len(self._known) > keep:
-                self._total -= self._known.popitem(last=False)[1].size
+                self._drop()
 
     def __len__(self) -> int:
         """How many answers are kept."""
@@ -109,6 +130,7 @@ class Alike(Generic[Answer]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: OrderedDict[Hashable, Answer] = OrderedDict()
+        self._extent = 0
         self._lock = threading.Lock()
         _all.add(self)
 
@@ -119,17 +141,24 @@ class Alike(Generic[Answer]):
                 return self._known[key]
         made = make()
         with self._lock:
-            made = self._known.setdefault(key, made)
+            if key not in self._known:
+                self._known[key] = made
+                self._extent += _extent(made)
+            made = self._known[key]
             self._known.move_to_end(key)
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
+            while len(self._known) > self._most or (len(self._known) > _FEWEST and self._extent > _ROOM):
+                self._drop()
         return made
+
+    def _drop(self) -> None:
+        """Let go of the one asked for longest ago."""
+        self._extent -= _extent(self._known.popitem(last=False)[1])
 
     def forget(self, keep: int = 0) -> None:
         """Let all go but the `keep` asked for last."""
         with self._lock:
             while len(self._known) > keep:
-                self._known.popitem(last=False)
+                self._drop()
 
 
 class Store(Generic[Answer]):

@@ -65,6 +65,11 @@ class Fabric:
     uplink_start: Int
     direct: dict[tuple[int, int], list[int]]
 
+    @property
+    def extent(self) -> int:
+        """Numbers in its arrays; see ``designer.memo``."""
+        return size_of(self) // self.gateway.itemsize
+
 
 def find_fabric(network: Network) -> Fabric:
     """The fabric of a network."""

@@ -183,6 +183,11 @@ class Hops:
     plain: Hops | None = None
 
     @property
+    def extent(self) -> int:
+        """Numbers told one by one; see ``designer.memo``."""
+        return 2 * len(self.resource)
+
+    @property
     def first(self) -> Int:
         """The first resource of each class."""
         return self.resource[self.classes.first]
@@ -455,5 +460,5 @@ def _departed(
     channels = channels[busy]
     found = split(classes.of, classes.first, channels, arrays.rate_class[channels >> 1].astype(np.int64))
     found.of.setflags(write=False)
-    told = ChannelClasses(found.of, found.first)
+    told = ChannelClasses(found.of, found.first, found.sizes(classes.size))
     return told, tuple(side[:, found.was] for side in used)

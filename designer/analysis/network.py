@@ -26,7 +26,6 @@ from designer.analysis.capacities import (
     resource_inside,
 )
 from designer.analysis.frame import (
-    FRAMES_LIMIT,
     STRUCTURES_LIMIT,
     Bool,
     Departure,
@@ -85,6 +84,11 @@ class Network:
     frame: Frame
     arrays: FrameArrays
     plain: Network | None = None
+
+    @property
+    def extent(self) -> int:
+        """Parts and links; see ``designer.memo``."""
+        return self.frame.extent
 
     @property
     def domain(self) -> Int:
@@ -460,8 +464,9 @@ def _weight(network: Network) -> int:
     return size_of(network.arrays)
 
 
-#: those of edits share their arrays, which count for each
-_networks = Memo(_build, most=NETWORKS_LIMIT, size=_weight, budget=2 * FRAMES_LIMIT)
+#: bytes of arrays of networks kept, of the largest clusters three; those of edits share theirs, which count for each
+_KEPT_LIMIT: Final = 100_000_000
+_networks = Memo(_build, most=NETWORKS_LIMIT, size=_weight, budget=_KEPT_LIMIT)
 
 
 @memo(most=NETWORKS_LIMIT)
