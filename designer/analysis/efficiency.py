@@ -55,6 +55,10 @@ def derated(found: Constant, attributes: Mapping[str, str], what: str) -> Consta
     return Constant(found.value * factor, found.low * factor, found.high * factor, source, Status.DERIVED, found.unit)
 
 
+#: fewer entries than all links divided by this are sorted, more are marked
+_FEW_ROWS_LIMIT: Final = 16
+
+
 def both_directions(network: Network, channel: Int, flow: Int, protocol: Int) -> tuple[Int, Int]:
     """PCIe links that copies, or traffic between peers, use in both directions.
 
@@ -71,7 +75,11 @@ def both_directions(network: Network, channel: Int, flow: Int, protocol: Int) ->
     net, link = network.net, channel >> 1
     pcie = np.array([definition.kind == "pcie" for definition in net.link_defs], dtype=bool)
     rows = np.flatnonzero(pcie[net.link_def[link]])
-    rows = rows[np.isin(protocol[flow[rows]], (COPY, P2P)) & network.full[link[rows]]]
+    carried = protocol[flow[rows]]
+    rows = rows[((carried == COPY) | (carried == P2P)) & network.full[link[rows]]]
+    if len(rows) < net.n_links // _FEW_ROWS_LIMIT:
+        met = np.unique(channel[rows]) >> 1
+        return rows, met[1:][met[1:] == met[:-1]]
     used = np.zeros((2, net.n_links), dtype=bool)
     used[channel[rows] & 1, link[rows]] = True
     return rows, np.flatnonzero(used.all(axis=0))

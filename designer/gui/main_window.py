@@ -350,6 +350,7 @@ class MainWindow(QMainWindow):
                 signal.connect(self.menus.update_soon)
                 self._connections.append((signal, self.menus.update_soon))
         self.toolbar.follow(document)
+        self.toolbar.hint.setText(self.canvas.tool.hint if self.canvas is not None else "")
         if document is not None or self.time_bar_ is not None:
             self.time_bar.follow(document)
         self._retitle()

@@ -440,3 +440,14 @@ def test_a_machine_is_pasted_into_the_box(window: MainWindow, qtbot: QtBot) -> N
     assert not dialog.isVisible()
     assert window.document is not None
     assert sum(p.kind == "gpu" for p in window.document.session.design.parts.values()) == 2
+
+
+def test_what_a_tool_can_do_is_read_beside_the_buttons(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1440, 900)
+    window.open_template("dgx1-v100")
+    hint = window.toolbar.hint
+    qtbot.waitUntil(lambda: hint.text() != "")
+    assert hint.isVisible()
+    assert hint.width() > hint.fontMetrics().horizontalAdvance(hint.text()) / 2
+    painted = hint.grab().toImage()
+    assert len({painted.pixel(x, painted.height() // 2) for x in range(painted.width())}) > 1
