@@ -35,7 +35,8 @@ _ANYWHERE: Final = re.compile(
     r"\.*|checkpoints?|configs?|data|desktop|documents|downloads?|hf|home|main|models?|root|src|te?mp|weights|work",
     re.I,
 )
-_HASH: Final = re.compile(r"[0-9a-f]{7,64}")
+#: revisions: whole hashes, or begins of them, which are hardly ever of letters alone; and dates and other numbers
+_HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,63}|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +182,8 @@ class _Reader:
         self.data = inner
         self.family = self._text("model_type") or str(data.get("model_type") or "unknown")
         self.family = self.family.removesuffix("_text").lower()
-        told = str(data.get("_name_or_path") or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
-        given = name or (told if _calls(told) else "")
+        told = str(data.get("_name_or_path") or "").replace("\\", "/")
+        given = name or named_by(Path(told) / "config.json")
         #: empty for one that nothing names
         self.name = " ".join(given.split())[:80]
         self.assumptions: list[str] = []

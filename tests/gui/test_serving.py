@@ -70,7 +70,7 @@ def test_what_one_asks_first_stands_first(window: MainWindow) -> None:
     assert lengths.itemText(0) == "prompt and output"
     drafts = dialog.fields["draft"]
     assert isinstance(drafts, SettingText)
-    assert drafts.completer() is not None
+    assert drafts.offers is not None
     dialog.deleteLater()
 
 

@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QCompleter, QDialogButtonBox
+from PySide6.QtWidgets import QApplication, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from designer.design.document import Design, Part, VirtualMachine, WorkloadSpec
+from designer.gui.completing import OfferedList
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.dialogs.workload_fields import ListedChoice, ModelField, SettingText
 from designer.gui.viewmodels import workload_choices, workloads
@@ -35,6 +36,13 @@ def made(qtbot: QtBot, spec: WorkloadSpec | None = None, design: Design | None =
     dialog.show()
     qtbot.waitExposed(dialog)
     return dialog
+
+
+def offered(offers: OfferedList | None) -> list[str]:
+    """What a field offers, where it does."""
+    assert offers is not None
+    assert offers.isVisible()
+    return [str(offers.model().index(row, 0).data()) for row in range(offers.model().rowCount())]
 
 
 def usable(dialog: WorkloadDialog) -> bool:
@@ -81,16 +89,13 @@ def test_a_model_is_found_by_words_of_its_title(qtbot: QtBot) -> None:
     line.setFocus()
     line.selectAll()
     QTest.keyClicks(line, "70b llama 3")
-    completer = field.list.completer()
-    assert isinstance(completer, QCompleter)
-    model = completer.completionModel()
-    assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["Llama 3 70B"]
-    QTest.keyClick(completer.popup(), Qt.Key.Key_Down)
-    QTest.keyClick(completer.popup(), Qt.Key.Key_Return)
+    assert offered(field.list.offers) == ["Llama 3 70B"]
+    QTest.keyClick(field.list, Qt.Key.Key_Down)
+    QTest.keyClick(field.list, Qt.Key.Key_Return)
+    assert dialog.isVisible()
     assert field.spelled == "llama-3-70b"
     assert "70.6 B parameters, 80 layers" in field.told.text()
     assert dialog.title.text() == "Training Llama 3 70B"
-    completer.popup().hide()
 
 
 def test_ones_own_model_and_what_is_wrong_with_it(qtbot: QtBot, tmp_path: Path) -> None:
@@ -224,9 +229,28 @@ def test_enter_takes_the_form_while_ids_are_offered(qtbot: QtBot) -> None:
     field.setFocus()
     field.selectAll()
     QTest.keyClicks(field, "gpu")
-    completer = field.completer()
-    assert completer is not None
-    assert completer.popup().isVisible()
-    QTest.keyClick(completer.popup(), Qt.Key.Key_Return)
+    assert "gpus" in offered(field.offers)
+    QTest.keyClick(field, Qt.Key.Key_Return)
     assert dialog.result() == WorkloadDialog.DialogCode.Accepted
     assert dialog.texts()["to"] == "gpu"
+
+
+def test_what_is_offered_goes_with_its_field_and_a_click_beside_it_closes_it(qtbot: QtBot) -> None:
+    dialog = made(qtbot, WorkloadSpec(id="w", kind="transfer"), open_design("hgx-h100-8"))
+    dialog.resize(500, 400)
+    field = dialog.fields["to"]
+    assert isinstance(field, SettingText)
+    assert field.offers is not None
+    dialog.heads["Run"].setChecked(True)
+    QApplication.processEvents()
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "gpu")
+    bar = dialog.area.verticalScrollBar()
+    assert bar.maximum() > 20
+    was = field.offers.y()
+    bar.setValue(bar.value() + 20)
+    assert field.offers.y() == was - 20
+    qtbot.mouseClick(dialog, Qt.MouseButton.LeftButton, pos=dialog.rect().bottomLeft() + QPoint(4, -4))
+    assert field.offers.isHidden()
+    assert dialog.isVisible()

@@ -106,6 +106,7 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
     asked, network = task.operation, prices.network
     answers, prompts = place_split(network, asked, place, prices.running)
     served = serve_split(network, asked, place)
+    load = served.serving.load
     spread = served.spread
     reading = [_replica(prices, prompts, k, spread, f"{place} prompts") for k in range(len(prompts.replicas))]
     saying = [_replica(prices, answers, k, spread, f"{place} answers") for k in range(len(answers.replicas))]
@@ -116,7 +117,14 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
 
     def make() -> SplitEngines:
         return SplitEngines(
-            prompts, answers, asked.load, (reading, saying), handing, loading, extra, saturated=served.saturated
+            prompts,
+            answers,
+            load,
+            (reading, saying),
+            handing,
+            loading,
+            extra,
+            saturated=served.saturated,
         )
 
     held = Counter(_holds(prompts)) + Counter(_holds(answers))

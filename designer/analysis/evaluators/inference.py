@@ -20,6 +20,7 @@ from designer.analysis.serving.batching import BatchRun, run_batches
 from designer.analysis.serving.devices import device_of
 from designer.analysis.serving.readings import SHARES, quantiles
 from designer.analysis.serving.slices import Slice, slice_of
+from designer.analysis.serving.unused import unused_in_batches
 from designer.analysis.training.preparation import shape_of
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
@@ -43,6 +44,8 @@ _SETTLING_ROUNDS: Final = 5
 _MILLION_LIMIT: Final = 10**6
 _NOTICE_TOLERANCE: Final = 1.02
 _POINTS_LIMIT: Final = 100
+#: scenarios whose next query is sent when the one before is answered
+_ONE_BY_ONE: Final = ("single-stream", "multi-stream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,10 @@ def work_of(asked: Inference, place: str) -> Work:
     )
 
 
+def _has_tokens(asked: Inference, place: str) -> bool:
+    return bool(asked.model) and not isinstance(shape_of(asked.model, f"{place}.model"), ConvolutionalShape)
+
+
 def _pixels(shape: ConvolutionalShape) -> float:
     """Bytes of a sample sent as values of 8 bit [B]."""
     parts = [p for p in shape.sample.replace("×", "x").split("x") if p.strip().isdigit()]
@@ -140,14 +147,19 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
     each = float(path.rate.min()) / cut.each if path is not None else math.inf
 
     def time(samples: int, factor: float = 1.0) -> float:
+        # the next batch is sent while this one is worked on
         return max(factor * timed(samples), samples * work.sample / each)
 
+    def whole(samples: int, factor: float = 1.0) -> float:
+        return factor * timed(samples) + samples * work.sample / each
+
     factors = (1.0, math.exp(-SPREAD.value), math.exp(SPREAD.value))
-    most = [_most(operation, instances, cut, lambda n, f=f: time(n, f)) for f in factors]
+    occupied = whole if operation.scenario in _ONE_BY_ONE else time
+    most = [_most(operation, instances, cut, lambda n, f=f: occupied(n, f)) for f in factors]
     found = _exact(instances, len(parts))
     found["most_samples_per_second"] = _estimate(most, "1/s", work.name)
     rate = _asked_rate(operation)
-    findings = list(told)
+    findings = [*told, *unused_in_batches(operation, tokens=_has_tokens(operation, place))]
     binding = _binding(network, parts, cut, work, operation, path, each)
     curves: Mapping[str, tuple[Curve, ...]] = {}
     if rate > _FULL_TOLERANCE * most[0]:
@@ -155,7 +167,7 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
         found["samples_per_second"] = _estimate(most, "1/s", "saturated: what can be answered at all")
     else:
         runs = [
-            _run(operation, instances, cut, lambda n, f=f: time(n, f), question.cancelled)
+            _run(operation, instances, cut, lambda n, f=f: time(n, f), lambda n, f=f: whole(n, f), question.cancelled)
             for f, able in zip(factors, most, strict=True)
             if rate <= _FULL_TOLERANCE * able
         ]
@@ -247,9 +259,20 @@ def _asked_rate(asked: Inference) -> float:
 
 
 def _run(
-    asked: Inference, instances: int, cut: Slice, time: Callable[[int], float], cancelled: Callable[[], bool] | None
+    asked: Inference,
+    instances: int,
+    cut: Slice,
+    time: Callable[[int], float],
+    whole: Callable[[int], float],
+    cancelled: Callable[[], bool] | None,
 ) -> BatchRun:
-    """One instance; those that take turns are as busy as it is."""
+    """One instance; those that take turns are as busy as it is.
+
+    Parameters
+    ----------
+    time, whole
+        How long a batch of so many keeps the instance from the next one, and from being sent to its answers [s].
+    """
     at = _arrivals(asked, instances)
     largest = asked.query if asked.scenario == "multi-stream" else asked.batch
     factor, busy = 1.0, 0.0
@@ -257,14 +280,17 @@ def _run(
     for _ in range(_SETTLING_ROUNDS if cut.turns > 1 else 1):
         if cut.turns > 1:
             factor = time_slicing(cut.turns, Ratio(busy), Seconds(cut.turn))
-        if asked.scenario in ("single-stream", "multi-stream"):
+        if asked.scenario in _ONE_BY_ONE:
             size = 1 if asked.scenario == "single-stream" else asked.query
-            one = factor * time(size)
+            one = factor * whole(size)
             done: Float = one * np.arange(1, asked.count + 1, dtype=np.float64)
             run = BatchRun(done - one, done, np.full(asked.count, size), float(done[-1]))
         else:
             scale = factor
             run = run_batches(at, largest, asked.delay, lambda n, f=scale: f * time(n), cancelled)
+            # what of a batch's way does not keep the next one waiting
+            beside = np.array([factor * (whole(n) - time(n)) for n in range(largest + 1)])
+            run = replace(run, done=run.done + np.repeat(beside[run.batches], run.batches))
         busy = (busy + run.use) / 2
     assert run is not None
     return run

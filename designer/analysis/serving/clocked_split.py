@@ -37,6 +37,7 @@ from designer.analysis.serving.replica import (
 )
 from designer.analysis.serving.request_log import RequestLog, until_end
 from designer.analysis.serving.scheduler import Requests
+from designer.analysis.serving.split import found_in
 from designer.analysis.serving.streaming import streamed
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Task
@@ -107,7 +108,7 @@ class SplitEngines:
             for replica, tasks in zip(self.replicas[side], self._tasks[side], strict=True):
                 replica.stands = bool(tasks.speeds)
                 replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
-        sent = sent_to_one(self.load, 1, self.answers.place, self.answers.capacity)
+        sent = sent_to_one(self.load, 1, self.answers.place, found_in(self.prompts))
         self._first = sent.first
         self._write(sent.requests, now)
         if self._loading is None:
@@ -219,7 +220,7 @@ class SplitEngines:
             while self._asked[2][-1] < now + LONGEST_STEP.value:
                 self._chunk += 1
                 load = replace(self.load, seed=self.load.seed + self._chunk * SEEDS_APART_LIMIT)
-                more = sent_to_one(load, 1, self.answers.place, self.answers.capacity)
+                more = sent_to_one(load, 1, self.answers.place, found_in(self.prompts))
                 self._write(more.requests, self._asked[2][-1])
         if stands_still(self.set, tasks.speeds):
             # nobody looks what has come: that is done once the machine runs again

@@ -24,7 +24,7 @@ Float = npt.NDArray[np.float64]
 _LOADS_LIMIT: Final = (10, 30, 50, 60, 70, 80, 90, 96)
 _HUNDREDTHS_LIMIT: Final = 100
 #: requests of a run at one load, and at most as many as the load itself is looked at with
-_COUNT_LIMIT: Final = 240
+COUNT_LIMIT: Final = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _frontier(served: Served, base: Load, most: float, cancelled: Callable[[], b
     points: list[tuple[float, ...]] = []
     for hundredths in _LOADS_LIMIT:
         rate = most * hundredths / _HUNDREDTHS_LIMIT
-        load = replace(base, rate=rate, count=min(base.count, _COUNT_LIMIT), profile=())
+        load = replace(base, rate=rate, count=min(base.count, COUNT_LIMIT), profile=())
         run, first = _run(served, load, cancelled)
         counted = (np.arange(len(run.sent)) >= first)[run.served]
         ttft, latency = run.ttft[counted], run.latency[counted]

@@ -10,7 +10,7 @@ from typing import Final
 
 from designer.analysis.serving.placement import Placement, changed
 from designer.errors import AnalysisError, Cancelled
-from designer.formulas.serving._number_format import CACHE_FORMATS
+from designer.formulas.serving._number_format import CACHE_FORMATS, number_format
 from designer.formulas.serving.attention_prefill import prefill_area
 from designer.units import format_quantity
 from designer.workload.engines import releases
@@ -19,7 +19,7 @@ from designer.workload.serving import Deployment, Limits
 #: what may be chosen, with what of each is tried; engines are the releases that were measured
 _BUDGETS_LIMIT: Final = (2048, 4096, 8192, 16384)
 _SLOTS_LIMIT: Final = (64, 128, 256, 512, 1024)
-_WEIGHTS: Final = ("bf16", "fp8", "nvfp4", "int4")
+_WEIGHTS: Final = ("bf16", "fp8", "mxfp4", "nvfp4", "int4")
 CHOICES: Final = ("engine", "weights", "cache", "budget", "slots")
 #: use of a replica beyond which the closed form lets no queue settle
 _FULL_TOLERANCE: Final = 0.9
@@ -47,7 +47,7 @@ def variants(asked: Deployment, search: Sequence[str]) -> Iterator[tuple[Deploym
     AnalysisError
         If something cannot be chosen.
     """
-    wanted = CHOICES if "all" in search else tuple(search)
+    wanted = _wanted(search)
     unknown = [name for name in wanted if name not in CHOICES]
     if unknown:
         raise AnalysisError(
@@ -64,6 +64,10 @@ def variants(asked: Deployment, search: Sequence[str]) -> Iterator[tuple[Deploym
     for parts in product(*lists):
         given = {k: v for part in parts for k, v in part.items()}
         yield replace(asked, **given), " ".join(str(v) for v in given.values())  # pyright: ignore[reportArgumentType]
+
+
+def _wanted(search: Sequence[str]) -> tuple[str, ...]:
+    return CHOICES if "all" in search else tuple(search)
 
 
 def screened(
@@ -98,7 +102,9 @@ def screened(
                     raise Cancelled("stopped")
                 if progress is not None:
                     progress(number / len(placements), f"{count:,} ways looked at")
-            one = changed(placement, asked)
+            # a format of experts leaves a model without them in another one that is tried as well
+            alike = "weights" in _wanted(search) and number_format(asked.weights).dense and not placement.shape.experts
+            one = None if alike else changed(placement, asked)
             if one is not None:
                 found.append(_screen(one, choice, load, limits))
     found.sort(key=lambda s: (s.accelerators, s.ttft + s.tpot * load[2]))
@@ -107,21 +113,21 @@ def screened(
 
 def _screen(placement: Placement, choice: str, load: tuple[float, float, float], limits: Limits) -> Screened:
     rate, prompt, output = load
-    width = placement.split.devices
-    low, high = 0.0, rate
-    # the largest rate of a replica that keeps the limits, by halves
-    best = (math.inf, math.inf)
+    low, high, middle = 0.0, 2 * rate, rate
+    # the largest rate of a replica that keeps the limits, by halves, until it tells how many replicas there are
     for _ in range(_SETTLING_ROUNDS):
-        middle = (low + high) / 2 if low else high
-        times = closed_form(placement, middle, prompt, output)
-        if _keeps(times, limits, output):
-            low, best = middle, times
-            if middle == rate:
-                break
+        if _keeps(closed_form(placement, middle, prompt, output), limits, output):
+            low = middle
         else:
-            high = middle / 2 if not low else middle
-    replicas = math.ceil(rate / low) if low > 0 else math.inf
-    return Screened(placement, choice, replicas * width, *best)
+            high = middle
+        if low and math.ceil(rate / low) == math.ceil(rate / high):
+            break
+        middle = (low + high) / 2
+    if not low:
+        return Screened(placement, choice, math.inf, math.inf, math.inf)
+    replicas = math.ceil(rate / low)
+    times = closed_form(placement, rate / replicas, prompt, output)
+    return Screened(placement, choice, replicas * placement.split.devices, *times)
 
 
 def _keeps(times: tuple[float, float], limits: Limits, output: float) -> bool:

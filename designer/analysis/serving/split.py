@@ -26,6 +26,7 @@ from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.serving.spreads import step_spread
+from designer.analysis.serving.tiers import with_reuse
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
 from designer.findings import Finding
@@ -84,7 +85,8 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
         If the groups overlap, nothing joins them, or clients are asked for.
     """
     answers, prompts = place_split(network, asked, place)
-    sent = sent_to_one(asked.load, 1, place, answers.capacity)
+    asked = replace(asked, load=with_reuse(asked.load, found_in(prompts), place))
+    sent = sent_to_one(asked.load, 1, place, found_in(prompts))
     requests = sent.requests
     size = answers.steps.kv.held(float(np.mean(requests.prompt)))
     spread = max(step_spread(answers), step_spread(prompts))
@@ -163,12 +165,17 @@ def run_split(served: Served, load: Load, cancelled: Callable[[], bool] | None =
     answers, prompts, pull = served.placement, served.prompts, served.pull
     assert prompts is not None
     assert isinstance(pull, Pull)
-    sent = sent_to_one(load, 1, answers.place, answers.capacity)
+    sent = sent_to_one(load, 1, answers.place, found_in(prompts))
     requests = sent.requests
     rate = offered(load, requests)
     reading = Requests(requests.prompt, [1] * len(requests.prompt), requests.at, cached=requests.cached)
     shared = replace(pull, use=min(rate / pull.most, _FULL_TOLERANCE))
     return _run(prompts, answers, shared, reading, requests, 1.0, cancelled), sent.first
+
+
+def found_in(prompts: Placement) -> int:
+    """Tokens whose prefixes engines that read prompts have at hand, all together."""
+    return prompts.capacity * len(prompts.replicas)
 
 
 def sent_findings(notes: tuple[str, ...]) -> tuple[Finding, ...]:

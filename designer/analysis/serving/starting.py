@@ -9,7 +9,7 @@ import numpy as np
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
-from designer.analysis.selection import buffers
+from designer.analysis.selection import buffers, resolve
 from designer.analysis.serving.placement import Placement
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
@@ -91,6 +91,8 @@ def start_engines(
         handed = evaluate_transfer(network, Transfer("seed", ways.hosts[0], ways.hosts[1]), place)
     parts = ",".join(ways.devices)
     copy = evaluate_transfer(network, Transfer("copy", ",".join(ways.hosts), parts, "nearest"), place, explained=False)
+    for answer in (read, copy, *([handed] if handed is not None else [])):
+        _refuse_lost(network, answer, place)
     graph = any(placement.deployment.graph for placement in placements)
 
     def time(end: str) -> float:
@@ -120,9 +122,24 @@ def start_engines(
         bottlenecks = (Bottleneck("limit", "readers", "readers at once", why),)
         remedy = f"read with {int(slowest / ONE_READER.value) + 1} readers"
         found.append(Finding("SERVE-READERS", Severity.INFO, why, (), remedy))
+    if peers and len(ways.hosts) == 1:
+        text = "peers changes nothing: all replicas start in one server"
+        found.append(Finding("SERVE-UNUSED", Severity.INFO, text, (), "leave it out"))
     sources = ("model-streamer", "assumed-serving", *read.sources)
     estimate = Estimate(time("value"), time("low"), time("high"), "s", tuple(dict.fromkeys(sources)), note)
     return Start(estimate, read, bottlenecks, (*read.findings, *found))
+
+
+def _refuse_lost(network: Network, answer: TransferAnswer, place: str) -> None:
+    """An engine whose weights cannot come is named: it would start never."""
+    lost = np.flatnonzero(answer.rate <= 0)
+    if len(lost):
+        source, target = (network.net.path(int(end[lost[0]])) for end in (answer.traffic.source, answer.traffic.target))
+        raise AnalysisError(
+            f"there is no way for weights from {source} to {target}",
+            place=place,
+            remedy="join them by links, or let engines run elsewhere",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +180,7 @@ def loading_ways(
     if readers < 1:
         raise AnalysisError("no reader", place=f"{place}.readers", remedy="use 1 reader or more")
     network = placements[0].network
+    resolve(network, storage, f"{place}.storage")
     devices = np.unique(np.concatenate([placement.replicas.ravel() for placement in placements]))
     hosts = hosts_of(network, devices)
     # a server reads the files once: its devices share what lies in its memory

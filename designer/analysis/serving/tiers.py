@@ -119,6 +119,21 @@ def stored(placement: Placement, asked: Serving) -> tuple[Placement, Sent, Tier 
     return _fetched(placement, asked, sent, tier, shares)
 
 
+def with_reuse(load: Load, room: float, place: str) -> Load:
+    """A load with the share of its prompts that caches of `room` tokens hold, where a curve tells that.
+
+    Raises
+    ------
+    AnalysisError
+        If the curve cannot be read.
+    """
+    if load.kind == "trace" or not load.reuse.strip():
+        return load
+    with raised_as(AnalysisError, f"{place}.reuse"):
+        curve = reuse_curve(load.reuse)
+    return replace(load, prefix=reused(curve, room), reuse="")
+
+
 def _useless(tier: float) -> tuple[Finding, ...]:
     if not tier:
         return ()

@@ -11,7 +11,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QCompleter,
     QFileDialog,
     QFormLayout,
     QLineEdit,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from designer import atomic
 from designer.errors import Cancelled, DesignerError, WriteError
+from designer.gui.completing import CompletedChoice
 from designer.gui.controls import Button, ChoiceBox, Label, plain
 from designer.gui.dialogs._search_dialog import SearchDialog
 from designer.gui.figures.marked_slider import MarkedSlider
@@ -51,20 +51,12 @@ class ValueRow(QWidget):
         super().__init__(parent)
         self.known: tuple[Varied, ...] = ()
         self._may_be_none = may_be_none
-        self.value = ChoiceBox()
+        self.value = CompletedChoice()
         self.value.setAccessibleName(f"{name}: value")
-        self.value.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.value.setMinimumContentsLength(16)
-        self.value.setEditable(True)
-        self.value.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        completer = QCompleter(self.value.model(), self.value)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
-        self.value.setCompleter(completer)
         self.range = QLineEdit()
         self.range.setAccessibleName(f"{name}: values")
-        self.range.setPlaceholderText("64, 128, 256  or  32..1024*2  or  1..8+1")
+        self.range.setPlaceholderText("64, 128 or 32..1024*2")
         self.range.setToolTip(
             plain("A list: 64, 128, 256\nA factor: 32..1024*2\nA step: 1 GB..8 GB+1 GB\nSo many: 100 Gb/s..800 Gb/s:8")
         )
@@ -79,6 +71,7 @@ class ValueRow(QWidget):
             self.value.addItem("nothing else", "")
         for varied in known:
             self.value.addItem(varied.title, varied.path)
+        self.value.offer([(v.path, v.title) for v in known])
         self.value.setCurrentIndex(max(0, self.value.findData(first.path)) if first is not None else 0)
         self._chosen()
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer.design.document import Design, WorkloadSpec
+from designer.gui.completing import OfferedList
 from designer.gui.controls import ChoiceBox, Label, plain
 from designer.gui.dialogs.workload_fields import GroupHead, ListedChoice, ModelField, SettingChoice, SettingText
 from designer.gui.layouts import in_column, in_row
@@ -72,6 +74,7 @@ class WorkloadDialog(QDialog):
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.verticalScrollBar().valueChanged.connect(self._place_offers)
         self.hint = Label(role="muted", wrap=True)
         # two lines stay free, so that the form does not jump from field to field
         self.hint.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
@@ -203,12 +206,10 @@ class WorkloadDialog(QDialog):
         if entry.name == "model":
             model = ModelField(entry)
             model.changed.connect(self._check)
-            model.list.confirmed.connect(self._confirm)
             return model
         if entry.name == "dataset":
             data = ListedChoice(entry.spelled, workload_choices.dataset_choices())
             data.editTextChanged.connect(self._check)
-            data.confirmed.connect(self._confirm)
             return data
         if entry.dimension in ("choice", "flag"):
             box = SettingChoice(entry)
@@ -218,12 +219,26 @@ class WorkloadDialog(QDialog):
         known = workload_choices.offered(self._design, self.kind_name, entry.name) if self._design is not None else ()
         line = SettingText(entry, known)
         line.textChanged.connect(self._check)
-        line.confirmed.connect(self._confirm)
         line.sweep_wanted.connect(partial(self._sweep, entry.name))
         return line
 
-    def _confirm(self) -> None:
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).click()
+    def _offers(self) -> Iterator[OfferedList]:
+        """What the fields made so far offer."""
+        for field in self._fields.values():
+            line = field.list if isinstance(field, ModelField) else field
+            if isinstance(line, SettingText | ListedChoice) and line.offers is not None:
+                yield line.offers
+
+    def _place_offers(self, *_: object) -> None:
+        """What is offered stays with its field while the form is scrolled."""
+        for offers in self._offers():
+            offers.follow()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click beside what is offered closes it."""
+        for offers in self._offers():
+            offers.hide()
+        super().mousePressEvent(event)
 
     def _explain(self, name: str) -> None:
         """What the field in hand is about, below the form."""

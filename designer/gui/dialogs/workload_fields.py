@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QCompleter,
     QFileDialog,
-    QLineEdit,
     QMenu,
     QPushButton,
     QToolButton,
     QWidget,
 )
 
+from designer.gui.completing import CompletedChoice, CompletedLine
 from designer.gui.controls import ChoiceBox, Label
 from designer.gui.itemmodels.searched import SearchedModel
 from designer.gui.layouts import FLUSH, in_column, in_row
@@ -27,7 +26,7 @@ from designer.gui.viewmodels.forms import Entry
 _SWEEP: Final = "Sweep this value…"
 
 
-class SettingText(QLineEdit):
+class SettingText(CompletedLine):
     """A setting that is typed.
 
     Signals
@@ -36,24 +35,15 @@ class SettingText(QLineEdit):
         The keys came here.
     sweep_wanted
         What the workload does over a range of it is wanted.
-    confirmed
-        Enter was pressed while ids were offered and none of them was chosen: the form is meant.
     """
 
     entered = Signal()
     sweep_wanted = Signal()
-    confirmed = Signal()
 
     def __init__(self, entry: Entry, known: Sequence[str] = (), parent: QWidget | None = None) -> None:
-        super().__init__(entry.spelled, parent)
+        super().__init__(entry.spelled, known, parent)
         self.setPlaceholderText(workload_choices.placeholder(entry))
         self.setCursorPosition(0)
-        if known:
-            completer = QCompleter(list(known), self)
-            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-            completer.setFilterMode(Qt.MatchFlag.MatchContains)
-            self.setCompleter(completer)
-            self.returnPressed.connect(lambda: _pass_on(completer, self.confirmed))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Tell what this is about."""
@@ -67,14 +57,6 @@ class SettingText(QLineEdit):
         menu.addSeparator()
         menu.addAction(_SWEEP, self.sweep_wanted.emit)
         menu.popup(event.globalPos())
-
-
-def _pass_on(completer: QCompleter, confirmed: SignalInstance) -> None:
-    """Enter closes what is offered, and would go no further."""
-    popup = completer.popup()
-    if popup is not None and popup.isVisible() and not popup.currentIndex().isValid():
-        popup.hide()
-        confirmed.emit()
 
 
 class SettingChoice(ChoiceBox):
@@ -104,30 +86,21 @@ class SettingChoice(ChoiceBox):
         menu.popup(event.globalPos())
 
 
-class ListedChoice(QComboBox):
+class ListedChoice(CompletedChoice):
     """A long list that is searched by typing words of a title; what is typed and is none of them stands for itself."""
 
     entered = Signal()
     sweep_wanted = Signal()
-    confirmed = Signal()
 
     def __init__(self, spelled: str, known: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setEditable(True)
-        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(14)
         self.setMaxVisibleItems(16)
         self.setModel(SearchedModel(known, self))
-        found = SearchedModel(known, self)
-        completer = QCompleter(found, self)
-        completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
-        self.setCompleter(completer)
+        self.offer(known)
         line = self.lineEdit()
         assert line is not None
         line.setPlaceholderText("type to search")
-        line.textEdited.connect(found.look_for)
-        line.returnPressed.connect(lambda: _pass_on(completer, self.confirmed))
         self.show_value(spelled)
 
     def show_value(self, spelled: str) -> None:
@@ -146,10 +119,6 @@ class ListedChoice(QComboBox):
         text = self.currentText().strip()
         at = self.findText(text)
         return str(self.itemData(at)) if at >= 0 else text
-
-    def wheelEvent(self, event: object) -> None:
-        """Who scrolls the form does not mean to change it."""
-        event.ignore()  # type: ignore[attr-defined]
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Tell what this is about."""

@@ -212,6 +212,15 @@ def test_infinity_where_no_dimension_is_does_no_harm() -> None:
         ("downloads", "", "llama 8.03B"),
         ("downloads", "meta-llama/Meta-Llama-3-8B", "Meta-Llama-3-8B"),
         ("0e9e39f249a16976918f6564b8830bc894c89659", "./", "llama 8.03B"),
+        ("0e9e39f", "", "llama 8.03B"),
+        ("20251124", "", "llama 8.03B"),
+        ("deadbeef", "", "deadbeef"),
+        ("defaced", "", "defaced"),
+        (
+            "tmp",
+            "/hub/models--meta-llama--Llama-3.1-8B/snapshots/0e9e39f249a16976918f6564b8830bc894c89659",
+            "Llama-3.1-8B",
+        ),
     ],
 )
 def test_a_model_is_called_by_what_names_it(tmp_path: Path, place: str, inside: str, name: str) -> None:

@@ -93,6 +93,18 @@ def test_a_narrow_way_in_binds() -> None:
     assert "gpu" in found.binding[0].id or "pcie" in found.binding[0].label
 
 
+def test_a_sample_is_sent_before_it_is_worked_on() -> None:
+    """26 MB over PCIe 4 x16 at some 26 GB/s: a millisecond more until the answer, whatever is sent meanwhile."""
+    small, large = (value(asked(scenario="single-stream", sample=s), "latency_p50") for s in ("1 B", "26 MB"))
+    assert large - small == pytest.approx(1e-3, rel=0.1)
+    # a lone sample waits for nothing, so neither does it in a server
+    lone = [value(asked(rate="1 1/s", sample=s, delay="0 s"), "latency_p50") for s in ("1 B", "26 MB")]
+    assert lone == pytest.approx([small, large], rel=1e-6)
+    # the next batch is sent while one is worked on
+    rates = [value(asked(scenario="offline", sample=s), "samples_per_second") for s in ("1 B", "100 kB")]
+    assert rates[1] == pytest.approx(rates[0], rel=1e-3)
+
+
 def test_processors_and_edge_boxes_answer_too() -> None:
     server = asked("serving-cpu-2s", group="cpus", precision="bf16", model="bert-large", scenario="offline", batch=8)
     edge = asked("edge-jetson-orin", scenario="offline", precision="int8")

@@ -11,7 +11,7 @@ from designer.analysis.network import build_network
 from designer.analysis.serving import sizing
 from designer.analysis.serving.answers import serve
 from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.searching import Screened, closed_form
+from designer.analysis.serving.searching import Screened, closed_form, screened
 from designer.analysis.serving.sizing import Candidate, largest_load, size_serving
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError, Cancelled
@@ -177,3 +177,24 @@ def test_a_cheaper_way_with_more_accelerators_is_run_too(monkeypatch: pytest.Mon
     monkeypatch.setattr(sizing, "_fewest", run)
     _, found = sizing._searched([fast, cheap], asked(), (), lambda placement: each[id(placement)], None, None)
     assert min((c.cost, c.choice) for c in found if c.holds) == (440.0, "many")
+
+
+def test_the_closed_form_counts_replicas_one_by_one() -> None:
+    """Not in halves of the load: each way has the fewest replicas whose share of the load it can take."""
+    placement = place_deployment(NETWORK, replace(asked().deployment, tensor=2), "s")
+    limits = asked().limits
+    for rate in (11.0, 20.0, 37.0):
+        (way,) = screened([placement], (), (rate, 2000.0, 256.0), limits)
+        count = round(way.accelerators / 2)
+        assert closed_form(placement, rate / count, 2000, 256)[0] == way.ttft <= limits.ttft
+        # the next smaller number: it cannot keep up, or the first token comes too late
+        assert closed_form(placement, rate / (count - 1), 2000, 256)[0] > limits.ttft
+        assert count & (count - 1), "a power of two would say nothing here"
+
+
+def test_formats_of_experts_are_tried_where_there_are_some() -> None:
+    """gpt-oss is published in MXFP4, so a search of formats has that; of a dense model it would be bf16 again."""
+    for model, tried in (("gpt-oss-120b", True), ("llama-3-70b", False)):
+        deployment = replace(asked(model=model, weights="fp8").deployment, tensor=4)
+        ways = screened([place_deployment(NETWORK, deployment, "s")], ["weights"], (1.0, 500.0, 50.0), asked().limits)
+        assert ("mxfp4" in {way.choice for way in ways}) is tried

@@ -85,3 +85,23 @@ def test_bad_input_is_refused_in_words(changes: dict[str, object], words: str) -
 
 def test_a_tier_without_reuse_is_told_to_change_nothing() -> None:
     assert "SERVE-TIER" in {f.code for f in served(reuse="", tiers="memory").findings}
+
+
+def test_engines_that_only_read_prompts_find_what_their_own_caches_hold() -> None:
+    """Two racks apart: what is found need not be read, so more prompts can be; the clock says the same."""
+    design = designer.open_design("serving-split-2-racks")
+    common = {**design.workloads["split-70b"].settings, "count": 300, "storage": "", "prompt": 4000, "rate": "6 1/s"}
+    specs = {
+        name: WorkloadSpec.model_validate({"id": name, "kind": "serving", "settings": {**common, "reuse": curve}})
+        for name, curve in (("none", ""), ("some", "1M:30 %, 100M:60 %"))
+    }
+    design = design.model_copy(update={"workloads": specs})
+    none, some = designer.analyze(design, ["none", "some"]).workloads
+    assert "prefix_hits" not in none.metrics
+    hits = some.metrics["prefix_hits"].value
+    assert 0.3 < hits < 0.6
+    # 4,000 tokens x 2 x 70.6 GFLOP on 4 x 1.98 PFLOP/s at two thirds of it .11 s, joining as long again
+    gained = none.metrics["ttft"].value - some.metrics["ttft"].value
+    assert gained == pytest.approx(0.22 * hits, rel=0.35)
+    clocked = designer.simulate(design, ["some"], until=60.0, bands=False).metrics["some"]["ttft_p50"].value
+    assert clocked == pytest.approx(some.metrics["ttft_p50"].value, rel=0.1)
