@@ -55,6 +55,10 @@ def derated(found: Constant, attributes: Mapping[str, str], what: str) -> Consta
     return Constant(found.value * factor, found.low * factor, found.high * factor, source, Status.DERIVED, found.unit)
 
 
+#: fewer entries than all links divided by this are sorted, more are marked
+_FEW_ROWS_LIMIT: Final = 16
+
+
 def both_directions(network: Network, channel: Int, flow: Int, protocol: Int) -> tuple[Int, Int]:
     """PCIe links that copies, or traffic between peers, use in both directions.
 
@@ -71,7 +75,11 @@ def both_directions(network: Network, channel: Int, flow: Int, protocol: Int) ->
     net, link = network.net, channel >> 1
     pcie = np.array([definition.kind == "pcie" for definition in net.link_defs], dtype=bool)
     rows = np.flatnonzero(pcie[net.link_def[link]])
-    rows = rows[np.isin(protocol[flow[rows]], (COPY, P2P)) & network.full[link[rows]]]
+    carried = protocol[flow[rows]]
+    rows = rows[((carried == COPY) | (carried == P2P)) & network.full[link[rows]]]
+    if len(rows) < net.n_links // _FEW_ROWS_LIMIT:
+        met = np.unique(channel[rows]) >> 1
+        return rows, met[1:][met[1:] == met[:-1]]
     used = np.zeros((2, net.n_links), dtype=bool)
     used[channel[rows] & 1, link[rows]] = True
     return rows, np.flatnonzero(used.all(axis=0))
@@ -92,10 +100,10 @@ class Efficiencies:
         self._between_sockets = np.zeros(n, dtype=bool)
         self._through_root = np.zeros(n, dtype=bool)
         root = network.has(Capability.ROOT)
-        for definition, link in self._example.items():
-            a, b = int(net.link_a[link]), int(net.link_b[link])
-            self._between_sockets[definition] = bool(socket_kind[definition] and cores[a] and cores[b])
-            self._through_root[definition] = bool(root[a] or root[b])
+        definition, link = (np.array(column, dtype=np.int64) for column in examples(net))
+        a, b = net.link_a[link], net.link_b[link]
+        self._between_sockets[definition] = socket_kind[definition] & cores[a] & cores[b]
+        self._through_root[definition] = root[a] | root[b]
 
     def placement(self, routes: Routes, n_flows: int) -> Int:
         """Code of each flow's placement: below one switch, through a root, across sockets. : (n_flows,)"""

@@ -13,7 +13,7 @@ them, and the fair answer is one alone, so it is the same for all members of a c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
@@ -28,6 +28,7 @@ from designer.analysis.legs import Legs, join_legs
 from designer.analysis.network import Network
 from designer.analysis.routes import crossings
 from designer.analysis.routing.host_paths import Rules
+from designer.analysis.selection import Traffic
 from designer.analysis.structure import Structure, digest, structure_of
 from designer.memo import Store, memo
 
@@ -84,6 +85,7 @@ class Fold:
     islands : which islands are alike
     channels : (n,) channels between islands that are met, ascending; ``channel_nodes`` tells which of them are alike
     meetings : which nodes of each of the given meetings are alike
+    legs, met : rows of the legs, and of each of the given meetings, that belong to the first flows
     """
 
     network: Network
@@ -94,11 +96,14 @@ class Fold:
     channels: Int
     channel_nodes: Nodes
     meetings: tuple[Nodes, ...]
+    legs: Int
+    met: tuple[Int, ...]
 
     def size(self) -> int:
         """Numbers that it keeps."""
         nodes = (self.islands, self.channel_nodes, *self.meetings)
-        return len(self.of) + 2 * len(self.lead) + len(self.channels) + sum(2 * len(one.lead) for one in nodes)
+        rows = len(self.legs) + sum(len(one) for one in self.met)
+        return len(self.of) + 2 * len(self.lead) + len(self.channels) + rows + sum(2 * len(one.lead) for one in nodes)
 
     def channel(self, channels: Int) -> tuple[Int, Int]:
         """For some channels, those that stand for them, and how many each of these stands for."""
@@ -152,30 +157,43 @@ class Fold:
 
 
 def fold(
-    network: Network, legs: Legs, kind: Int, ends: tuple[Int, Int], meetings: Sequence[Meeting] = ()
+    network: Network, traffic: Traffic, legs: Legs, marks: Sequence[Int], meetings: Sequence[Meeting] = ()
 ) -> Fold | None:
     """Classes of flows; None where it is not worth looking, or where hashing leaves nothing alike.
 
+    On another network of the same structure the same flows are alike, by the same object.
+
     Parameters
     ----------
+    traffic
+        The parts at which each flow is said to begin and to end.
     legs
         What is to be routed, with its stops.
-    kind : (n_flows,) flows of other kinds are never alike
-    ends
-        The parts at which each flow is said to begin and to end.
+    marks : of (n_flows,) each, flows of other marks are never alike
     """
-    if len(kind) < ALIKE_LIMIT or network.design.policy.ecmp == "hash":
+    if traffic.n_flows < ALIKE_LIMIT or network.design.policy.ecmp == "hash":
         return None
-    met = [column for m in meetings for column in (m.flow, m.node, m.usage, m.kind)]
-    key = digest(legs.flow, legs.source, legs.target, legs.share, kind, *ends, *met)
+    key = b"".join([_digest_of(legs), _digest_of(traffic), digest(*marks), *map(_digest_of, meetings)])
     kept = _kept(structure_of(network))
     known = kept.get(key)
     if known is None:
+        definition, ends = network.net.part_def, (traffic.source, traffic.target)
+        kind = mix(*(definition[end] for end in ends), *(m.view(np.int64) for m in marks)).view(np.int64)
         found = _fold(network, legs, kind, ends, meetings)
         known = (found,)
         kept.keep(key, known, found.size() if found is not None else 0)
-    # on another network of this structure the same flows are alike
-    return replace(known[0], network=network) if known[0] is not None else None
+    return known[0]
+
+
+#: flows, legs and meetings whose digests are kept, with themselves
+_DIGESTS_LIMIT: Final = 8
+
+
+@memo(most=_DIGESTS_LIMIT)
+def _digest_of(columns: Legs | Traffic | Meeting) -> bytes:
+    """A digest of columns that stay the same from edit to edit."""
+    names = (f.name for f in fields(columns))
+    return digest(*(column for name in names if isinstance(column := getattr(columns, name), np.ndarray)))
 
 
 #: numbers kept of classes of flows, for each structure: 16 MB
@@ -195,7 +213,7 @@ def _fold(network: Network, legs: Legs, kind: Int, ends: tuple[Int, Int], meetin
         return None
     for meeting in meetings:
         graph.meet(meeting)
-    return graph.refined(kind, len(meetings))
+    return graph.refined(kind, legs, meetings)
 
 
 class _Graph:
@@ -289,7 +307,7 @@ class _Graph:
     def _pair(self, one: Int, other: Int, label: Hash) -> None:
         self.pairs.append((one, other, label))
 
-    def refined(self, kind: Int, n_meetings: int) -> Fold | None:
+    def refined(self, kind: Int, legs: Legs, meetings: Sequence[Meeting]) -> Fold | None:
         """The coarsest classes that all pairs agree with."""
         self.colours[0] = mix(kind)
         colour = np.concatenate(self.colours)
@@ -313,6 +331,8 @@ class _Graph:
             return None
         parts = [self._alike(colour, k) for k in range(1, len(self.first))]
         channels = parts[1] if len(self.channels) else _none()
+        leads = np.zeros(n_flows, dtype=bool)
+        leads[first] = True
         return Fold(
             self.network,
             of,
@@ -321,7 +341,9 @@ class _Graph:
             parts[0],
             self.channels,
             channels,
-            tuple(parts[len(parts) - n_meetings :]) if n_meetings else (),
+            tuple(parts[len(parts) - len(meetings) :]) if meetings else (),
+            np.flatnonzero(leads[legs.flow]),
+            tuple(np.flatnonzero(leads[m.flow]) for m in meetings),
         )
 
     def _alike(self, colour: Hash, k: int) -> Nodes:

@@ -60,6 +60,11 @@ class Frame:
     hashed: bool
     departs: Departure | None = None
 
+    @property
+    def extent(self) -> int:
+        """Parts and links; see ``designer.memo``."""
+        return self.net.n_parts + self.net.n_links
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Departure:

@@ -20,17 +20,25 @@ _EXPONENT_DIGITS: Final = 12
 
 #: more different values than this are found by sorting the rows
 _FEW: Final = 4096
+#: rows hashed at a time: what is worked on stays in the cache of a core
+_BLOCK: Final = 16_384
 
 
 def mix(*columns: Int) -> Hash:
     """A 64-bit hash of each row; sums of such hashes tell sets of rows apart."""
-    state = np.zeros(len(columns[0]), dtype=np.uint64)
-    for column in columns:
-        state = state + column.astype(np.uint64) + _STEP
-        state = (state ^ (state >> _HIGH)) * _FIRST
-        state = (state ^ (state >> _MIDDLE)) * _SECOND
-        state ^= state >> _LOW
-    return state
+    found = np.zeros(len(columns[0]), dtype=np.uint64)
+    moved = np.empty(min(_BLOCK, len(found)), dtype=np.uint64)
+    for start in range(0, len(found), _BLOCK):
+        state = found[start : start + _BLOCK]
+        shifted = moved[: len(state)]
+        for column in columns:
+            state += column[start : start + _BLOCK].astype(np.uint64, copy=False)
+            state += _STEP
+            for digits, factor in ((_HIGH, _FIRST), (_MIDDLE, _SECOND)):
+                state ^= np.right_shift(state, digits, out=shifted)
+                state *= factor
+            state ^= np.right_shift(state, _LOW, out=shifted)
+    return found
 
 
 def how_many(values: npt.NDArray[np.generic]) -> int:

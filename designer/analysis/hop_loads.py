@@ -33,7 +33,7 @@ ALIKE_LIMIT: Final = 256
 #: sums over fewer rows than all divided by this sort the rows
 FEW_ROWS_LIMIT: Final = 16
 #: resources of hops told one by one, kept for so many [B]
-LIFTED_LIMIT: Final = 64_000_000
+LIFTED_LIMIT: Final = 32_000_000
 #: classes of channels kept: of the largest clusters those of two [B]
 CLASSES_LIMIT: Final = 24_000_000
 
@@ -181,6 +181,11 @@ class Hops:
     passed: tuple[tuple[tuple[int, ...], Float], ...]
     first_resource: Int
     plain: Hops | None = None
+
+    @property
+    def extent(self) -> int:
+        """Numbers told one by one; see ``designer.memo``."""
+        return 2 * len(self.resource)
 
     @property
     def first(self) -> Int:
@@ -455,5 +460,5 @@ def _departed(
     channels = channels[busy]
     found = split(classes.of, classes.first, channels, arrays.rate_class[channels >> 1].astype(np.int64))
     found.of.setflags(write=False)
-    told = ChannelClasses(found.of, found.first)
+    told = ChannelClasses(found.of, found.first, found.sizes(classes.size))
     return told, tuple(side[:, found.was] for side in used)

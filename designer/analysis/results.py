@@ -273,18 +273,16 @@ class ChannelLoads:
             busy = np.flatnonzero(stored[0] > 0)
             return busy[np.argsort(-stored[1][busy], kind="stable")][:most]
         loaded = np.flatnonzero(stored.load > 0)
-        size = np.bincount(stored.classes.of, minlength=len(stored.classes))[loaded]
+        size = stored.classes.size[loaded]
         order = np.argsort(-stored.utilization[loaded], kind="stable")
         # classes that could be among them: all that are as full as the one with which there are enough
         enough = int(np.searchsorted(np.cumsum(size[order]), most))
         least = stored.utilization[loaded[order[min(enough, len(order) - 1)]]] if len(order) else 0.0
-        chosen = np.zeros(len(stored.classes), dtype=bool)
-        chosen[loaded] = stored.utilization[loaded] > least
-        full = np.flatnonzero(chosen[stored.classes.of])
+        more = stored.utilization[loaded] > least
+        full = stored.classes.members(loaded[more], int(size[more].sum()))
         full = full[np.argsort(-stored.utilization[stored.classes.of[full]], kind="stable")][:most]
-        chosen[:] = False
-        chosen[loaded] = stored.utilization[loaded] == least
-        return np.concatenate([full, np.flatnonzero(chosen[stored.classes.of])[: most - len(full)]])
+        level = loaded[stored.utilization[loaded] == least]
+        return np.concatenate([full, stored.classes.members(level, most - len(full))])
 
 
 _Told = tuple[Float, Float] | LoadsOfClasses

@@ -14,9 +14,10 @@ from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.legs import Legs, groups_of
 from designer.analysis.network import Network
 from designer.analysis.routing.host_paths import Rules, find_cost
+from designer.analysis.structure import Structure, structure_of
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError, NothingNamed, raised_as
-from designer.memo import memo
+from designer.memo import Store, memo
 from designer.workload.operations import Pairing, Transfer
 
 Int = npt.NDArray[np.int64]
@@ -117,6 +118,11 @@ def buffers(network: Network) -> Bool:
     return (tier >= 0) & (order == best[network.island])
 
 
+def tiers_key(network: Network) -> bytes:
+    """What memories are chosen by beside the way parts are joined: on networks with the same key they are the same."""
+    return f"{network.design.policy.memory_tier};".encode() + tiers_of_definitions(network).tobytes()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Traffic:
     """Flows of a transfer before routing.
@@ -139,16 +145,39 @@ class Traffic:
 
 
 def pair_up(network: Network, operation: Transfer, place: str) -> Traffic:
-    """The flows of a transfer.
+    """The flows of a transfer; the same object for networks connected alike.
 
     Raises
     ------
     AnalysisError
         If a side names nothing, sides do not match, or there would be more than ``FLOWS_LIMIT`` flows.
     """
-    source = resolve(network, operation.source, f"{place}.from")
-    target = resolve(network, operation.target, f"{place}.to")
-    return pair_parts(network, source, target, operation, place)
+    asked = (operation.source, operation.target, operation.pairing, operation.both_ways, operation.seed)
+    known, key = _paired(structure_of(network)), repr(asked).encode() + tiers_key(network)
+    found = known.get(key)
+    if found is None:
+        source = resolve(network, operation.source, f"{place}.from")
+        target = resolve(network, operation.target, f"{place}.to")
+        found = frozen(pair_parts(network, source, target, operation, place))
+        known.keep(key, found, found.legs.size() + 2 * found.n_flows)
+    return found
+
+
+#: numbers of flows kept for each structure: 16 MB
+PAIRED_LIMIT: Final = 2_000_000
+
+
+@memo(most=STRUCTURES_LIMIT)
+def _paired(_structure: Structure) -> Store[Traffic]:
+    return Store(PAIRED_LIMIT)
+
+
+def frozen(traffic: Traffic) -> Traffic:
+    """The same flows, whose arrays can be shared: nobody writes to them."""
+    legs = traffic.legs
+    for column in (legs.flow, legs.source, legs.target, legs.share, traffic.source, traffic.target):
+        column.setflags(write=False)
+    return traffic
 
 
 def pair_parts(network: Network, source: Int, target: Int, operation: Transfer, place: str) -> Traffic:

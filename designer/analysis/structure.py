@@ -34,6 +34,11 @@ class Structure:
 
     network: Network
 
+    @property
+    def extent(self) -> int:
+        """Parts and links; see ``designer.memo``."""
+        return self.network.extent
+
 
 _alike: Alike[Structure] = Alike(STRUCTURES_LIMIT)
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit
-from designer.analysis.frame import STRUCTURES_LIMIT, Frame
+from designer.analysis.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.analysis.legs import Legs
-from designer.analysis.network import Network
+from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
 from designer.catalog.parttype import Capability, value_of
 from designer.memo import memo
@@ -91,22 +91,37 @@ class Mounts:
 
 def mounts_of(network: Network, legs: Legs) -> list[Mounts]:
     """What one client can get from a storage system through its mount: for reading, then for writing."""
+    return _mounted(legs, network.frame, _client_rates(network))
+
+
+@memo(most=NETWORKS_LIMIT)
+def _client_rates(network: Network) -> bytes:
+    """What one client reads, then writes, through its mount of each part definition. : (2, n_part_defs) [B/s]"""
     net = network.net
     stores = [d for d, kind in enumerate(network.kinds) if Capability.STORE in kind.capabilities]
-    found: list[Mounts] = []
-    ends = (
-        ("client_read_bandwidth", legs.source, legs.target),
-        ("client_write_bandwidth", legs.target, legs.source),
-    )
-    for name, systems, clients in ends:
-        rates = np.zeros(len(network.kinds))
+    given = np.zeros((2, len(network.kinds)))
+    for rates, name in zip(given, ("client_read_bandwidth", "client_write_bandwidth"), strict=True):
         for d in stores:
             part = net.part_defs[d]
             quantity = network.design.quantity(part, name)
             rates[d] = (value_of(part.kind, name, quantity) if quantity else None) or 0.0
+    return given.tobytes()
+
+
+#: traffic whose mounts are kept with it, and for how many settings of the mounts
+MOUNTED_LIMIT: Final = 4
+
+
+@memo(most=MOUNTED_LIMIT, each=2)
+def _mounted(legs: Legs, frame: Frame, given: bytes) -> list[Mounts]:
+    """The mounts of traffic. : given (2, n_part_defs) what one client reads and writes [B/s]"""
+    net, at = frame.net, frame_arrays(frame)
+    found: list[Mounts] = []
+    ends = ((legs.source, legs.target), (legs.target, legs.source))
+    for rates, (systems, clients) in zip(np.frombuffer(given).reshape(2, -1), ends, strict=True):
         rows = np.flatnonzero(rates[net.part_def[systems]]) if rates.any() else systems[:0]
-        system, island = systems[rows], network.island[clients[rows]]
-        _, head, pair = np.unique(system * network.n_islands + island, return_index=True, return_inverse=True)
+        system, island = systems[rows], at.island[clients[rows]]
+        _, head, pair = np.unique(system * at.n_islands + island, return_index=True, return_inverse=True)
         order = np.argsort(head, kind="stable")
         place = np.empty(len(head), dtype=np.int64)
         place[order] = np.arange(len(head))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -20,7 +20,7 @@ from designer.analysis.network import Network
 from designer.analysis.routes import route
 from designer.analysis.selection import Traffic
 from designer.analysis.staging import stages
-from designer.analysis.transfer_limits import Extra, Mounts, client_paths, mounts_of
+from designer.analysis.transfer_limits import MOUNTED_LIMIT, Extra, Mounts, client_paths, mounts_of
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer.achievable_fraction import both_directions_share
 from designer.memo import memo
@@ -45,13 +45,10 @@ class TransferQuestion:
 
     def folded(self) -> Fold | None:
         """Which flows are alike."""
-        network, traffic = self.network, self.traffic
-        if traffic.n_flows < folding.ALIKE_LIMIT:
+        if self.traffic.n_flows < folding.ALIKE_LIMIT:
             return None
-        definition = network.net.part_def
-        kind = mix(definition[traffic.source], definition[traffic.target], self.demand.view(np.int64)).view(np.int64)
-        kind = kind if self.marks is None else mix(kind, self.marks).view(np.int64)
-        return fold(network, self.legs, kind, (traffic.source, traffic.target), self.meetings())
+        marks = (self.demand.view(np.int64), *([] if self.marks is None else [self.marks]))
+        return fold(self.network, self.traffic, self.legs, marks, self.meetings())
 
     def meetings(self) -> list[Meeting]:
         """Limits that flows meet: those of their own, then mounts of clients."""
@@ -67,13 +64,13 @@ class TransferQuestion:
                 np.array(kinds, dtype=np.int64),
             )
         ]
-        return [*found, *(Meeting(m.flow, m.client, m.usage, m.kind) for m in _mounts(self))]
+        return [*found, *map(_meeting, mounts_of(self.network, self.legs))]
 
 
-@memo(most=2, each=1)
-def _mounts(question: TransferQuestion) -> list[Mounts]:
-    """Mounts that the flows meet: asked for to find out which flows are alike, and again for the limits of those."""
-    return mounts_of(question.network, question.legs)
+@memo(most=MOUNTED_LIMIT)
+def _meeting(mounts: Mounts) -> Meeting:
+    """The flows of mounts: the same object from edit to edit, as the mounts are."""
+    return Meeting(mounts.flow, mounts.client, mounts.usage, mounts.kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,10 +124,8 @@ class _Entries:
 def _leads(question: TransferQuestion, folded: Fold) -> tuple[Traffic, Legs]:
     """The first flow of each class."""
     legs, traffic = question.legs, question.traffic
-    row = np.full(traffic.n_flows, -1, dtype=np.int64)
-    row[folded.lead] = np.arange(len(folded.lead))
-    mine = row[legs.flow] >= 0
-    legs = Legs(row[legs.flow[mine]], legs.source[mine], legs.target[mine], legs.share[mine])
+    legs = legs.chosen(folded.legs)
+    legs = replace(legs, flow=folded.of[legs.flow])
     return Traffic(legs, traffic.source[folded.lead], traffic.target[folded.lead]), legs
 
 
@@ -197,9 +192,9 @@ class Problem:
         true = self.resource_of(routes.channel, routes.flow)
         blocks = [_Entries(routes.flow, self.link_resources(), self.share / self.fraction, self.share, true)]
         blocks += self._part_entries()
-        #: how many limits each stands for; of limits that were given and of mounts, the number of the one that stands
+        #: how many limits each stands for; of limits that were given and of mounts, which of them stand for which
         self.limit_many: list[int] = []
-        self.limit_of: dict[int, Int] = {}
+        self._standing_for: dict[int, tuple[int, Int, Int]] = {}
         self.both_links: dict[int, int] = {}
         blocks += self._client_entries()
         both, self.both_ways = self._both_ways()
@@ -231,6 +226,14 @@ class Problem:
         ptr = np.concatenate([[0], np.cumsum(np.bincount(flow, minlength=n_alive))])
         self.asks = demand[self.alive]
         self.incidence = Incidence(ptr, resource.astype(np.int32), usage, capacity, np.ones(n_alive), self.asks)
+
+    def limit_of(self, meeting: int) -> Int | None:
+        """The limit that stands for that of each node of a meeting, −1 where none is met; None without limits.
+
+        Meetings are counted as the question does.
+        """
+        found = self._standing_for.get(meeting)
+        return _numbered(*found) if found is not None else None
 
     def number_of(self, rows: Int) -> Int:
         """Numbers of resources by their rows in the incidence."""
@@ -355,7 +358,7 @@ class Problem:
         """What one client can get from a storage system through its mount, one limit per server and system."""
         network, net = self.network, self.network.net
         found: list[_Entries] = []
-        for k, mounts in enumerate(_mounts(self.question)):
+        for k, mounts in enumerate(mounts_of(self.network, self.question.legs)):
             if not len(mounts.capacity):
                 continue
             flow, client, usage = mounts.flow, mounts.client, mounts.usage
@@ -371,7 +374,7 @@ class Problem:
                 for one, most, (path, server) in zip(system, capacity, paths, strict=True)
             ]
             first = self._limited(limits, many[kept].tolist())
-            self.limit_of[1 + k] = _numbered(first, kept, lead)
+            self._standing_for[1 + k] = first, kept, lead
             found.append(_Entries(flow, first + which, usage, np.zeros(len(usage)), _beyond(network, true, 1 + k)))
         return found
 
@@ -386,17 +389,15 @@ class Problem:
         kept, which = np.unique(lead[true], return_inverse=True)
         usage = meeting.usage[rows] * self.many[flow] / many[true]
         first = self._limited([extra[k].limit for k in kept.tolist()], many[kept].tolist())
-        self.limit_of[0] = _numbered(first, kept, lead)
+        self._standing_for[0] = first, kept, lead
         return [_Entries(flow, first + which, usage, np.zeros(len(usage)), _beyond(self.network, true, 0))]
 
     def _standing(self, meeting: int, flow: Int, node: Int, n: int) -> tuple[Int, Int, Int]:
         """Entries of flows that stand for their class; which node stands for each, and how many are like it."""
         if self.fold is None:
             return np.arange(len(flow)), np.arange(n), np.ones(n, dtype=np.int64)
-        leads = np.zeros(self.question.traffic.n_flows, dtype=bool)
-        leads[self.fold.lead] = True
         alike = self.fold.meetings[meeting]
-        return np.flatnonzero(leads[flow]), alike.lead, alike.many
+        return self.fold.met[meeting], alike.lead, alike.many
 
     def _row_of(self, flow: Int) -> Int:
         return flow if self.fold is None else self.fold.of[flow]

@@ -368,16 +368,16 @@ def _binding_ids_of_members(
         return network.channel_ids(network.channels_of(resources))
 
     add(routes.flow, problem.resource_of(channel, routes.flow), true, channels)
-    for ends in (legs.source, legs.target):
-        rows = np.flatnonzero(network.part_resource[ends] >= 0)
-        number = network.part_resource[folded.part(ends[rows])[0]]
-        add(legs.flow[rows], number, ends[rows], net.paths)
+    flow, ends = np.tile(legs.flow, 2), np.concatenate([legs.source, legs.target])
+    rows = np.flatnonzero(network.part_resource[ends] >= 0)
+    add(flow[rows], network.part_resource[folded.part(ends[rows])[0]], ends[rows], net.paths)
     for k, mounts in enumerate(mounts_of(network, question.legs)):
-        if 1 + k in problem.limit_of:
+        limit = problem.limit_of(1 + k)
+        if limit is not None:
             rows = np.flatnonzero(mounts.flow < count)
             client = mounts.client[rows]
             paths = net.paths(mounts.system[client])
-            add(mounts.flow[rows], problem.limit_of[1 + k][client], client, _names(client, paths))
+            add(mounts.flow[rows], limit[client], client, _names(client, paths))
     both = np.full(net.n_links, -1, dtype=np.int64)
     for number, link in problem.both_links.items():
         both[link] = number
@@ -389,7 +389,8 @@ def _binding_ids_of_members(
         link,
         lambda true: [f"both:{name}" for name in network.channel_ids(2 * true)],
     )
-    if 0 in problem.limit_of:
+    limit = problem.limit_of(0)
+    if limit is not None:
         meeting = question.meetings()[0]
         rows = np.flatnonzero(meeting.flow < count)
         node = meeting.node[rows]
@@ -397,7 +398,7 @@ def _binding_ids_of_members(
         def ids(nodes: Int) -> list[str]:
             return [question.extra[k].limit.id for k in nodes.tolist()]
 
-        add(meeting.flow[rows], problem.limit_of[0][node], node, ids)
+        add(meeting.flow[rows], limit[node], node, ids)
     return [tuple(names) for names in found]
 
 

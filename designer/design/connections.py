@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from designer.design.address import Ref, What
 from designer.design.boxes import Boxes
 from designer.design.document import Block, Link, LinkValues, Wiring
-from designer.design.elaborate import GroupNet, Netlist, elaborate
+from designer.design.elaborate import NUMBER, GroupNet, Netlist, elaborate
 from designer.design.rates import raw_rate
 from designer.design.selectors import parse_selector
 from designer.errors import DocumentError
@@ -225,7 +225,7 @@ def part_boxes(net: Netlist, boxes: Boxes, every_member: bool = False) -> Int:
 
     An open group shows one member; with `every_member` the parts of the members that are like it get its boxes too.
     """
-    found = np.full(net.n_parts, -1, dtype=np.int64)
+    found = cast("Int", np.full(net.n_parts, -1, dtype=NUMBER))
     own = [boxes.own_parts.get(part_id, -1) for part_id in net.block.parts]
     found[: len(own)] = own
     for group in net.groups:
@@ -241,6 +241,23 @@ def part_boxes(net: Netlist, boxes: Boxes, every_member: bool = False) -> Int:
     return found
 
 
+def open_links(net: Netlist, boxes: Boxes) -> Int:
+    """Links of the elaborated block that are not inside closed groups, ascending: what connections may show. : (k,)
+
+    Of a large design nearly all links are inside closed groups, and nobody looks at them.
+    """
+    found = [np.arange(net.own_links)]
+    for group in net.groups:
+        opened = boxes.opened.get(group.id)
+        if opened is not None:
+            starts = {
+                member: int(group.link_start[member]) for member in _members_shown(group, opened.member, every=True)
+            }
+            found += [start + open_links(group.net(member), opened.boxes) for member, start in starts.items()]
+    found += [np.arange(start, stop) for _, start, stop in net.wirings]
+    return np.concatenate(found)
+
+
 def _members_shown(group: GroupNet, member: int | None, every: bool) -> Iterable[int]:
     if member is not None:
         return (member,)
@@ -252,7 +269,8 @@ def _add_wirings(bundles: _Bundles, block: Block, boxes: Boxes, net: Netlist) ->
     shown = part_boxes(net, boxes)
     n = len(boxes.refs)
     for wiring_id, start, stop in net.wirings:
-        a, b = shown[net.link_a[start:stop]], shown[net.link_b[start:stop]]
+        # numbers that are multiplied
+        a, b = (shown[ends[start:stop]].astype(np.int64) for ends in (net.link_a, net.link_b))
         key = a * n + b
         key = key[(a >= 0) & (b >= 0)]
         if not len(key):

@@ -114,6 +114,24 @@ class Planter:
     def __init__(self, block: Block) -> None:
         self.parts, self.groups = Numberer(block.parts), Numberer(block.groups)
         self.links, self.wirings = Numberer(block.links), Numberer(block.wirings)
+        self._names = {item.label for item in (*block.parts.values(), *block.groups.values())}
+        #: the number that a name got last
+        self._last: dict[str, int] = {}
+
+    def _name(self, item: Part | Group, new_id: str) -> str:
+        """What a copy is called: its number changes as that of its id does; another name gets a number if it is taken.
+
+        What stands in a copied container keeps its name: the container tells it apart.
+        """
+        name = renumbered(item.name, item.id, new_id)
+        if item.parent is None and name and name == item.name and name in self._names:
+            k = self._last.get(name, 1) + 1
+            while f"{name} {k}" in self._names:
+                k += 1
+            self._last[name] = k
+            name = f"{name} {k}"
+        self._names.add(name)
+        return name
 
     def plant(
         self,
@@ -127,7 +145,7 @@ class Planter:
         group_ids = {old: self.groups.take(wish(old)) for old in source.groups}
 
         def item_changes(item: Part | Group, new_id: str) -> dict[str, object]:
-            changes: dict[str, object] = {"id": new_id, "name": renumbered(item.name, item.id, new_id)}
+            changes: dict[str, object] = {"id": new_id, "name": self._name(item, new_id)}
             if item.parent is None:
                 return {**changes, "parent": parent, "position": shifted(item.position, *offset)}
             return {**changes, "parent": part_ids[item.parent]}

@@ -74,6 +74,11 @@ class Arrays:
     wirings: tuple[tuple[str, int, int], ...]
     shared: bool = False
 
+    @property
+    def extent(self) -> int:
+        """Parts and links; see ``designer.memo``."""
+        return len(self.part_def) + len(self.link_def)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Netlist:
@@ -316,8 +321,9 @@ def _compile(block: Block) -> Netlist:
 _ENTRY: Final = 12
 _SHARED_ENTRY: Final = 4
 _DEFINITION: Final = 2500
-#: most that netlists asked for last keep together, and their arrays [B]
+#: most that netlists asked for last keep together, and their arrays: of the largest clusters two with edits [B]
 _BUDGET: Final = 64_000_000
+_ARRAYS_BUDGET: Final = 48_000_000
 
 
 def _weight(net: Netlist) -> int:
@@ -331,7 +337,7 @@ def _size(arrays: Arrays) -> int:
 _compiled = Memo(_compile, most=8192, size=_weight, budget=_BUDGET)
 
 
-@memo(most=SHAPES_LIMIT, size=_size, budget=_BUDGET)
+@memo(most=SHAPES_LIMIT, size=_size, budget=_ARRAYS_BUDGET)
 def _expanded(shape: Shape) -> Arrays:
     """All parts and links of blocks of a shape."""
     block = shape.block

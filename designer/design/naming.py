@@ -8,6 +8,8 @@ from typing import Final
 from designer.design.document import Block, Part
 
 _MEMBER: Final = re.compile(r"([^\[\]/]+)\[(\d+|\*)\]")
+#: both ends of a link, or a member of a group with what is in it
+_PLACE: Final = re.compile(r"([^\s,;:()]+)( [→↔] )([^\s,;:()]+)|[\w-]+\[(?:\d+|\*)\](?:/[\w\[\]*-]+)*")
 _ENDS: Final = re.compile(r"^(\S+)( [→↔] )(\S+)(.*)$", re.DOTALL)
 
 
@@ -48,8 +50,20 @@ def link_title(block: Block, label: str, *, alone: bool = False) -> str:
     """The name of a link ``a → b (kind)`` whose ends are paths, with its ends as :func:`part_title` calls them."""
     ends = _ENDS.match(label)
     if ends is None:
-        return part_title(block, label, alone=alone)
+        title = part_title(block, label, alone=alone)
+        return in_names(block, label) if title == label else title
     return f"{part_title(block, ends[1], alone=alone)}{ends[2]}{part_title(block, ends[3], alone=alone)}{ends[4]}"
+
+
+def in_names(block: Block, text: str) -> str:
+    """A text with the ends of the links ``a → b`` and the members of groups in it as :func:`part_title` calls them."""
+
+    def named(match: re.Match[str]) -> str:
+        if not match[2]:
+            return part_title(block, match[0])
+        return f"{part_title(block, match[1])}{match[2]}{part_title(block, match[3])}"
+
+    return _PLACE.sub(named, text)
 
 
 def _is_alone(block: Block, part: Part) -> bool:

@@ -69,13 +69,15 @@ def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
             continue
         if not inside and deep and _covered(geometry, box, frame):
             continue
-        name = title(geometry, box)
         indent = max(6 * frame.ratio, 12 * frame.scale)
         top = y + (6 * frame.scale if inside else 1)
         tall = high if inside else px * 1.5
         if not view_state.boxes.is_frame[box]:
             marks.append(_fold_mark(x + indent, top + tall / 2, px))
             indent += px
+        whole = title(geometry, box)
+        # what nothing short is known for is cut where the box ends
+        name = written(geometry, box, whole, width - 2 * indent, px) or whole
         labels.append(Label(x + indent, top, width - 2 * indent, tall, name, px, theme.header_text, True))
         if not inside:
             wide = min(width - 4, text_width(name, px, bold=True) + 2 * indent)

@@ -125,15 +125,29 @@ class ConnectionMap:
     ----------
     net
         The elaborated design; None where it cannot be elaborated.
-    connection : (n_links,) connection that shows each link, −1 for none
-    turned : (n_links,) whether the link runs against its connection
+    links : (k,) links that connections show, ascending
+    connection : (k,) the connection that shows each
+    turned : (k,) whether the link runs against its connection
     box : (n_parts,) box that shows each part, −1 for none
     """
 
     net: Netlist | None
+    links: Int
     connection: Int
     turned: Bool
     box: Int
+
+    @property
+    def n_links(self) -> int:
+        """Links of the design."""
+        return self.net.n_links if self.net is not None else 0
+
+    def connections_of(self, links: Int) -> Int:
+        """The connection that shows each of some links, −1 for none. : (n,)"""
+        if not len(self.links):
+            return np.full(len(links), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.links, links), len(self.links) - 1)
+        return np.where(self.links[at] == links, self.connection[at], -1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,11 +191,11 @@ def connection_map(geometry: Geometry) -> ConnectionMap:
     """Which connection shows each link of the elaborated design."""
     try:
         net = elaborate(geometry.design)
-        connection, turned = links_on_connections(geometry)
-        return ConnectionMap(net, connection, turned, boxes_of_parts(geometry))
+        box = boxes_of_parts(geometry)
+        return ConnectionMap(net, *links_on_connections(geometry, box), box)
     except DocumentError:
         nowhere = np.empty(0, dtype=np.int64)
-        return ConnectionMap(None, nowhere, np.empty(0, dtype=bool), nowhere)
+        return ConnectionMap(None, nowhere, nowhere, np.empty(0, dtype=bool), nowhere)
 
 
 def nothing(geometry: Geometry) -> Loads:
@@ -219,14 +233,14 @@ def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Itera
 
 def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels: ChannelState | None) -> Loads:
     """The state with loads put on the connections; a connection shows the busiest channel of each direction."""
-    links = np.flatnonzero(found.connection >= 0)
-    if channels is None or channels.n_channels != 2 * len(found.connection) or not len(links):
+    links = found.links
+    if channels is None or channels.n_channels != 2 * found.n_links or not len(links):
         # of another design: nothing is known until the answer for this one is there
         return loads
     load, limit, used = (np.full((geometry.n_connections, 2), np.nan) for _ in range(3))
     for direction in (0, 1):
-        channel = 2 * links + (found.turned[links] ^ bool(direction))
-        connection, told = _class_numbers(found.connection[links], channel, channels.classes)
+        channel = 2 * links + (found.turned ^ bool(direction))
+        connection, told = _class_numbers(found.connection, channel, channels.classes)
         _busiest(connection, channels.load[told], channels.utilization[told], load, limit, used, direction)
     heat = np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
     most = np.fmax(used[:, 0], used[:, 1])
@@ -343,7 +357,7 @@ def _cards_around(found: ConnectionMap, numbers: Mapping[str, int]) -> Int:
     if found.net is None or not numbers:
         return np.empty(0, dtype=np.int64)
     links = np.array(list(numbers.values()), dtype=np.int64)
-    links = links[found.connection[links] < 0]
+    links = links[found.connections_of(links) < 0]
     a, b = found.box[found.net.link_a[links]], found.box[found.net.link_b[links]]
     return np.unique(a[(a >= 0) & (a == b)])
 
@@ -376,7 +390,7 @@ def connections_of_channels(found: ConnectionMap, numbers: Mapping[str, int], id
     links = [numbers[path] for path in (channel.rpartition(":")[0] or channel for channel in ids) if path in numbers]
     if not links:
         return np.empty(0, dtype=np.int64)
-    connections = found.connection[np.array(links, dtype=np.int64)]
+    connections = found.connections_of(np.array(links, dtype=np.int64))
     return np.unique(connections[connections >= 0])
 
 

@@ -39,6 +39,9 @@ _SHORT: Final = {
 _SHORTEST: Final = {"nvswitch": "NVS", "drive": "D"}
 #: a last word of so few letters tells things apart as a number does: PCIe switch (top)
 _LAST: Final = 6
+#: of the end of a name of one word so many letters are written at most, and at least
+_TAIL: Final = 12
+_TAIL_LEAST: Final = 3
 #: text as it is drawn may be wider than measured by so much; width of a wide letter [text heights]
 _SLACK: Final = 1.01
 _WIDE: Final = 0.6
@@ -53,6 +56,9 @@ def shorter(name: str) -> tuple[str, ...]:
     words = name.split()
     if not words:
         return (name,)
+    if "/" in words[1:-1]:
+        # of two names for the same, as the port and the device of a NIC, the last
+        return (name, " ".join(words[len(words) - words[::-1].index("/") :]))
     if len(words) == 1 and "_" in name:
         return _shorter_id(name)
     found = [name, " ".join(_SHORT.get(word.lower(), word) for word in words)]
@@ -119,13 +125,15 @@ def written(geometry: Geometry, box: int, name: str, room: float, px: float) -> 
     if not any(other.startswith(begins) for other in others):
         return name
     meanings = _meanings_of_ends(geometry, container)
-    return next((form for form in _ends(name) if meanings[form] == 1 and fits(form, room, px)), "")
+    ends = (*_ends(name), *_tails(name))
+    return next((form for form in ends if meanings[form] == 1 and fits(form, room, px)), "")
 
 
 @memo(most=8, each=4096)
 def _meanings_of_ends(geometry: Geometry, container: int) -> Counter[str]:
     """How many things of a container each form of beginning and end may mean."""
-    return Counter(form for box in forms(geometry, container) for form in _ends(geometry.label(box)))
+    names = [geometry.label(box) for box in forms(geometry, container)]
+    return Counter(form for name in names for form in (*_ends(name), *_tails(name)))
 
 
 def _ends(name: str) -> tuple[str, ...]:
@@ -135,6 +143,13 @@ def _ends(name: str) -> tuple[str, ...]:
         return ()
     first, last = words[0], words[-1]
     return tuple(dict.fromkeys(f"{word}… {last}" for word in (first, _SHORT.get(first.lower(), first[:1]), "")))
+
+
+def _tails(name: str) -> tuple[str, ...]:
+    """The ends of a name of one word, the longest first: …s0f1 of enp23s0f1."""
+    if len(name.split()) != 1:
+        return ()
+    return tuple(f"…{name[-n:]}" for n in range(min(len(name) - 2, _TAIL), _TAIL_LEAST - 1, -1))
 
 
 def fits(name: str, room: float, px: float) -> bool:

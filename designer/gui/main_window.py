@@ -302,7 +302,7 @@ class MainWindow(QMainWindow):
             self.docks = Docks(self, self._around(), self._panels)
             self._panels = {}
             self.docks.parts.insert_requested.connect(self.requests.insert)
-            self.docks.parts.left.connect(self.focus_canvas)
+            self.docks.left = self.focus_canvas
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
             self.docks.inspector.what_if.tried.connect(self.update_actions)
@@ -350,6 +350,7 @@ class MainWindow(QMainWindow):
                 signal.connect(self.menus.update_soon)
                 self._connections.append((signal, self.menus.update_soon))
         self.toolbar.follow(document)
+        self.toolbar.hint.setText(self.canvas.tool.hint if self.canvas is not None else "")
         if document is not None or self.time_bar_ is not None:
             self.time_bar.follow(document)
         self._retitle()

@@ -16,10 +16,11 @@ from PySide6.QtWidgets import (
     QStyleOptionToolButton,
     QToolBar,
     QToolButton,
+    QWidget,
 )
 
 from designer.gui import icons
-from designer.gui.controls import ChoiceBox, Label, plain
+from designer.gui.controls import ChoiceBox, plain
 from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ _ACTIONS: Final = (
 #: an analysis shows its progress after this [s]
 _LONG: Final = 0.4
 _ADD: Final = "+"
+#: room beside the hint [px]
+_AIR: Final = 8
 
 
 class SteadyButton(QToolButton):
@@ -91,6 +94,38 @@ class Freshness(SteadyButton):
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
 
 
+class Hint(QWidget):
+    """What can be done now, in the room the buttons leave; a text that has none is shortened, its tip tells all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._text = ""
+        # a tool bar gives what is left only to those that want to expand; a label would also ask for its whole text
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setMinimumWidth(0)
+
+    def text(self) -> str:
+        """The whole text."""
+        return self._text
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        self._text = text
+        self.setToolTip(plain(text))
+        self.setAccessibleName(text)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(0, self.fontMetrics().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        room = self.rect().adjusted(_AIR, 0, -_AIR, 0)
+        shown = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room.width())
+        with QPainter(self) as painter:
+            painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+            painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, shown)
+
+
 class ToolBar(QToolBar):
     """Follows one document at a time."""
 
@@ -124,10 +159,7 @@ class ToolBar(QToolBar):
         self._counted: tuple[int, str, Theme] | None = None
         self.findings = QToolButton()
         self.findings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.hint = Label(role="faint")
-        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.hint.setContentsMargins(8, 0, 8, 0)
+        self.hint = Hint()
         self.addSeparator()
         self.addWidget(self.live)
         self.addWidget(self.findings)

@@ -90,7 +90,7 @@ def offences(rule: Rule, context: Context) -> list[Finding]:
     return found
 
 
-_contexts = Memo(Context, most=4)
+_contexts = Memo(Context, most=2)
 
 
 def fix_of(design: Design, finding: Finding) -> Fix | None:

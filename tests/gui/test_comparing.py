@@ -9,8 +9,10 @@ from designer.design.diff import diff
 from designer.design.edits.links import ChangeLinks
 from designer.design.edits.structure import Delete
 from designer.design.geometry import lay_out
+from designer.design.naming import in_names
 from designer.gui.main_window import MainWindow
 from designer.gui.viewmodels import compare
+from designer.gui.viewmodels.flow import channel_title
 from designer.gui.viewmodels.lit_pictures import lights
 from designer.interchange.templates import open_design
 from designer.report.drawing.elements import Panel, Stroke
@@ -45,10 +47,13 @@ def test_each_number_that_moved_says_why(window: MainWindow, qtbot: QtBot) -> No
     }
     first = session.history.steps[0].before
     known = compare_designs(session.design, first)
-    wanted = {explained(m).partition(": ")[2] for m in known.metrics if m.shares}
+    wanted = {
+        channel_title(in_names(session.design, explained(m).partition(": ")[2])) for m in known.metrics if m.shares
+    }
     assert told, "half an uplink moves something"
     assert set(told.values()) <= wanted
     assert any("links" in text for text in told.values())
+    assert any("CPU 0 → PCIe switch 0 (PCIe)" in text for text in told.values()), told
     panel.pictured.click()
     qtbot.waitUntil(lambda: not panel.pair.panes[1].picture.isNull(), timeout=60_000)
     assert all(pane.picture.width() > 300 for pane in panel.pair.panes)

@@ -132,3 +132,27 @@ def test_only_served_models_are_sized(panel: DecisionsPanel) -> None:
     session.set_workload("h2d")
     panel.set_session(session)
     assert not panel.how_many.isVisible()
+
+
+def test_the_panel_needs_no_more_room_while_it_waits_to_be_filled(qapp: QApplication) -> None:
+    """Buttons for answers that are not there would push the sides of a small window together."""
+    made = DecisionsPanel(theme.LIGHT)
+    try:
+        assert made.minimumSizeHint().width() < 400
+    finally:
+        made.deleteLater()
+
+
+def test_what_is_told_names_parts_as_the_drawing_does(panel: DecisionsPanel, qtbot: QtBot) -> None:
+    session = Session(open_design("hgx-h100-8"))
+    session.set_workload("h2d")
+    panel.set_session(session)
+    QTest.mouseClick(panel.suggest, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "holds it back" in panel.words.text(), timeout=60_000)
+    assert "CPU 0 → PCIe switch 0 (PCIe)" in panel.words.text()
+    assert "psw" not in panel.words.text()
+    QTest.mouseClick(panel.survive, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(panel.failures.lines.lines), timeout=60_000)
+    shown = [cell.text for line in panel.failures.lines.lines for cell in line.cells]
+    assert any("PCIe switch" in text for text in shown)
+    assert not any("psw" in text for text in shown), shown

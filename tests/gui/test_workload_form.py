@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 from pytestqt.qtbot import QtBot
@@ -233,3 +233,24 @@ def test_enter_takes_the_form_while_ids_are_offered(qtbot: QtBot) -> None:
     QTest.keyClick(field, Qt.Key.Key_Return)
     assert dialog.result() == WorkloadDialog.DialogCode.Accepted
     assert dialog.texts()["to"] == "gpu"
+
+
+def test_what_is_offered_goes_with_its_field_and_a_click_beside_it_closes_it(qtbot: QtBot) -> None:
+    dialog = made(qtbot, WorkloadSpec(id="w", kind="transfer"), open_design("hgx-h100-8"))
+    dialog.resize(500, 400)
+    field = dialog.fields["to"]
+    assert isinstance(field, SettingText)
+    assert field.offers is not None
+    dialog.heads["Run"].setChecked(True)
+    QApplication.processEvents()
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "gpu")
+    bar = dialog.area.verticalScrollBar()
+    assert bar.maximum() > 20
+    was = field.offers.y()
+    bar.setValue(bar.value() + 20)
+    assert field.offers.y() == was - 20
+    qtbot.mouseClick(dialog, Qt.MouseButton.LeftButton, pos=dialog.rect().bottomLeft() + QPoint(4, -4))
+    assert field.offers.isHidden()
+    assert dialog.isVisible()

@@ -68,6 +68,40 @@ def test_large_answers_push_out_others_but_the_newest_stays() -> None:
     assert len(text) == 1
 
 
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    extent: int
+
+
+def test_of_large_objects_fewer_are_kept_but_always_two() -> None:
+    """An edit needs what is known of the design before and of the plain one, however large they are."""
+    asked: list[int] = []
+
+    @memo()
+    def answer(cluster: Cluster) -> int:
+        asked.append(cluster.extent)
+        return cluster.extent
+
+    small = [Cluster(10) for _ in range(20)]
+    large = [Cluster(2_000_000) for _ in range(4)]
+    vast = [Cluster(10**9) for _ in range(4)]
+    for clusters, kept in ((small, 20), (large, 2), (vast, 2), (small, 20)):
+        for cluster in clusters:
+            answer(cluster)
+        assert len(answer) == kept
+        asked.clear()
+        for cluster in clusters[-2:]:
+            answer(cluster)
+        assert not asked
+    answer.forget()
+    one: Alike[Cluster] = Alike(8)
+    for k in range(6):
+        one(k, lambda: Cluster(2_000_000))
+    assert one(5, lambda: small[0]) is not small[0]
+    assert one(4, lambda: small[0]) is not small[0]
+    assert one(3, lambda: small[0]) is small[0]
+
+
 def test_values_that_cannot_be_hashed_are_refused() -> None:
     @memo()
     def total(thing: Thing, numbers: object) -> object:

@@ -15,18 +15,19 @@ import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit
 from designer.analysis.capacities import NETWORK
-from designer.analysis.frame import size_of
+from designer.analysis.frame import STRUCTURES_LIMIT, size_of
 from designer.analysis.legs import Legs
 from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.protocols import cores_of_islands, ends_in_host, host_cost
-from designer.analysis.selection import Traffic, pair_parts, pair_up, resolve
+from designer.analysis.selection import Traffic, frozen, pair_parts, pair_up, resolve, tiers_key
 from designer.analysis.staging import near_memory, refusing, staged
+from designer.analysis.structure import Structure, digest, structure_of
 from designer.analysis.training.accelerators import number
 from designer.analysis.transfers import Extra, TransferAnswer, evaluate_legs
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE
-from designer.memo import memo
+from designer.memo import Store, memo
 from designer.sources import Constant, Estimate, Status
 from designer.workload.jobs import InputPath, Training
 from designer.workload.kind import lower
@@ -146,7 +147,14 @@ def _feed(
         )
     direct = _direct(network, path) and not ends_in_host(network)[source].any() and not refusing(network)[readers].any()
     through = path.decode == "cpu" or not direct
-    traffic, arrive = _reader_legs(network, source, readers, path, samples, through, place)
+    asked = digest(source, readers) + repr((path, samples, through)).encode() + tiers_key(network)
+    known = _read(structure_of(network))
+    reading = known.get(asked)
+    if reading is None:
+        traffic, arrive = _reader_legs(network, source, readers, path, samples, through, place)
+        reading = frozen(traffic), arrive
+        known.keep(asked, reading, traffic.legs.size() + 2 * traffic.n_flows + len(readers))
+    traffic, arrive = reading
     n = len(readers)
     if path.workers < 1:
         raise AnalysisError("no worker loads data", place=f"{place}.workers", remedy="use 1 worker or more")
@@ -179,6 +187,16 @@ def _feed(
         )
     cores = float(_receiving_cost(network, readers, traffic).sum()) * rate
     return Feed(rate, float(answer.low[worst]), float(answer.high[worst]), n, stages, cores, answer)
+
+
+#: numbers of the legs of readers kept for each structure: 16 MB
+_READ_LIMIT: Final = 2_000_000
+
+
+@memo(most=STRUCTURES_LIMIT)
+def _read(_structure: Structure) -> Store[tuple[Traffic, Int]]:
+    """The legs of readers, and where each first receives its data: the same from edit to edit."""
+    return Store(_READ_LIMIT)
 
 
 def _direct(network: Network, path: InputPath) -> bool:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from designer.analysis.activities import Activity
 from designer.analysis.flows import Incidence, solve
+from designer.analysis.folding import Fold
 from designer.analysis.frame import STRUCTURES_LIMIT
 from designer.analysis.hop_loads import Common, Hops
 from designer.analysis.network import TIE_TOLERANCE
@@ -30,7 +31,9 @@ from designer.formulas.pipeline.step_composition import StepEstimate
 from designer.memo import memo
 from designer.sources import Constant, Status
 
+Bool = npt.NDArray[np.bool_]
 Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
 
 #: a longer step asks for samples more slowly, and is less long for it: rounds meet in between
 ROUNDS_LIMIT: Final = 4
@@ -84,7 +87,7 @@ class _Beside:
         return replace(self, need=need)
 
     @property
-    def reads(self) -> npt.NDArray[np.bool_]:
+    def reads(self) -> Bool:
         """Which rows are readers."""
         return self.problem.flow < self.readers
 
@@ -180,26 +183,32 @@ def _in_classes(plan: TrainingPlan, costs: RoutedCosts, others: _Beside) -> bool
 @memo(most=STRUCTURES_LIMIT)
 def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
     """What hops put on the resources of a problem in classes that its flows use; None where it is not alike in one."""
-    every = hops.every
     if problem.used is None:
-        return Common(every.resource, every.usage)
-    if problem.fold is None:
-        lead, many = every.resource, np.ones(len(every.resource), dtype=np.int64)
-    else:
-        lead, many = problem.fold.resource(every.resource)
+        return Common(hops.every.resource, hops.every.usage)
+    lead, usage, alike = _on_leads(hops, problem.fold)
     if not len(problem.used):
-        return Common(lead[:0], every.usage[:0])
+        return Common(lead[:0], usage[:0])
     place = np.minimum(np.searchsorted(problem.used, lead), len(problem.used) - 1)
     rows = np.flatnonzero(problem.used[place] == lead)
-    lead, many, usage = place[rows], many[rows], every.usage[rows]
+    return Common(place[rows], usage[rows]) if alike[rows].all() else None
+
+
+@memo(most=STRUCTURES_LIMIT, each=2)
+def _on_leads(hops: Hops, fold: Fold | None) -> tuple[Int, Float, Bool]:
+    """The first resource of each class that hops meet, what they put on it, and whether on all of the class alike."""
+    every = hops.every
+    if fold is None:
+        return every.resource, every.usage, np.ones(len(every.resource), dtype=bool)
+    lead, many = fold.resource(every.resource)
     first, at, of, met = np.unique(lead, return_index=True, return_inverse=True, return_counts=True)
-    if not (met == many[at]).all() or not np.allclose(usage, usage[at][of], SAME_TOLERANCE, 0.0):
-        return None
-    return Common(first, usage[at])
+    usage = every.usage[at]
+    alike = met == many[at]
+    alike[of[~np.isclose(every.usage, usage[of], SAME_TOLERANCE, 0.0)]] = False
+    return first, usage, alike
 
 
 def _activity_beside(
-    activity: Activity | None, problem: FlowProblem, flows: Incidence, reads: npt.NDArray[np.bool_]
+    activity: Activity | None, problem: FlowProblem, flows: Incidence, reads: Bool
 ) -> tuple[float, float]:
     """The share of its bandwidth an activity keeps, and the rate of the slowest reader meanwhile [B/s]."""
     common = on_classes(problem, activity.hops) if activity is not None else None
@@ -229,9 +238,7 @@ def _activity_beside(
     return min(1.0, float(rate[-1] / activity.rate)), float(rate[:-1][reads].min()) if reads.any() else np.inf
 
 
-def _transfer_beside(
-    answer: TransferAnswer, flows: Incidence, reads: npt.NDArray[np.bool_], n: int
-) -> tuple[float, float]:
+def _transfer_beside(answer: TransferAnswer, flows: Incidence, reads: Bool, n: int) -> tuple[float, float]:
     """The share of their rate flows to servers keep, and the rate of the slowest reader meanwhile [B/s].
 
     Both number the `n` resources of the network alike, and limits of their own after them.

@@ -40,6 +40,11 @@ def _on_session(name: str) -> Callable[[Window], object]:
     return run
 
 
+def _duplicate(window: Window) -> None:
+    if window.canvas is not None:
+        window.canvas.duplicate()
+
+
 def _boxes(window: Window) -> int:
     """How many parts, groups and notes are selected."""
     if window.document is None:
@@ -157,7 +162,7 @@ ACTIONS = (
         section=1,
         tip="parts, or the text of nvidia-smi topo -m, NCCL XML or hwloc XML",
     ),
-    Action("edit.duplicate", "Duplicate", _on_session("duplicate"), ("Ctrl+D",), has_selection, section=1),
+    Action("edit.duplicate", "Duplicate", _duplicate, ("Ctrl+D",), has_selection, section=1),
     Action("edit.rename", "Rename", _rename, ("F2",), _one_named, section=1),
     Action("edit.delete", "Delete", _on_session("delete"), ("Del",), has_selection, "delete", 1),
     Action("edit.select_all", "Select all", _on_session("select_all"), ("Ctrl+A",), has_document, section=2),

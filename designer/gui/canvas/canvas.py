@@ -7,6 +7,7 @@ It computes nothing and changes nothing itself: what is drawn comes from ``scene
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Final
 
 import numpy as np
@@ -151,7 +152,8 @@ class Canvas(ResultsView):
 
     def make(self, edit: Edit, select_new: bool = False) -> bool:
         """Make an edit; False if it was refused."""
-        return self.session.apply(edit, select_new)
+        with self.kept_in_sight() if select_new else nullcontext():
+            return self.session.apply(edit, select_new)
 
     def select(self, picked: Iterable[Picked]) -> None:
         """Select exactly these."""
@@ -262,7 +264,7 @@ class Canvas(ResultsView):
             return self.make(offer.edit, select_new=True)
         picked = (() if container is None else geometry.content_address(container), Ref("parts", part.id))
         linked = Linked(picked, wanted.sources, geometry.opened)
-        return self.make(Together((offer.edit, linked), f"Add {part.id}"), select_new=True)
+        return self.make(Together((offer.edit, linked), f"Add {part.label}"), select_new=True)
 
     def free_point(self, width: float = 208.0, height: float = 80.0) -> tuple[float, float]:
         """Where the middle of something so large may stand."""
@@ -274,7 +276,13 @@ class Canvas(ResultsView):
         if self.underMouse() and self.rect().contains(at.toPoint()):
             x, y = self.view.to_scene(at.x(), at.y())
             return self.session.paste(text, at=(round(x / 8) * 8, round(y / 8) * 8))
-        return self.session.paste(text)
+        with self.kept_in_sight():
+            return self.session.paste(text)
+
+    def duplicate(self) -> None:
+        """Copy what is selected beside itself."""
+        with self.kept_in_sight():
+            self.session.duplicate()
 
     # ---- what is over the scene
 
@@ -460,7 +468,7 @@ def _press(event: QKeyEvent) -> Press:
 
 #: (ctrl, shift, key) → command
 _KEYS: Final[dict[tuple[bool, bool, int], Callable[[Canvas], object]]] = {
-    (True, False, int(Qt.Key.Key_D)): lambda c: c.session.duplicate(),
+    (True, False, int(Qt.Key.Key_D)): lambda c: c.duplicate(),
     (True, False, int(Qt.Key.Key_A)): lambda c: c.session.select_all(),
     (True, False, int(Qt.Key.Key_C)): lambda c: c.session.copy(),
     (True, False, int(Qt.Key.Key_X)): lambda c: c.session.cut(),

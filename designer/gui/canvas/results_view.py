@@ -148,7 +148,7 @@ class ResultsView(Viewport):
         """The boxes of the scene are others than before."""
 
     def reveal(self, picked: Iterable[Picked]) -> None:
-        """Bring things into sight; zooms in if they are too small to see."""
+        """Bring things into sight; zooms in if they are too small to see, and out if the view is too small for them."""
         scene = self.scene
         picked = list(picked)
         for within, _ in picked:
@@ -157,9 +157,11 @@ class ResultsView(Viewport):
         connections = scene.selected_connections
         if found or len(connections):
             rect = scene.region(np.array(found, dtype=np.int64), connections)
-            view = self.camera.view
+            view = self.camera.target
             if max(rect[2], rect[3]) * view.scale < 24:
                 self.camera.glide(view.fitted(rect, margin=120.0))
+            elif rect[2] * view.scale > view.width or rect[3] * view.scale > view.height:
+                self.camera.glide(view.fitted(rect, margin=48.0))
             else:
                 self.camera.glide(view.revealing(rect, 48.0))
 

@@ -235,7 +235,7 @@ class Scene:
     def _channel_loads(self) -> ChannelState | None:
         if self._by_id is None:
             return self._loads
-        n = 2 * len(self._map.connection)
+        n = 2 * self._map.n_links
         load, used = np.full(n, np.nan), np.full(n, np.nan)
         numbers = link_numbers(self._map, self._by_id)
         for channel, value in self._by_id.items():

@@ -5,6 +5,8 @@ It knows no tools and changes nothing: what is drawn comes from ``scene`` and th
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -145,6 +147,22 @@ class Viewport(QWidget):
         """True if the view is, or will be, the one that shows the whole design."""
         view, bounds = self.camera.target, self.scene.view_state.bounds
         return view == view.whole(bounds)
+
+    def sees_all(self) -> bool:
+        """True if all of the design is, or will be, in sight; also of an empty one."""
+        view, (x, y, width, height) = self.camera.target, self.scene.view_state.bounds
+        left, top = view.to_view(x, y)
+        right, bottom = view.to_view(x + width, y + height)
+        seen = left >= 0 and top >= 0 and right <= view.width and bottom <= view.height
+        return seen or not len(self.scene.geometry)
+
+    @contextmanager
+    def kept_in_sight(self) -> Generator[None, None, None]:
+        """Where all was in sight before an edit, all is afterwards."""
+        seen = self.sees_all()
+        yield
+        if seen and not self.sees_all():
+            self.zoom_to_fit()
 
     def _legend_has_room(self) -> bool:
         """True unless it would lie on the drawing of a small canvas; the pointer in its corner shows it then."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
@@ -222,14 +222,21 @@ class WorkloadDialog(QDialog):
         line.sweep_wanted.connect(partial(self._sweep, entry.name))
         return line
 
+    def _offers(self) -> Iterator[OfferedList]:
+        """What the fields made so far offer."""
+        for field in self._fields.values():
+            line = field.list if isinstance(field, ModelField) else field
+            if isinstance(line, SettingText | ListedChoice) and line.offers is not None:
+                yield line.offers
+
     def _place_offers(self, *_: object) -> None:
         """What is offered stays with its field while the form is scrolled."""
-        for offers in self.findChildren(OfferedList):
+        for offers in self._offers():
             offers.follow()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click beside what is offered closes it."""
-        for offers in self.findChildren(OfferedList):
+        for offers in self._offers():
             offers.hide()
         super().mousePressEvent(event)
 

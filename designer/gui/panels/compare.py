@@ -30,7 +30,9 @@ class ComparePanel(Panel):
         self.chooser.setAccessibleName("Compare with")
         self.chooser.setMinimumWidth(260)
         self.chooser.activated.connect(lambda: self._compare())
-        self.table = Table(compare.columns("This design", "The other"), theme, "Comparison of two designs", spare=True)
+        self.table = Table(
+            compare.columns("This design", "The other"), theme, "Comparison of two designs", wrap=True, spare=True
+        )
         self.table.setSortingEnabled(False)
         head = in_row(Label("Compare with"), self.chooser, 1, margins=(10, 6, 8, 2), spacing=8)
         self.pictured = QPushButton("Pictures")

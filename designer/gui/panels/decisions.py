@@ -85,6 +85,8 @@ class DecisionsPanel(Panel):
         self._ticket = 0
         self.steps: Suggestions | None = None
         self.sized: sizing.Answer | None = None
+        # all buttons at once would make the panel wider than a small window has room for
+        self._offer()
 
     @property
     def _tables(self) -> tuple[Table, Table, Table]:
@@ -156,9 +158,9 @@ class DecisionsPanel(Panel):
         elif asked[2] == "suggest":
             found: Any = result
             self.steps = found
-            self.table.lines.set_lines(decisions.step_lines(found))
+            self.table.lines.set_lines(decisions.step_lines(found, session.design))
             self._stack.setCurrentWidget(self.table)
-            self.words.setText(decisions.step_words(found))
+            self.words.setText(decisions.step_words(found, session.design))
         elif asked[2] == "size":
             answer: Any = result
             self.sized = answer
@@ -167,9 +169,9 @@ class DecisionsPanel(Panel):
             self.words.setText(sizing.words(answer))
         else:
             survey: Any = result
-            self.failures.lines.set_lines(decisions.loss_lines(survey))
+            self.failures.lines.set_lines(decisions.loss_lines(survey, session.design))
             self._stack.setCurrentWidget(self.failures)
-            self.words.setText(decisions.loss_words(survey))
+            self.words.setText(decisions.loss_words(survey, session.design))
             session.set_survey(survey)
         self._offer()
 

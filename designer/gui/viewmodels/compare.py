@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from designer.analysis.results import Analysis, Bottleneck
 from designer.design.diff import diff
 from designer.design.document import Design
-from designer.design.naming import link_title
+from designer.design.naming import in_names, link_title
 from designer.design.query import count_kinds, count_links
 from designer.errors import DocumentError
 from designer.gui.viewmodels.flow import channel_title, metric_text, metric_title
@@ -26,11 +26,11 @@ def columns(first: str, second: str) -> tuple[Column, ...]:
     """Columns of the table, titled with the two designs."""
     first, second = (t if len(t) <= _LONGEST else f"{t[: _LONGEST - 1]}…" for t in (first, second))
     return (
-        Column("", width=300),
+        Column("", width=250),
         Column(first, number=True, width=190),
         Column(second, number=True, width=190),
         Column("Change", number=True, width=84),
-        Column("Why", width=330),
+        Column("Why", width=430),
     )
 
 
@@ -68,6 +68,7 @@ def lines(
             for name, mine in result.metrics.items():
                 if name in other.metrics:
                     why = "…" if reasons is None else reasons.get((result.id, name), "")
+                    why = channel_title(in_names(b, in_names(a, why)))
                     rows.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step, why))
             bound = (Cell("   Bound by"), Cell(_bottleneck(result.binding, a)), Cell(_bottleneck(other.binding, b)))
             rows.append(Line((*bound, Cell(""), Cell(""))))

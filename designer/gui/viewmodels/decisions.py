@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from designer.catalog.parttype import part_kinds
+from designer.design.naming import in_names, part_title
+from designer.gui.viewmodels.flow import channel_title, metric_title
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.gui.viewmodels.words import sentence_case
+from designer.gui.viewmodels.workloads import choices
 from designer.units import format_si
 
 if TYPE_CHECKING:
@@ -51,16 +54,16 @@ def surveyed(design: Design, workload: str, cancelled: Callable[[], bool]) -> Su
     return survive(design, workload, cancelled=cancelled)
 
 
-def step_lines(found: Suggestions) -> list[Line]:
+def step_lines(found: Suggestions, design: Design) -> list[Line]:
     """A row for each step; its key is its number."""
-    return [_step(number, step, found) for number, step in enumerate(found.steps)]
+    return [_step(number, step, found, design) for number, step in enumerate(found.steps)]
 
 
-def _step(number: int, step: Step, found: Suggestions) -> Line:
+def _step(number: int, step: Step, found: Suggestions, design: Design) -> Line:
     titles = sentence_case("; ".join(one.title for one in step.edits))
-    names = [b.label for b in step.binding]
+    names = [_called(design, b.label) for b in step.binding]
     binds = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names) or "–"
-    lifted = ", ".join(b.label for b in step.lifted[:2]) or "–"
+    lifted = ", ".join(_called(design, b.label) for b in step.lifted[:2]) or "–"
     cost = step.cost.text(found.currency)
     sure = "The cheapest there is" if step.exact else "The best found"
     how = f"of {step.considered} edits, {step.analysed} sets were analysed"
@@ -83,35 +86,55 @@ def kind_title(kind: str) -> str:
     return known.title if known is not None else sentence_case(kind)
 
 
-def loss_lines(found: Survey) -> list[Line]:
+def _called(design: Design, label: str) -> str:
+    """What a channel is called in the drawing."""
+    return channel_title(in_names(design, label))
+
+
+def loss_lines(found: Survey, design: Design) -> list[Line]:
     """A row for each class of failures that cost something; its key is the path of its example."""
-    return [_loss(loss) for loss in found.losses if any(loss.badness)]
+    return [_loss(loss, design) for loss in found.losses if any(loss.badness)]
 
 
-def _loss(loss: Loss) -> Line:
+def _loss(loss: Loss, design: Design) -> Line:
+    example, binds = _example(design, loss.path), _called(design, loss.binds)
     limits = "; ".join((*loss.limits, *(f"{m} cannot restart" for m in loss.machines)))
     tone = "bad" if loss.stops else "warn" if loss.lost else ""
     return Line(
         (
             Cell(kind_title(loss.kind), loss.kind),
-            Cell(loss.path, loss.path, tip=loss.path),
+            Cell(example, example, tip=loss.path),
             Cell(f"{loss.count:,}", loss.count),
             Cell("all" if loss.stops else f"{loss.lost:.1%}", loss.lost, tone=tone),
             Cell(f"{loss.gpus_lost:,}" if loss.gpus_lost else "", loss.gpus_lost),
             Cell(f"{loss.gpus_stranded:,}" if loss.gpus_stranded else "", loss.gpus_stranded),
             Cell(limits, limits, tip=limits, tone="warn" if limits else ""),
-            Cell(loss.binds, loss.binds, tip=loss.binds, tone="muted"),
+            Cell(binds, binds, tip=binds, tone="muted"),
         ),
         loss.path,
     )
 
 
-def step_words(found: Suggestions) -> str:
+def _example(design: Design, path: str) -> str:
+    """What the drawing calls a part or link that fails."""
+    head, slash, last = path.rpartition("/")
+    ends = [f"{head}{slash}{end}" for end in last.split("--")]
+    names = [part_title(design, end) for end in ends]
+    # a link is called after its ends unless it was renamed
+    return path if names == ends else " ↔ ".join(names)
+
+
+def step_words(found: Suggestions, design: Design) -> str:
     """What stands above the steps."""
-    now = f"{found.workload}: {found.metric.replace('_', ' ')} {format_si(found.value, found.unit)}"
-    return f"{now}. {sentence_case(found.stuck)}." if found.stuck else now
+    now = f"{_workload(design, found.workload)}: {metric_title(found.metric)} {format_si(found.value, found.unit)}"
+    return f"{now}. {sentence_case(_called(design, found.stuck))}." if found.stuck else now
 
 
-def loss_words(found: Survey) -> str:
+def loss_words(found: Survey, design: Design) -> str:
     """What stands above the failures."""
-    return f"{found.failures:,} single failures: {found.fatal:,} stop {found.workload}, {found.harmless:,} cost nothing"
+    stopped = f"{found.fatal:,} stop {_workload(design, found.workload)}"
+    return f"{found.failures:,} single failures: {stopped}, {found.harmless:,} cost nothing"
+
+
+def _workload(design: Design, key: str) -> str:
+    return dict(choices(design)).get(key, key)

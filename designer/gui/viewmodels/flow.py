@@ -136,7 +136,7 @@ _SHARES: Final = ("scaling_efficiency", "gpu_utilization", "mfu", "kv_use", "pre
 _LISTED = 400
 _PERCENT: Final = re.compile(r"(?<=\d)%")
 #: the kind of a link as it stands at the end of what a channel is called
-_KIND: Final = re.compile(r"\((\w+)(?= ×\d+\)$|\)$)")
+_KIND: Final = re.compile(r"(?<=[^\s(] )\((\w+)(?= ×\d+\)|\))")
 _LINK: Final = re.compile(r"(.+ [→↔] .+) \(([^()]+)\)")
 
 

@@ -105,7 +105,9 @@ def _also(entry: PartEntry) -> tuple[str, ...]:
     """Words for what its title says in others: who made it once, and what it speaks."""
     spoken = set(entry.title.casefold().replace("(", " ").replace(")", " ").replace(",", " ").split())
     maker = (_ONCE,) if entry.vendor == "NVIDIA" and entry.kind in _NETWORK else ()
-    return (*maker, *(("infiniband",) if spoken & _INFINIBAND else ()))
+    if spoken & _INFINIBAND:
+        return (*maker, "infiniband")
+    return (*maker, *(("roce",) if entry.kind in _NETWORK else ()))
 
 
 def _of_kind(name: str) -> tuple[str, ...]:

@@ -33,6 +33,9 @@ _EXACT: Final = 200
 _LETTERS: Final = -1000
 #: shorter queries are not looked for inside of words that stand apart
 _SHORT: Final = 2
+#: shorter words are not taken for others; longer ones may have two mistakes
+_LEAST: Final = 4
+_LONG: Final = 8
 #: of what is found alike, parts come before templates
 TEMPLATE_WEIGHT: Final = -1.0
 #: words typed for a kind of part, and what it is called here
@@ -47,9 +50,14 @@ SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "switch": ("network", "leaf", "spine", "fabric", "router"),
     "pcie_switch": ("plx", "pex", "bridge"),
     "nvswitch": ("nvlink", "switch"),
-    "server": ("node", "machine", "host", "box", "chassis", "system"),
+    "server": ("node", "machine", "host", "box", "chassis", "system", "esxi", "hypervisor"),
     "rack": ("cabinet",),
     "numa": ("node", "socket"),
+}
+#: words typed for designs that are titled otherwise
+_ALSO: Final[dict[str, tuple[str, ...]]] = {
+    "scalable unit": ("superpod", "pod", "cluster"),
+    "vsphere": ("esxi", "vmware", "hypervisor"),
 }
 
 
@@ -118,9 +126,21 @@ def _tight(query: str, words: Words) -> float | None:
 
 
 def ordered(query: str, items: Iterable[_T], words: Callable[[_T], Words]) -> Sequence[_T]:
-    """The things that fit, best first; letters alone count only where no word does. An empty query keeps the order."""
+    """The things that fit, best first; letters alone count only where no word does, and where none fits a word that is
+    written wrong is taken for the one that was meant. An empty query keeps the order.
+    """
+    items = list(items)
     if not query.strip():
-        return list(items)
+        return items
+    found = _fitting(query, items, words)
+    if not found or -found[0][0] < _LETTERS / 2:
+        meant = _meant(query, [words(item) for item in items])
+        found = (meant != query and _fitting(meant, items, words)) or found
+    return [row[-1] for row in found]
+
+
+def _fitting(query: str, items: Sequence[_T], words: Callable[[_T], Words]) -> list[tuple[float, float, int, int, _T]]:
+    """What fits, best first, with what it is ordered by."""
     found: list[tuple[float, float, int, int, _T]] = []
     for number, item in enumerate(items):
         own = words(item)
@@ -130,12 +150,42 @@ def ordered(query: str, items: Iterable[_T], words: Callable[[_T], Words]) -> Se
     found.sort(key=lambda row: row[:4])
     if found and -found[0][0] > _LETTERS / 2:
         found = [row for row in found if -row[0] > _LETTERS / 2]
-    return [row[-1] for row in found]
+    return found
+
+
+def _meant(query: str, known: Sequence[Words]) -> str:
+    """The query with words that nothing is called replaced by the nearest that something is; numbers stay."""
+    texts = [" ".join((one.title, *one.names, *one.kind)) for one in known]
+    whole = " ".join(texts).casefold()
+    vocabulary = sorted({word for word in _WORD.findall(whole) if word.isalpha()})
+    found: list[str] = []
+    for word in _split(query):
+        best = word
+        if word.isalpha() and len(word) >= _LEAST and word not in whole:
+            most = 1 if len(word) < _LONG else 2
+            near = [(_mistakes(word, w), w) for w in vocabulary if w[0] == word[0] and abs(len(w) - len(word)) <= most]
+            best = min((n for n in near if n[0] <= most), default=(0, word))[1]
+        found.append(best)
+    return query if found == list(_split(query)) else " ".join(found)
+
+
+def _mistakes(a: str, b: str) -> int:
+    """How many letters were left out, added, mistaken or swapped with the next: optimal string alignment."""
+    before, last = [0] * (len(b) + 1), list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        row = [i, *([0] * len(b))]
+        for j, y in enumerate(b, 1):
+            row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and y == a[i - 2]:
+                row[j] = min(row[j], before[j - 2] + 1)
+        before, last = last, row
+    return last[-1]
 
 
 def template_words(template: Template) -> Words:
     """What a template can be found by."""
-    return Words(template.title, (template.id,), ("template",), template.intent, TEMPLATE_WEIGHT)
+    also = [word for text, words in _ALSO.items() if text in template.title.casefold() for word in words]
+    return Words(template.title, (template.id,), ("template", *also), template.intent, TEMPLATE_WEIGHT)
 
 
 @lru_cache(maxsize=8192)

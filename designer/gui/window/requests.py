@@ -52,7 +52,8 @@ class Requests:
         if canvas is None:
             return
         insert(canvas, what, key)
-        canvas.reveal(canvas.session.selection)
+        if not canvas.sees_all():
+            canvas.reveal(canvas.session.selection)
         if docks is not None and docks.parts.search.hasFocus():
             # the next word is another part
             docks.parts.search.selectAll()

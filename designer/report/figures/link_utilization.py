@@ -5,6 +5,7 @@ from __future__ import annotations
 from designer.analysis.channel_rows import busiest_first
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.design.document import Design
+from designer.design.naming import link_title
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind
 
 _MOST = 12
@@ -23,7 +24,10 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
             shares = tuple(busy[i].utilization for i in at)
             keys = tuple(busy[i].id for i in at)
             bars.append(BarSeries(name, tuple(float(i) for i in at), shares, role=role, keys=keys))
-    names = tuple(f"{r.source} → {r.target}" for r in busy)
+    ends = [f"{r.source} → {r.target}" for r in busy]
+    names = tuple(link_title(design, label, alone=True) for label in ends)
+    if len(set(names)) < len(ends):
+        names = tuple(link_title(design, label) for label in ends)
     return Figure(
         "Busiest channels",
         Axis("Share of achievable rate", "1", zero=True),

@@ -75,7 +75,7 @@ def test_canvas_and_file_agree(qapp: QApplication, template: str, scale: float, 
     loads = nothing(geometry)
     if loaded:
         found = connection_map(geometry)
-        used = np.random.default_rng(5).beta(1.2, 2.5, 2 * len(found.connection))
+        used = np.random.default_rng(5).beta(1.2, 2.5, 2 * found.n_links)
         loads = with_loads(loads, geometry, found, ChannelState(used * 3e10, used))
         loads = replace(loads, bottleneck=np.arange(geometry.n_connections) == 1)
     view_state = ViewState(geometry, loads, canvas_theme(theme))

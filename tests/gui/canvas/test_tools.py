@@ -29,7 +29,7 @@ from designer.gui.canvas.tools.drag import Drag
 from designer.gui.canvas.tools.drop import PART_MIME, dragged_part
 from designer.gui.canvas.tools.link import Connect, Rehang
 from designer.gui.canvas.tools.pan import Hand, Pan
-from designer.gui.canvas.tools.replicate import Replicate
+from designer.gui.canvas.tools.replicate import Replicate, pitch, squarish
 from designer.gui.canvas.tools.resize import Resize
 from designer.gui.canvas.tools.select import Select
 from tests import designs
@@ -567,6 +567,71 @@ def test_copies_in_rows_and_columns(make: Make) -> None:
     assert bench.steps() == 1
     spots = {(p.position.x, p.position.y) for p in nics if p.position}
     assert len(spots) == 6
+
+
+def test_a_new_part_is_called_as_its_like(make: Make) -> None:
+    named = {f"gpu{i}": Part(id=f"gpu{i}", kind="gpu", name=f"GPU {i}") for i in range(2)}
+    unnamed = {"nic0": Part(id="nic0", kind="nic")}
+    bench = make(Design(name="d", parts={**named, **unnamed}))
+    for kind in ("gpu", "nic", "switch", "switch"):
+        assert bench.canvas.add_part(kind)
+    called = {p.id: p.label for p in bench.session.design.parts.values()}
+    assert called["gpu2"] == "GPU 2"
+    assert called["nic1"] == "nic1", "as what was read from a machine"
+    assert (called["switch0"], called["switch1"]) == ("Switch 0", "Switch 1")
+
+
+def test_copies_of_a_typed_number_cover_nothing(make: Make) -> None:
+    bench = make(free_pair())
+    bench.select("nic0")
+    before = {p.id for p in bench.session.design.parts.values()}
+    key(bench, Key.Key_D, CTRL | SHIFT)
+    for code in (Key.Key_1, Key.Key_6):
+        key(bench, code)
+    key(bench, Key.Key_Return)
+    geometry = bench.canvas.scene.geometry
+    assert len(geometry) == len(before) + 15
+    rects = geometry.rect
+    for i in range(len(rects)):
+        for j in range(i):
+            (x, y, w, h), (u, v, a, b) = rects[i].tolist(), rects[j].tolist()
+            assert x + w <= u or u + a <= x or y + h <= v or v + b <= y, (geometry.refs[i], geometry.refs[j])
+    key(bench, Key.Key_D, CTRL | SHIFT)
+    tool = bench.canvas.tool
+    assert isinstance(tool, Replicate)
+    for code in (Key.Key_4, Key.Key_X, Key.Key_2):
+        key(bench, code)
+    assert (tool.columns, tool.rows) == (4, 2)
+    assert squarish(7) == (7, 1)
+
+
+def test_rows_stand_beyond_what_is_in_their_way() -> None:
+    below = np.array([[0.0, 110.0, 50.0, 50.0]])
+    assert pitch((0, 0, 100, 80), 4, 4, (128, 104), below) == (128, 184), "a row below it"
+    assert pitch((0, 0, 100, 80), 4, 1, (128, 104), below) == (128, 104), "one row alone does not reach it"
+    beside = np.array([[300.0, 0.0, 50.0, 50.0]])
+    assert pitch((0, 0, 100, 80), 2, 1, (128, 104), beside) == (128, 104)
+    assert pitch((0, 0, 100, 80), 4, 1, (128, 104), beside)[0] >= 374
+    assert pitch((0, 0, 100, 80), 4, 4, (128, 104), np.empty((0, 4))) == (128, 104)
+
+
+def test_all_that_was_in_sight_stays_so(make: Make) -> None:
+    bench = make(free_pair())
+    bench.canvas.zoom_to_fit(animated=False)
+    assert bench.canvas.sees_all()
+    bench.select("nic0")
+    key(bench, Key.Key_D, CTRL | SHIFT)
+    for code in (Key.Key_9, Key.Key_X, Key.Key_9):
+        key(bench, code)
+    key(bench, Key.Key_Return)
+    assert bench.canvas.sees_all()
+    assert len(bench.canvas.scene.geometry) > 80
+    bench.canvas.zoom_to(1.0)
+    view = bench.canvas.camera.target
+    assert not bench.canvas.sees_all()
+    bench.select("nic0")
+    bench.canvas.duplicate()
+    assert bench.canvas.camera.target.scale == view.scale, "who looks at a detail goes on looking at it"
 
 
 # ---- containers, groups, notes

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.channel_classes import classes_by, together
+from designer.analysis.class_splits import split
 from designer.analysis.results import ChannelLoads, LoadsOfClasses
 from designer.analysis.study import analyze
 from designer.interchange.templates import open_design
@@ -22,6 +23,24 @@ def test_classes_are_of_equal_numbers_and_led_by_their_first(chosen: list[int]) 
         assert np.array_equal(np.array(chosen)[classes.first][classes.of], chosen)
         assert [chosen.index(chosen[i]) for i in classes.first.tolist()] == classes.first.tolist()
         assert len(classes) == len(set(chosen))
+
+
+@given(numbers, st.sets(st.integers(0, 6)), st.integers(0, 45))
+def test_members_are_the_first_channels_of_the_classes(chosen: list[int], wanted: set[int], most: int) -> None:
+    classes = classes_by(np.array(chosen), 7)
+    asked = np.array([k for k, i in enumerate(classes.first.tolist()) if chosen[i] in wanted], dtype=np.int64)
+    assert classes.members(asked, most).tolist() == [i for i, one in enumerate(chosen) if one in wanted][:most]
+    assert classes.size.tolist() == [chosen.count(chosen[i]) for i in classes.first.tolist()]
+
+
+@given(numbers, st.data())
+def test_sizes_follow_a_split(chosen: list[int], data: st.DataObject) -> None:
+    """Channels that became others are counted where they are now, and no others need be."""
+    classes = classes_by(np.array(chosen), 7)
+    rows = sorted(data.draw(st.sets(st.integers(0, len(chosen) - 1))))
+    sign = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows))), dtype=np.int64)
+    found = split(classes.of, classes.first, np.array(rows, dtype=np.int64), sign)
+    assert found.sizes(classes.size).tolist() == np.bincount(found.of, minlength=len(found.first)).tolist()
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))

@@ -6,7 +6,7 @@ import pytest
 
 from designer.analysis.network import build_network
 from designer.design.document import Block, Group, Part
-from designer.design.naming import link_title, part_title
+from designer.design.naming import in_names, link_title, part_title
 from designer.interchange.templates import open_design
 
 SWITCH = Block(parts={"switch": Part(id="switch", kind="switch", name="QM9700")})
@@ -58,6 +58,22 @@ def test_links_are_called_by_both_ends() -> None:
     )
     assert link_title(DESIGN, "hosts[1]/gpu0 → leaves[1]/switch", alone=True) == "GPU 0 → Leaves 2"
     assert link_title(DESIGN, "nfs") == "Storage"
+
+
+def test_links_in_a_sentence_are_called_by_their_names() -> None:
+    text = "hosts[1]/gpu0 → nfs (pcie), hosts[0]/gpu0 ↔ leaves[0]/switch; nothing → else"
+    assert in_names(DESIGN, text) == (
+        "ESXi hosts 2, GPU 0 → Storage (pcie), ESXi hosts 1, GPU 0 ↔ Leaves 1; nothing → else"
+    )
+
+
+def test_members_of_groups_in_what_binds_are_called_by_their_names() -> None:
+    assert (
+        link_title(DESIGN, "vMotion streams of hosts[0]/gpu0, out: 1")
+        == "vMotion streams of ESXi hosts 1, GPU 0, out: 1"
+    )
+    assert link_title(DESIGN, "client of nfs on hosts[1]") == "client of nfs on ESXi hosts 2"
+    assert link_title(DESIGN, "shelves[0] of nothing") == "shelves[0] of nothing"
 
 
 @pytest.mark.parametrize("template", ["hgx-h100-8", "su-h100-32", "vsphere-cluster-4"])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from designer.design.address import Ref
+from designer.design.document import Design
+from designer.design.edits.clipboard import Paste, copy
 from designer.design.geometry import Geometry, lay_out
 from designer.drawing.batches import Boxes, Label, Labels, Lines
 from designer.drawing.compose import compose
@@ -227,6 +231,7 @@ def test_short_forms_keep_kind_and_number() -> None:
     assert shorter("pcie_switch0") == ("pcie_switch0", "pcie_sw0", "p-sw0", "sw0")
     assert shorter("mlx5_0") == ("mlx5_0",)
     assert shorter("Storage NIC 0") == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0", "NIC 0")
+    assert shorter("enp171s0f0np0 / mlx5_0") == ("enp171s0f0np0 / mlx5_0", "mlx5_0")
     assert shorter("PCIe switch 0.1")[-1] == "SW 0.1"
     assert shorter("PCIe switch 0")[1] == "PCIe SW 0"
 
@@ -248,6 +253,30 @@ def test_what_is_left_out_of_a_name_makes_no_two_alike() -> None:
     box = next(box for box in forms(geometry, server) if geometry.label(box) == "Storage NIC 0")
     assert written(geometry, box, "Storage NIC 0", 30.0, 9.0) == "", "rather nothing than a name that means another"
     assert written(geometry, box, "Storage NIC 0", 45.0, 9.0) == "S-NIC 0"
+
+
+def test_the_ports_of_a_nic_are_told_apart_by_the_ends_of_their_names() -> None:
+    design = one_server()
+    nics = [p for p in design.parts.values() if p.kind == "nic"][:2]
+    names = ["enp23s0f0", "enp23s0f1"]
+    renamed = {p.id: p.model_copy(update={"name": name}) for p, name in zip(nics, names, strict=True)}
+    geometry = lay_out(design.model_copy(update={"parts": {**design.parts, **renamed}}))
+    boxes = {geometry.label(i): i for i in range(len(geometry))}
+    assert [written(geometry, boxes[name], name, 45.0, 9.0) for name in names] == ["…23s0f0", "…23s0f1"]
+
+
+def test_servers_of_one_name_show_their_numbers_at_fit() -> None:
+    """Names of open servers do not end before their number."""
+    whole = Paste(copy(open_design("hgx-a100-4"), (Ref("parts", "server"),)))
+    design = Design(name="cluster")
+    for k in range(16):
+        design = replace(whole, at=(1000 * (k % 4), 640 * (k // 4))).apply(design)
+    names = {p.label for p in design.parts.values() if p.kind == "server"}
+    assert len(names) == 16
+    view_state, frame = state(lay_out(design))
+    shown = [label for label in labels(view_state, frame) if label.text.startswith("HGX")]
+    assert len({label.text for label in shown}) == 16
+    assert all(text_width(label.text, label.px, bold=True) <= label.width for label in shown)
 
 
 def test_names_that_begin_alike_are_told_apart_by_their_ends() -> None:

@@ -29,6 +29,9 @@ def keys(query: str) -> list[object]:
         ("dgx a100", "server/nvidia/dgx-a100"),
         ("mellanox connectx-7", "nic/nvidia/connectx-7"),
         ("h100", "gpu/nvidia/h100-sxm5"),
+        ("nvidea l40s", "gpu/nvidia/l40s"),
+        ("bluefeild 3", "dpu/nvidia/bluefield-3"),
+        ("infinband ndr swtich", "switch/nvidia/qm9700"),
     ],
 )
 def test_what_is_called_so_comes_first(query: str, first: str) -> None:
@@ -39,6 +42,18 @@ def test_kinds_makers_and_synonyms_count() -> None:
     assert {k[1].split("/")[0] for k in keys("processor amd") if isinstance(k, tuple)} == {"cpu"}
     assert ("part", "drive") in keys("ssd")
     assert all("intel" in str(k) for k in keys("intel cpu")[:2])
+
+
+def test_designs_are_found_by_what_people_call_them() -> None:
+    assert keys("superpod h100 256")[0] == ("template", "su-h100-32")
+    assert ("template", "vsphere-cluster-4") in keys("esxi")
+    assert any("connectx" in str(k) for k in keys("roce nic"))
+
+
+def test_a_number_is_never_taken_for_another() -> None:
+    """Who types a part that is not there is not given its neighbour."""
+    assert keys("qm9800") == []
+    assert keys("nvidia h300") == []
 
 
 def test_what_nothing_is_called_finds_nothing() -> None:

@@ -304,7 +304,8 @@ class Connect(_Aim):
         if self._bulk(self.target):
             several = len(rules_of(self.host.scene.geometry, [*self.anchors, self.target])) > 1
             more = "  (Tab: other NICs)" if several else ""
-            return f"{self.offer.note} to {self.host.scene.geometry.label(self.target)}{more}"
+            cables, then, left = self.offer.note.partition("; ")
+            return f"{cables} to {self.host.scene.geometry.label(self.target)}{then}{left}{more}"
         kind = self._kind or self.offer.kinds[0]
         more = f"  ({len(self.offer.kinds)} kinds fit: Tab)" if len(self.offer.kinds) > 1 else ""
         note = f", {self.offer.note}" if self.offer.note else ""

@@ -1,12 +1,19 @@
-"""Copies in rows and columns: the pointer or the arrow keys say how many."""
+"""Copies in rows and columns: the pointer, the arrow keys or a number say how many."""
 
 from __future__ import annotations
 
+import itertools
+import math
+import re
+from typing import Final
+
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import Qt
 
 from designer.design.address import Ref
 from designer.design.edits.clipboard import Replicate as ReplicateEdit
+from designer.design.geometry import Geometry
 from designer.drawing.batches import Batch
 from designer.drawing.marks import tip
 from designer.drawing.view import Rect
@@ -17,12 +24,20 @@ from designer.gui.canvas.tools._tool import ARROWS, Pointer, Press, Rest, Tool, 
 
 _GAP = 24.0
 _MOST = 200
+#: so many of the things in the way have a say in how far apart the copies stand
+_NEAR = 24
+#: 16, 4x4
+_TYPED: Final = re.compile(r"(\d{1,3})(?:x(\d{1,3}))?")
+_TIMES: Final = frozenset((int(Qt.Key.Key_X), int(Qt.Key.Key_Asterisk)))
 
 
 class Replicate(Tool):
-    """Shows where the copies would stand; a click or Enter makes them as one step."""
+    """Shows where the copies would stand; a click or Enter makes them as one step.
 
-    hint = "Move or use the arrow keys to set rows and columns · Enter or click makes them · Esc cancels"
+    Rows and columns stand so far apart that no copy covers what is there already.
+    """
+
+    hint = "Move, use the arrow keys or type 16 or 4x4 for rows and columns · Enter or click makes them · Esc cancels"
     cursor = Qt.CursorShape.DragCopyCursor
     scrolls = True
     quiet = True
@@ -32,15 +47,20 @@ class Replicate(Tool):
         scene = host.scene
         self._boxes = scene.selected
         self._rect = scene.region(self._boxes)
-        self.dx = max(gridded(self._rect[2] + _GAP), 8.0)
-        self.dy = max(gridded(self._rect[3] + _GAP), 8.0)
-        self.columns, self.rows = 2, 1
+        self._least = (max(gridded(self._rect[2] + _GAP), 8.0), max(gridded(self._rect[3] + _GAP), 8.0))
+        self._taken = _in_the_way(host.scene.geometry, self._boxes)
+        self._typed = ""
+        self._set(2, 1)
+
+    def _set(self, columns: int, rows: int) -> None:
+        self.columns, self.rows = min(max(columns, 1), _MOST), min(max(rows, 1), _MOST)
+        self.dx, self.dy = pitch(self._rect, self.columns, self.rows, self._least, self._taken)
+        self.host.refresh()
 
     def move(self, p: Pointer) -> None:
         x, y, width, height = self._rect
-        self.columns = _count((p.sx - x - width) / self.dx)
-        self.rows = _count((p.sy - y - height) / self.dy)
-        self.host.refresh()
+        self._typed = ""
+        self._set(_count((p.sx - x - width) / self._least[0]), _count((p.sy - y - height) / self._least[1]))
 
     def release(self, p: Pointer) -> None:
         if p.button is Qt.MouseButton.LeftButton:
@@ -49,14 +69,26 @@ class Replicate(Tool):
     def key(self, press: Press) -> bool:
         if press.key in ARROWS:
             direction = ARROWS[press.key]
-            self.columns = min(max(self.columns + {"right": 1, "left": -1}.get(direction, 0), 1), _MOST)
-            self.rows = min(max(self.rows + {"down": 1, "up": -1}.get(direction, 0), 1), _MOST)
-            self.host.refresh()
+            columns = self.columns + {"right": 1, "left": -1}.get(direction, 0)
+            self._typed = ""
+            self._set(columns, self.rows + {"down": 1, "up": -1}.get(direction, 0))
+            return True
+        if not press.ctrl and (Qt.Key.Key_0 <= press.key <= Qt.Key.Key_9 or press.key in _TIMES):
+            self._type("x" if press.key in _TIMES else chr(press.key))
             return True
         if press.key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.commit()
             return True
         return False
+
+    def _type(self, letter: str) -> None:
+        """So many in all, or columns × rows; what makes no sense begins anew."""
+        typed = next((t for t in (self._typed + letter, letter) if _TYPED.match(t)), "")
+        match = _TYPED.match(typed)
+        self._typed = typed
+        if match is not None:
+            first = int(match[1])
+            self._set(*((first, int(match[2])) if match[2] else squarish(first)))
 
     def commit(self) -> None:
         """Make the copies."""
@@ -88,6 +120,71 @@ class Replicate(Tool):
         )
         text = f"{self.columns} × {self.rows} = {self.columns * self.rows}"
         return found + tip(text, float(corner[0]), float(corner[1]), frame, theme, True, region)
+
+
+def squarish(count: int) -> tuple[int, int]:
+    """Columns and rows that make so many in all, as near to a square as can be, wider than high."""
+    rows = next((r for r in range(math.isqrt(max(count, 1)), 0, -1) if count % r == 0), 1)
+    return max(count, 1) // rows, rows
+
+
+def _in_the_way(geometry: Geometry, boxes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """What stands beside things in their container, frames behind all apart. : (n, 4)"""
+    if not len(boxes):
+        return np.empty((0, 4))
+    beside = geometry.parent == geometry.parent[boxes[0]]
+    beside[boxes] = False
+    beside &= np.array([ref.what != "annotations" for ref in geometry.refs], dtype=bool)
+    return geometry.rect[beside]
+
+
+def pitch(
+    rect: Rect, columns: int, rows: int, least: tuple[float, float], taken: npt.NDArray[np.float64]
+) -> tuple[float, float]:
+    """How far apart columns and rows stand, at least `least` and so that no copy covers what is there. [scene units]
+
+    Parameters
+    ----------
+    taken : (n, 4) what is there
+    """
+    if not len(taken):
+        return least
+    x, y, _, _ = rect
+    near = taken[np.argsort(np.hypot(taken[:, 0] - x, taken[:, 1] - y))[:_NEAR]]
+    # past the outermost there is always room
+    ends = np.concatenate((near[:, :2] + near[:, 2:], [(taken[:, :2] + taken[:, 2:]).max(axis=0)]))
+    wide = {least[0], *(_from(end, x, least[0]) for end in ends[:, 0].tolist())}
+    high = {least[1], *(_from(end, y, least[1]) for end in ends[:, 1].tolist())}
+    for dx, dy in sorted(itertools.product(wide, high), key=sum):
+        if not _covers(rect, columns, rows, dx, dy, taken):
+            return dx, dy
+    return least
+
+
+def _from(end: float, start: float, least: float) -> float:
+    """The step from `start` that leads past `end`."""
+    return max(float(np.ceil((end + _GAP - start) / 8) * 8), least)
+
+
+def _covers(rect: Rect, columns: int, rows: int, dx: float, dy: float, taken: npt.NDArray[np.float64]) -> bool:
+    """True if one of the copies lies on something."""
+    steps = [
+        _over(taken[:, k], taken[:, k] + taken[:, k + 2], rect[k], rect[k + 2], step, many)
+        for k, step, many in ((0, dx, columns), (1, dy, rows))
+    ]
+    (low_x, high_x), (low_y, high_y) = steps
+    # the first place is that of the original
+    only_first = (high_x == 0) & (high_y == 0)
+    return bool(((low_x <= high_x) & (low_y <= high_y) & ~only_first).any())
+
+
+def _over(
+    start: npt.NDArray[np.float64], end: npt.NDArray[np.float64], own: float, size: float, step: float, many: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The first and the last of the places that lie over each interval."""
+    low = np.floor((start - own - size) / step) + 1
+    high = np.ceil((end - own) / step) - 1
+    return np.maximum(low, 0), np.minimum(high, many - 1)
 
 
 def _count(steps: float) -> int:

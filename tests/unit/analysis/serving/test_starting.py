@@ -7,6 +7,7 @@ import pytest
 import designer
 from designer.analysis.results import WorkloadResult
 from designer.design.document import WorkloadSpec
+from designer.design.edits.links import RemoveLinks
 from designer.errors import AnalysisError
 from designer.formulas.serving.seeding import rolling_update, seeded_rate
 from designer.interchange.overrides import overridden
@@ -33,6 +34,16 @@ def test_peers_help_where_the_storage_is_narrow() -> None:
     from_storage, from_peers = (served(narrow, peers=p).metrics["cold_start_time"] for p in (False, True))
     assert from_peers.value < from_storage.value
     assert from_peers.low <= from_peers.value <= from_peers.high
+
+
+def test_an_engine_whose_weights_cannot_come_is_named() -> None:
+    """One of two hosts has lost its cables to the storage: it would start never, which is no time."""
+    design = designer.open_design("serving-mig-farm")
+    at = (("hosts", 1),)
+    for link in ("cpu0--nic0", "cpu1--nic1"):
+        design = RemoveLinks((link,), within=at).apply(design)
+    with pytest.raises(AnalysisError, match="no way for weights from storage to hosts"):
+        designer.analyze(design, ["mig-1g"])
 
 
 def test_a_rolling_update_takes_capacity_and_time() -> None:

@@ -54,6 +54,28 @@ def test_what_is_pasted_gets_new_ids_and_names_and_brings_its_types() -> None:
     assert twice.annotations["note2"].position == Position(x=6, y=7)
 
 
+def test_a_copy_never_has_the_name_of_another() -> None:
+    """A name without a number of its own is numbered; what stands in a copied container keeps its name."""
+    names = {"gpu0": "DGX A100", "gpu1": "left"}
+    design = pair().model_copy(
+        update={"parts": {i: p.model_copy(update={"name": names.get(i, "")}) for i, p in pair().parts.items()}}
+    )
+    many = Replicate((GPUS[0],), 4).apply(Duplicate((GPUS[1],)).apply(design))
+    assert sorted(p.name for p in many.parts.values() if p.name) == [
+        "DGX A100",
+        "DGX A100 2",
+        "DGX A100 3",
+        "DGX A100 4",
+        "left",
+        "left 2",
+    ]
+    again = Duplicate((Ref("parts", next(i for i, p in many.parts.items() if p.name == "DGX A100 2")),)).apply(many)
+    assert len({p.label for p in again.parts.values()}) == len(again.parts)
+    inner = Part(id="nic", kind="nic", name="uplink", parent="gpu0")
+    held = design.model_copy(update={"parts": {**design.parts, "nic": inner}})
+    assert [p.name for p in Duplicate((GPUS[0],)).apply(held).parts.values() if p.kind == "nic"] == ["uplink"] * 2
+
+
 def test_a_clip_keeps_only_what_lies_inside() -> None:
     data = json.loads(copy(one_server(), (Ref("parts", "gpu0"), Ref("parts", "psw0"))))
     assert [x["id"] for x in data["content"]["links"]] == ["psw0--gpu0"]
