@@ -153,10 +153,14 @@ def _charts(served: list[WorkloadResult], names: Mapping[str, str]) -> Beside | 
     return Beside((first,), (second,))
 
 
-#: curves of a run that are drawn beside each other: id, heading, what is counted upwards, shares or counts
+#: curves of a run of which the first two there are are drawn beside each other: id, heading, what is counted upwards
 _OF_RUN = (
     (("serving-ttft", "Time to the first token", "% of requests"), ("serving-itl", "Between tokens", "% of tokens")),
-    (("serving-kv", "Keys and values", "% of the room"), ("serving-replicas", "Replicas by hour", "replicas")),
+    (
+        ("serving-kv", "Keys and values", "% of the room"),
+        ("serving-replicas", "Replicas by hour", "replicas"),
+        ("serving-queue", "Requests at once", "requests of a replica"),
+    ),
 )
 #: seconds of the units that times are written in
 _SECONDS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "min": 60.0, "h": 3600.0}
@@ -174,7 +178,7 @@ def _run_charts(served: list[WorkloadResult], names: Mapping[str, str]) -> list[
         [_over_time(names[w.id], w.curves[id][0], heading, up) for id, heading, up in row if w.curves.get(id)]
         for row in _OF_RUN
     ]
-    return [Beside(tuple(row[:1]), tuple(row[1:])) for row in rows if row]
+    return [Beside(tuple(row[:1]), tuple(row[1:_PAIR])) for row in rows if row]
 
 
 def _over_time(title: str, curve: Curve, heading: str, up: str) -> Drawing:

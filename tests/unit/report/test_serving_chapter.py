@@ -46,7 +46,8 @@ def test_waits_are_drawn_as_they_are_spread_and_the_cache_over_time(report: Repo
         for block in (*beside.left, *beside.right)
         if isinstance(block, Drawing)
     }
-    assert {"Time to the first token", "Between tokens", "Keys and values"} <= set(drawn)
+    assert {"Time to the first token", "Between tokens", "Keys and values", "Requests at once"} <= set(drawn)
+    assert "Replicas by hour" not in drawn, "the load stays as it is through the day"
     assert all("70B" in drawn[name].aside for name in ("Time to the first token", "Keys and values"))
 
 
