@@ -193,23 +193,23 @@ def unlike(design: Design, members: dict[int, Block]) -> Design:
     return design.model_copy(update={"groups": {**design.groups, "pods": group}})
 
 
-def test_the_thirtieth_member_that_differs_costs_little_more_than_the_first(benchmark: Any) -> None:
-    """What members share is read once, so that an edit does not slow down with those before it (1.3 seen)."""
+def test_the_hundredth_member_that_differs_costs_little_more_than_the_first(benchmark: Any) -> None:
+    """What members share is read once, so that an edit does not slow down with those before it (2.1 seen)."""
     design = open_design("cluster-98304")
     answered(design)
     server = design.groups["pods"].content.groups["servers"].content
     gpu = server.parts["gpu0"]
     members: dict[int, Block] = {}
     times: list[float] = []
-    for k in range(32):
+    for k in range(96):
         told = gpu.model_copy(update={"name": f"GPU {k} of another make"})
-        members[389 * k] = server.model_copy(update={"parts": {**server.parts, "gpu0": told}})
+        members[127 * k] = server.model_copy(update={"parts": {**server.parts, "gpu0": told}})
         changed = unlike(design, members)
         times.append(took(lambda d=changed: answered(d)))
     early, late = statistics.median(times[1:8]), statistics.median(times[-7:])
     benchmark.pedantic(lambda: None, rounds=1)
     benchmark.extra_info |= {"ratio": late / early, "milliseconds": 1e3 * late}
-    assert late <= 2 * early
+    assert late <= 2.7 * early
 
 
 GROWTH = """
