@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.components import connected
 from designer.design.routing.astray import Astray, End
+from designer.design.routing.bows import Links, turn_bows, turn_meshes, untangle_bows
 from designer.design.routing.by_hand import bent_way, is_free
 from designer.design.routing.grid import Grid
-from designer.design.routing.inside import Led, Pieces, among, container_grid, lead, rastered, sides_between, tidied
+from designer.design.routing.inside import Led, container_grid, lead, sides_between
+from designer.design.routing.pieces import Pieces, among, rastered, tidied
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP, flush, shut_stretches
-from designer.design.routing.trunks import all_joined
 from designer.memo import Alike
 
 Float = npt.NDArray[np.float64]
@@ -119,9 +119,12 @@ class _Router:
         for rows in together:
             grid = self.grid(int(meet[rows[0]]))
             side_a[rows], side_b[rows] = sides_between(grid, rect[top_a[rows]], rect[top_b[rows]], self.above[rows])
-        self._turn_bows(siblings, top_a, top_b, side_a, side_b)
+        links = Links(siblings, (top_a, top_b), (side_a, side_b))
+        turn_bows(rect, links)
         if self._touched is None:
-            self._turn_meshes(siblings, top_a, top_b, side_a, side_b)
+            own = (top_a[siblings] == self.a[siblings]) & (top_b[siblings] == self.b[siblings])
+            mesh = turn_meshes(rect, links, own, self.kind, self.above)
+            untangle_bows(rect, links, mesh)
         bends = self._bent(top_a, top_b, meet, side_a, side_b)
         link, end, box = self._outwards(steps)
         drawn = np.asarray((~np.isnan(bends[..., 0])).any(axis=1), dtype=np.bool_)
@@ -129,28 +132,38 @@ class _Router:
         centre = rect[:, :2] + rect[:, 2:] / 2
         tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
         at, astray = self._held(side_a, side_b), set[int]()
-        depth = _depths(self.scene.parent)[box]
-        # the innermost first: where they come out is where the next goes on
-        for some in _split(depth)[::-1]:
-            rows, first = link[some], end[some] == 0
-            side = np.where(first, side_a[rows], side_b[rows])
-            came = np.where(first, at[0][rows], at[1][rows])
-            aim = centre[np.where(first, self.b[rows], self.a[rows])]
-            none = np.full(len(rows), np.nan)
-            straight = np.empty((len(rows), 0, 2))
-            pieces = Pieces(
-                box[some], np.full(len(rows), -1), side, side, came, none, aim, aim, self.kind[rows], straight
-            )
-            for n, way in self._led(self.scene.parent[box[some]], pieces):
-                row, which = int(rows[n]), int(end[some[n]])
-                tails[which][row].append(way)
-                at[which][row] = way[-1, 0 if side[n] % 2 == 1 else 1]
-            astray |= self._lost_of(rows)
+        links, ends = np.concatenate((link, siblings)), np.concatenate((end, np.full(len(siblings), -1)))
+        boxes = np.concatenate((box, top_a[siblings]))
         found: list[list[Float]] = [[] for _ in range(k)]
-        pieces = Pieces(top_a, top_b, side_a, side_b, at[0], at[1], centre[self.b], centre[self.a], self.kind, bends)
-        for n, way in self._led(meet[siblings], pieces.some(siblings)):
-            found[int(siblings[n])].append(way)
-        astray |= self._lost_of(siblings)
+        # the innermost first: where they come out is where the next goes on
+        for some in _split(_depths(self.scene.parent)[boxes])[::-1]:
+            rows, which = links[some], ends[some]
+            out = which >= 0
+            near, far = np.where(which == 1, 1, 0), np.where(which == 1, 0, 1)
+            both = np.arange(len(rows))
+            side = np.stack((side_a[rows], side_b[rows]))
+            came = np.stack((at[0][rows], at[1][rows]))
+            aim = np.stack((centre[self.b[rows]], centre[self.a[rows]]))
+            pieces = Pieces(
+                boxes[some],
+                np.where(out, -1, top_b[rows]),
+                side[near, both],
+                np.where(out, side[near, both], side[far, both]),
+                came[near, both],
+                np.where(out, np.nan, came[far, both]),
+                aim[near, both],
+                np.where(out[:, None], aim[near, both], aim[far, both]),
+                self.kind[rows],
+                np.where(out[:, None, None], np.nan, bends[rows]),
+            )
+            for n, way in self._led(self.scene.parent[boxes[some]], pieces):
+                row = int(rows[n])
+                if out[n]:
+                    tails[which[n]][row].append(way)
+                    at[which[n]][row] = way[-1, 0 if pieces.side_p[n] % 2 == 1 else 1]
+                else:
+                    found[row].append(way)
+            astray |= self._lost_of(rows)
         if astray and self._touched is None:
             for row, way in self._through(sorted(astray), meet, (side_a, side_b)):
                 found[row], tails[0][row], tails[1][row] = [way], [], []
@@ -211,42 +224,6 @@ class _Router:
             there = (np.abs(point[rows, 1 - axis] - edge) < _SILL / 2) & ~near[side, box]
             found.append(np.where(there, point[rows, axis], np.nan))
         return found[0], found[1]
-
-    def _turn_bows(self, rows: Int, top_a: Int, top_b: Int, side_a: Int, side_b: Int) -> None:
-        """Have links between things of a row leave them on the side where fewer other links do."""
-        bows = rows[(side_a[rows] == side_b[rows]) & (side_a[rows] % 2 == 1)]
-        if not len(bows):
-            return
-        other = rows[side_a[rows] != side_b[rows]]
-        n = len(self.scene.rect)
-        leaving = np.zeros((4, n), dtype=np.int64)
-        for tops, sides in ((top_a, side_a), (top_b, side_b)):
-            np.add.at(leaving, (sides[other], tops[other]), 1)
-        part = connected(n, top_a[bows], top_b[bows])[1]
-        used = np.zeros((4, n), dtype=np.int64)
-        boxes = np.unique(np.concatenate((top_a[bows], top_b[bows])))
-        for side in (TOP, BOTTOM):
-            np.add.at(used[side], part[boxes], leaving[side, boxes])
-        up, down = used[TOP, part[top_a[bows]]], used[BOTTOM, part[top_a[bows]]]
-        side = np.where(up < down, TOP, np.where(down < up, BOTTOM, side_a[bows]))
-        side_a[bows] = side_b[bows] = side
-
-    def _turn_meshes(self, rows: Int, top_a: Int, top_b: Int, side_a: Int, side_b: Int) -> None:
-        """Have links of boxes that are joined all with all leave those of a row where the other row is."""
-        own = rows[(top_a[rows] == self.a[rows]) & (top_b[rows] == self.b[rows])]
-        mesh = all_joined(top_a[own], top_b[own], self.kind[own])
-        middle = self.scene.rect[:, 1] + self.scene.rect[:, 3] / 2
-        for some in _split(mesh)[int((mesh < 0).any()) :]:
-            links = own[some]
-            low, high = middle[top_a[links]].min(), middle[top_a[links]].max()
-            low = min(low, middle[top_b[links]].min())
-            high = max(high, middle[top_b[links]].max())
-            row = links[(side_a[links] % 2 == 0) | (side_a[links] == side_b[links])]
-            at = middle[top_a[row]]
-            side = np.where(at < (low + high) / 2, BOTTOM, TOP)
-            if high - low < 1.0:
-                side = np.where(self.above[row], TOP, BOTTOM)
-            side_a[row] = side_b[row] = side
 
     def _turn_shut(
         self, outwards: tuple[Int, Int, Int], tops: tuple[Int, Int], sides: tuple[Int, Int], drawn: Bool
@@ -336,13 +313,15 @@ class _Router:
         container = container[order]
         local = among(pieces.some(order), container, rect, self._slot)
         coarse = self._touched is not None
-        for some in _split(container):
-            whole, rows = int(container[some[0]]), slice(int(some[0]), int(some[-1]) + 1)
+        # where its border is shut, what leaves a container is led apart from what stays
+        apart = np.isin(container, list(self._shut)) & (local.q >= 0)
+        for rows in _split(2 * container + apart):
+            whole = int(container[rows[0]])
             if whole < 0:
                 points, corners, lost = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows), coarse)
             else:
                 held = np.concatenate((rect[self._inside(whole)], rect[[whole]]))
-                shut = self._shut.get(whole, []) if pieces.q[order[rows.start]] < 0 else []
+                shut = [] if apart[rows[0]] else self._shut.get(whole, [])
                 if shut:
                     held = _with_sills(held, sorted(shut))
                 held[:, :2] -= rect[whole, :2]
