@@ -302,7 +302,7 @@ class MainWindow(QMainWindow):
             self.docks = Docks(self, self._around(), self._panels)
             self._panels = {}
             self.docks.parts.insert_requested.connect(self.requests.insert)
-            self.docks.parts.left.connect(self.focus_canvas)
+            self.docks.left = self.focus_canvas
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
             self.docks.inspector.what_if.tried.connect(self.update_actions)
