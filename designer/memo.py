@@ -7,7 +7,8 @@ dictionaries of names, no weak references, no answers put into another object's 
 edit but alike are made one by `Alike`; answers known by a digest are in a `Store` that a `memo` keeps.
 
 An object may tell by its `extent` how many numbers answers about it are made of: of large ones fewer are kept, the last
-three of a hundred thousand accelerators, so that the memory of edits one after the other is bounded.
+three of a hundred thousand accelerators, so that the memory of edits one after the other is bounded. Whoever works
+on one design after the other tells each by `turn`, and `forget_old` lets go what the last two did not ask for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, cast
 
 Host = TypeVar("Host")
 Rest = ParamSpec("Rest")
@@ -27,21 +28,39 @@ _Key = tuple[Hashable, ...]
 #: extent of the objects that answers are kept about, together, and how many are kept however large they are
 _ROOM: Final = 5_500_000
 _FEWEST: Final = 2
+#: answers about objects of less extent are not worth forgetting before their time
+_LARGE: Final = 250_000
 
 
 def _extent(host: object) -> int:
     return getattr(host, "extent", 0)
 
 
+class _Turn:
+    """How often the design was another one."""
+
+    now = 0
+
+
 class _Kept:
-    """The answers about one object; holding it keeps its address from being given to another one."""
+    """The answers about one object; holding it keeps its address from being given to another one.
 
-    __slots__ = ("answers", "host", "size")
+    Its extent is its own, else that of the first answer; ``asked`` is the turn in which it was asked about last.
+    """
 
-    def __init__(self, host: object) -> None:
+    __slots__ = ("answers", "asked", "extent", "host", "size")
+
+    def __init__(self, host: object, answer: object) -> None:
         self.host = host
         self.answers: OrderedDict[_Key, tuple[Any, int]] = OrderedDict()
         self.size = 0
+        self.extent = _extent(host) or _extent(answer)
+        self.asked = _Turn.now
+
+    @property
+    def old(self) -> bool:
+        """True if it is large and the last two turns did not ask about it."""
+        return self.extent >= _LARGE and self.asked < _Turn.now - 1
 
 
 class Memo(Generic[Host, Rest, Answer]):
@@ -74,6 +93,7 @@ class Memo(Generic[Host, Rest, Answer]):
             kept = self._known.get(id(host))
             if kept is not None:
                 self._known.move_to_end(id(host))
+                kept.asked = _Turn.now
                 found = kept.answers.get(key)
                 if found is not None:
                     kept.answers.move_to_end(key)
@@ -83,8 +103,8 @@ class Memo(Generic[Host, Rest, Answer]):
         with self._lock:
             kept = self._known.get(id(host))
             if kept is None:
-                kept = self._known[id(host)] = _Kept(host)
-                self._extent += _extent(host)
+                kept = self._known[id(host)] = _Kept(host, answer)
+                self._extent += kept.extent
             self._known.move_to_end(id(host))
             twice = kept.answers.pop(key, None)
             kept.answers[key] = (answer, size)
@@ -101,9 +121,17 @@ class Memo(Generic[Host, Rest, Answer]):
 
     def _drop(self) -> None:
         """Let go of the object asked about longest ago."""
-        oldest = self._known.popitem(last=False)[1]
-        self._total -= oldest.size
-        self._extent -= _extent(oldest.host)
+        self._leave(self._known.popitem(last=False)[1])
+
+    def _leave(self, kept: _Kept) -> None:
+        self._total -= kept.size
+        self._extent -= kept.extent
+
+    def forget_old(self) -> None:
+        """Let go what is known of large objects that the last two turns did not ask about."""
+        with self._lock:
+            for number in [number for number, kept in self._known.items() if kept.old]:
+                self._leave(self._known.pop(number))
 
     def _grow(self, kept: _Kept, by: int) -> None:
         kept.size += by
@@ -129,7 +157,7 @@ class Alike(Generic[Answer]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._known: OrderedDict[Hashable, Answer] = OrderedDict()
+        self._known: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._extent = 0
         self._lock = threading.Lock()
         _all.add(self)
@@ -137,28 +165,34 @@ class Alike(Generic[Answer]):
     def __call__(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         with self._lock:
             if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
+                return self._asked(key)
         made = make()
         with self._lock:
             if key not in self._known:
-                self._known[key] = made
+                self._known[key] = _Kept(made, made)
                 self._extent += _extent(made)
-            made = self._known[key]
-            self._known.move_to_end(key)
+            made = self._asked(key)
             while len(self._known) > self._most or (len(self._known) > _FEWEST and self._extent > _ROOM):
-                self._drop()
+                self._extent -= self._known.popitem(last=False)[1].extent
         return made
 
-    def _drop(self) -> None:
-        """Let go of the one asked for longest ago."""
-        self._extent -= _extent(self._known.popitem(last=False)[1])
+    def _asked(self, key: Hashable) -> Answer:
+        kept = self._known[key]
+        kept.asked = _Turn.now
+        self._known.move_to_end(key)
+        return cast("Answer", kept.host)
+
+    def forget_old(self) -> None:
+        """Let go of large ones that the last two turns did not ask for."""
+        with self._lock:
+            for key in [key for key, kept in self._known.items() if kept.old]:
+                self._extent -= self._known.pop(key).extent
 
     def forget(self, keep: int = 0) -> None:
         """Let all go but the `keep` asked for last."""
         with self._lock:
             while len(self._known) > keep:
-                self._drop()
+                self._extent -= self._known.popitem(last=False)[1].extent
 
 
 class Store(Generic[Answer]):
@@ -220,3 +254,17 @@ def forget(keep: int = 0) -> None:
     """Let all answers go but those about the `keep` objects each function was asked about last: a document closed."""
     for function in list(_all):
         function.forget(keep)
+
+
+def turn() -> None:
+    """Another design is worked on from here: see `forget_old`."""
+    _Turn.now += 1
+
+
+def forget_old() -> None:
+    """Let go what is known of large objects and was not asked for since the `turn` before the last.
+
+    So the design that is shown and the one before it are known, which an undo brings back.
+    """
+    for function in list(_all):
+        function.forget_old()

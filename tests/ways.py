@@ -62,3 +62,27 @@ def crossings(routes: Float) -> int:
     cross &= owner[upright][:, None] != owner[flat]
     i, j = np.nonzero(cross)
     return len(np.unique(np.column_stack((x[i, 0], y[j])), axis=0))
+
+
+def upon(routes: Float, kind: Int, near: float = 1.0) -> list[tuple[int, int]]:
+    """Pairs of links with pieces upon each other, but for those of one kind on the very same line, which are a trunk.
+
+    Parameters
+    ----------
+    near
+        What is nearer than this is upon each other, scene units.
+    """
+    one, other = routes[:, :-1].reshape(-1, 2), routes[:, 1:].reshape(-1, 2)
+    owner = np.repeat(np.arange(len(routes)), routes.shape[1] - 1)
+    found: set[tuple[int, int]] = set()
+    for axis in (0, 1):
+        along = (one[:, axis] == other[:, axis]) & (one[:, 1 - axis] != other[:, 1 - axis])
+        place, link = one[along, axis], owner[along]
+        ends = np.sort(np.column_stack((one[along, 1 - axis], other[along, 1 - axis])), axis=1)
+        beside = np.minimum(ends[:, None, 1], ends[:, 1]) - np.maximum(ends[:, None, 0], ends[:, 0]) > 4 * _TOUCH
+        apart = np.abs(place[:, None] - place)
+        close = beside & (apart < near) & (link[:, None] < link)
+        close &= (apart > 0) | (kind[link][:, None] != kind[link])
+        i, j = np.nonzero(close)
+        found |= set(zip(link[i].tolist(), link[j].tolist(), strict=True))
+    return sorted(found)

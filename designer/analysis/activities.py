@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.capacities import NETWORK
+from designer.analysis.capacities import NETWORK, of_each
 from designer.analysis.efficiency import N_PLACEMENTS, derated, efficiencies_of
 from designer.analysis.hop_loads import Cells, Hops
 from designer.analysis.network import NETWORKS_LIMIT, TIE_TOLERANCE, Network
@@ -167,7 +167,7 @@ def _taken(network: Network, cells: Cells, definition: Int) -> Float:
 def _calibrated(network: Network) -> Float:
     """Share of links that collectives were measured to get, 1 where nothing was measured. : (n_link_defs,)"""
     whole = Constant(1, 1, 1, "", Status.DERIVED)
-    return np.array([derated(whole, d.attributes, "collective").value for d in network.net.link_defs])
+    return np.array(of_each(lambda d: derated(whole, d.attributes, "collective").value, network.net.link_defs))
 
 
 def host_rate(network: Network, hops: Hops) -> float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from designer.fields import Quantity, amount
 from designer.sources import Constant, Status
 
 Float = npt.NDArray[np.float64]
+Thing = TypeVar("Thing")
+Told = TypeVar("Told")
 
 DOMAINS: Final = (Domain.HOST, Domain.ACCELERATOR, Domain.NETWORK)
 _DOMAIN_CODE: Final = {domain: code for code, domain in enumerate(DOMAINS)}
@@ -73,6 +75,26 @@ class PartResource:
     label: str
     read_band: tuple[float, float] = (1.0, 1.0)
     write_band: tuple[float, float] = (1.0, 1.0)
+
+
+def of_each(tell: Callable[[Thing], Told], things: Sequence[Thing], of: Callable[[Thing], Hashable] = id) -> list[Told]:
+    """What is told of each of some definitions: of one that members of a group share, once.
+
+    A member that differs has its own part where it differs, and shares the others: so a hundred of them cost little.
+
+    Parameters
+    ----------
+    of
+        What tells definitions apart.
+    """
+    known: dict[Hashable, Told] = {}
+    found: list[Told] = []
+    for one in things:
+        number = of(one)
+        if number not in known:
+            known[number] = tell(one)
+        found.append(known[number])
+    return found
 
 
 def facts_of_link(design: Design, definition: Link | Wiring, memory: Part | None) -> LinkFacts:

@@ -40,6 +40,11 @@ class ChannelClasses:
         return len(self.first)
 
     @property
+    def extent(self) -> int:
+        """Links; see ``designer.memo``."""
+        return len(self.of) // 2
+
+    @property
     def size(self) -> Int:
         """How many channels each class has. : (n_classes,)"""
         return self.counted if self.counted is not None else _sizes(self)

@@ -100,10 +100,10 @@ class Efficiencies:
         self._between_sockets = np.zeros(n, dtype=bool)
         self._through_root = np.zeros(n, dtype=bool)
         root = network.has(Capability.ROOT)
-        for definition, link in self._example.items():
-            a, b = int(net.link_a[link]), int(net.link_b[link])
-            self._between_sockets[definition] = bool(socket_kind[definition] and cores[a] and cores[b])
-            self._through_root[definition] = bool(root[a] or root[b])
+        definition, link = (np.array(column, dtype=np.int64) for column in examples(net))
+        a, b = net.link_a[link], net.link_b[link]
+        self._between_sockets[definition] = socket_kind[definition] & cores[a] & cores[b]
+        self._through_root[definition] = root[a] | root[b]
 
     def placement(self, routes: Routes, n_flows: int) -> Int:
         """Code of each flow's placement: below one switch, through a root, across sockets. : (n_flows,)"""

@@ -40,6 +40,15 @@ _CHOICES_LIMIT: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Likeness:
+    """What fabrics have in common that are joined alike: a link less in a server changes the numbers of all cables
+    behind it, and no way between servers. Answers in places of cables and ends hang on it.
+    """
+
+    n_links: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Fabric:
     """The networks of a design.
 
@@ -53,6 +62,10 @@ class Fabric:
     fabric : (n_uplinks,) which connected fabric the switch is in
     uplink_start : (n_parts + 1,) first uplink of each part; uplinks are sorted by gateway, then switch
     direct : channels of cables between two gateways without a switch, by the pair of parts
+    links : (n_cables,) the links of it, ascending
+    ends : (n_ends,) the parts that these join, ascending
+    likeness
+        The same object for fabrics joined alike, whatever the numbers of their links and parts.
     """
 
     switch: Int
@@ -64,6 +77,9 @@ class Fabric:
     fabric: Int
     uplink_start: Int
     direct: dict[tuple[int, int], list[int]]
+    links: Int
+    ends: Int
+    likeness: Likeness
 
     @property
     def extent(self) -> int:
@@ -86,6 +102,16 @@ def _fabric(structure: Structure) -> Fabric:
     a, b, count = net.link_a[links].astype(np.int64), net.link_b[links].astype(np.int64), network.count[links]
     key = digest(links, a, b, count, passes)
     return _fabrics(key, lambda: _joined(net.n_parts, passes, links, (a, b), count))
+
+
+def _likeness(passes: Bool, ends: Int, a: Int, b: Int, count: Int) -> Likeness:
+    key = digest(np.searchsorted(ends, a), np.searchsorted(ends, b), count, passes[ends])
+    return _likenesses(key, lambda: Likeness(len(a)))
+
+
+#: fabrics joined otherwise whose ways are kept
+_LIKENESSES_LIMIT: Final = 8
+_likenesses: Alike[Likeness] = Alike(_LIKENESSES_LIMIT)
 
 
 #: fabrics kept: an edited member leaves that of its cluster as it is
@@ -123,7 +149,9 @@ def _joined(n_parts: int, passes: Bool, links: Int, ends: tuple[Int, Int], count
         direct.setdefault((int(b[k]), int(a[k])), []).append(2 * int(links[k]) + 1)
     start = np.concatenate([[0], np.cumsum(np.bincount(gateway, minlength=n_parts))])
     fabric = component[to_switch] if n else np.empty(0, dtype=np.int64)
-    return Fabric(switch, graph, gateway, to_switch, out, up_cables, fabric, start, direct)
+    parts = np.unique(np.concatenate([a, b]))
+    likeness = _likeness(passes, parts, a, b, count)
+    return Fabric(switch, graph, gateway, to_switch, out, up_cables, fabric, start, direct, links, parts, likeness)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

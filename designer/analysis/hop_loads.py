@@ -33,7 +33,7 @@ ALIKE_LIMIT: Final = 256
 #: sums over fewer rows than all divided by this sort the rows
 FEW_ROWS_LIMIT: Final = 16
 #: resources of hops told one by one, kept for so many [B]
-LIFTED_LIMIT: Final = 64_000_000
+LIFTED_LIMIT: Final = 32_000_000
 #: classes of channels kept: of the largest clusters those of two [B]
 CLASSES_LIMIT: Final = 24_000_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -110,13 +110,26 @@ class Collected:
         self.share += other.share
         self.lost += other.lost
 
-    def narrow(self) -> None:
-        """Keep numbers in 32 bits: they are widened where they are joined with others."""
-        self.merged = [
-            (cast("Int", f.astype(np.int32)), cast("Int", c.astype(np.int32)), s, t) for f, c, s, t in self.merged
-        ]
-        self.flow = [cast("Int", column.astype(np.int32)) for column in self.flow]
-        self.channel = [cast("Int", column.astype(np.int32)) for column in self.channel]
+    def narrow(self, place: Callable[[Int], Int]) -> Collected:
+        """The same in 32 bits, with places for channels: they are widened where they are joined with others."""
+
+        def small(column: Int) -> Int:
+            return cast("Int", column.astype(np.int32))
+
+        found = Collected(self.sums)
+        found.merged = [(small(f), small(place(c)), s, t) for f, c, s, t in self.merged]
+        found.flow = [small(column) for column in self.flow]
+        found.channel = [small(place(column)) for column in self.channel]
+        found.share, found.lost = self.share, self.lost
+        return found
+
+    def numbered(self, channel: Callable[[Int], Int]) -> Collected:
+        """The same with channels for places."""
+        found = Collected(self.sums)
+        found.merged = [(f, channel(c), s, t) for f, c, s, t in self.merged]
+        found.flow, found.share, found.lost = self.flow, self.share, self.lost
+        found.channel = [channel(column) for column in self.channel]
+        return found
 
     def entries(self) -> int:
         """How many entries there are."""

@@ -23,6 +23,7 @@ from designer.analysis.capacities import (
     band_of,
     columns,
     facts_of_link,
+    of_each,
     resource_inside,
 )
 from designer.analysis.frame import (
@@ -286,7 +287,8 @@ def _of_cards(network: Network) -> Float:
     """
     design, net = network.design, network.net
 
-    def most(part: Part, kind: PartKind) -> float:
+    def most(known: tuple[Part, PartKind]) -> float:
+        part, kind = known
         quantity = design.quantity(part, "bandwidth_per_direction") if Capability.ATTACH in kind.capabilities else None
         given = value_of(part.kind, "bandwidth_per_direction", quantity) if quantity is not None else None
         if given is None:
@@ -295,7 +297,8 @@ def _of_cards(network: Network) -> Float:
             raise AnalysisError("a NIC of no bandwidth", place=f"parts.{part.id}", remedy="give more than zero")
         return given
 
-    of = np.array([most(p, k) for p, k in zip(net.part_defs, network.kinds, strict=True)], dtype=np.float64)
+    parts = list(zip(net.part_defs, network.kinds, strict=True))
+    of = np.array(of_each(most, parts, of=lambda one: id(one[0])), dtype=np.float64)
     example = network.arrays.example
     a, b = net.part_def[net.link_a[example]], net.part_def[net.link_b[example]]
     return np.minimum(of[a], of[b])
@@ -385,8 +388,10 @@ def network_of(design: Design, net: Netlist) -> Network:
     kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)
     names = tuple(d.kind for d in net.link_defs)
     memories = _bus_memories(net, names, tuple(Capability.MEMORY in k.capabilities for k in kinds))
-    facts = tuple(facts_of_link(design, d, memories.get(i)) for i, d in enumerate(net.link_defs))
-    per_definition = tuple(resource_inside(design, p, k) for p, k in zip(net.part_defs, kinds, strict=True))
+    buses = [(d, memories.get(i)) for i, d in enumerate(net.link_defs)]
+    facts = tuple(of_each(lambda one: facts_of_link(design, *one), buses, of=lambda one: (id(one[0]), id(one[1]))))
+    parts = list(zip(net.part_defs, kinds, strict=True))
+    per_definition = tuple(of_each(lambda one: resource_inside(design, *one), parts, of=lambda one: id(one[0])))
     links = tuple((f.domain, d.count, f.shared) for f, d in zip(facts, net.link_defs, strict=True))
     inner = tuple(r is not None for r in per_definition)
     hashed = design.policy.ecmp == "hash"
@@ -471,5 +476,5 @@ _networks = Memo(_build, most=NETWORKS_LIMIT, size=_weight, budget=_KEPT_LIMIT)
 
 @memo(most=NETWORKS_LIMIT)
 def _hop_bands(network: Network) -> Float:
-    stated = [band_of(network.design, part, "hop_latency") or UNTOLD for part in network.net.part_defs]
+    stated = of_each(lambda part: band_of(network.design, part, "hop_latency") or UNTOLD, network.net.part_defs)
     return columns(stated)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from designer.analysis.fabric_routes import across
-from designer.analysis.gateways import Fabric, cross, find_doors, find_fabric
+from designer.analysis.gateways import Fabric, Likeness, cross, find_doors, find_fabric
 from designer.analysis.islands import Islands, find_islands, plain_classes
 from designer.analysis.legs import Collected, Float, Int, Legs, Routes, Segments, groups_of, join_legs
 from designer.analysis.network import Network
@@ -174,20 +174,29 @@ def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found
     if len(outer) > ORDERED_LIMIT:
         # an edited member sets its legs apart: in order of the flows all are as they were
         outer = outer.chosen(np.lexsort((g2, g1, outer.flow)))
-    # what goes on inside servers is no matter for the paths between them
-    kept, policy = _kept_across(fabric), network.design.policy
-    asked = f"{found.sums};{policy.ecmp};{policy.hash_seed}".encode()
-    key = digest(outer.flow, outer.source, outer.target, outer.share) + asked
+    return _across(network, fabric, outer, found)
+
+
+def _across(network: Network, fabric: Fabric, outer: Legs, found: Collected) -> bool:
+    """Legs from gateway to gateway: what goes on inside servers is no matter for the paths between them."""
+    kept, policy = _kept_across(fabric.likeness), network.design.policy
+    drawn = policy.ecmp == "hash"
+    # draws go by the numbers of parts
+    ends = (side if drawn else np.searchsorted(fabric.ends, side) for side in (outer.source, outer.target))
+    key = digest(outer.flow, *ends, outer.share) + f"{found.sums};{policy.ecmp};{policy.hash_seed}".encode()
     known = kept.get(key)
     if known is None:
         mine = Collected(found.sums)
-        known = mine, across(network, fabric, outer, mine)
-        mine.narrow()
-        kept.keep(key, known, mine.entries())
-    found.join(known[0])
-    return known[1]
+        if across(network, fabric, outer, mine):
+            # drawn after all, as there were too many paths
+            found.join(mine)
+            return True
+        known = mine.narrow(lambda channel: 2 * np.searchsorted(fabric.links, channel >> 1) + (channel & 1))
+        kept.keep(key, known, known.entries())
+    found.join(known.numbered(lambda place: 2 * fabric.links[place >> 1] + (place & 1)))
+    return False
 
 
 @memo(most=STRUCTURES_LIMIT)
-def _kept_across(_fabric: Fabric) -> Store[tuple[Collected, bool]]:
+def _kept_across(_likeness: Likeness) -> Store[Collected]:
     return Store(ACROSS_LIMIT)

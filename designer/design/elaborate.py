@@ -74,6 +74,11 @@ class Arrays:
     wirings: tuple[tuple[str, int, int], ...]
     shared: bool = False
 
+    @property
+    def extent(self) -> int:
+        """Parts and links; see ``designer.memo``."""
+        return len(self.part_def) + len(self.link_def)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Netlist:

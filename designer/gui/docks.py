@@ -29,9 +29,10 @@ _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 def first_field(panel: QWidget) -> QWidget:
     """The first widget of a panel that takes keys; the panel itself if none does."""
     at = panel.nextInFocusChain()
-    while at is not None and at is not panel and panel.isAncestorOf(at):
+    # what a panel makes later stands further on in the chain, behind other panels
+    while at is not None and at is not panel:
         # an area that only scrolls has nothing to say to the keys
-        if isinstance(at, QScrollArea):
+        if isinstance(at, QScrollArea) or not panel.isAncestorOf(at):
             at = at.nextInFocusChain()
             continue
         if at.focusPolicy() & Qt.FocusPolicy.TabFocus and at.isEnabled() and at.isVisibleTo(panel):
@@ -81,6 +82,8 @@ class Docks:
         self._make_soon.timeout.connect(self._make_seen)
         #: told which dock is wanted in front, before it is
         self.before_raise: Callable[[str], object] = lambda name: None
+        #: told that the keys go back to the canvas
+        self.left: Callable[[], object] = lambda: None
         #: False while the start page is all there is to be seen
         self.shown = True
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
@@ -121,6 +124,7 @@ class Docks:
     def _take(self, name: str, panel: Panel) -> None:
         self._made[name] = panel
         self.docks[name].setWidget(panel)
+        panel.canvas_wanted.connect(lambda: self.left())
         panel.set_front(name in self._front)
         if self._session is not None:
             panel.set_session(self._session)

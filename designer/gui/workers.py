@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 
 from designer.errors import Cancelled, DesignerError
+from designer.memo import forget_old, turn
 
 if TYPE_CHECKING:
     from designer.analysis.results import Analysis
@@ -146,7 +147,7 @@ class Newest(QObject):
 class Sweeper(QObject):
     """Collects unreachable memory while the program is idle: looking through all objects takes tenths of a second,
     in which no thread gets anything done. So only what is new is looked through, and all of it after a long pause, or
-    after a shorter one once a document was closed.
+    after a shorter one once a document was closed. What is known of large designs before the last two goes as well.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -189,6 +190,7 @@ class Sweeper(QObject):
             gc.collect()
             gc.freeze()
         else:
+            forget_old()
             gc.collect(_YOUNG)
         give_back()
 
@@ -302,6 +304,8 @@ class LiveAnalysis(QObject):
             self._ask(design, self.session.workload, full=True)
 
     def _ask(self, design: Design, workload: str, full: bool) -> None:
+        if self._asked is None or self._asked[0] is not design:
+            turn()
         self._asked = (design, workload, full)
 
         def job(cancelled: Cancelled_) -> object:

@@ -444,7 +444,7 @@ def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
     for nic in nics:
         keys.find(nic)
         keys.press("Ctrl+L")
-        keys.choose("QM9700", leaf)
+        keys.choose("QM9700", user.session.design.parts[leaf].label)
         assert keys.focus is user.canvas
     cables = {x.id for x in user.session.design.links.values() if leaf in (x.a, x.b)}
     assert cables == {f"{part}--{leaf}" for part in (storage, *nics)}
@@ -476,7 +476,7 @@ def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
 
     # what binds is read in the Flow dock, and Space shows it
     keys.press("Alt+5")
-    assert keys.focus.accessibleName() == f"{leaf} → Storage NIC 0 and one alike"
+    assert keys.focus.accessibleName() == f"{user.session.design.parts[leaf].label} → Storage NIC 0 and one alike"
     assert format_si(before.metrics["rate"].value, "B/s", 3) in user.flow_words()
     keys.press("Space")
     assert {ref.id for _, ref in user.session.selection} == {f"{nic}--{leaf}" for nic in nics}

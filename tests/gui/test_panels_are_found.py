@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QScrollArea, QWidget
+from pytestqt.qtbot import QtBot
 
 from designer.gui.actions._action import menus
 from designer.gui.main_window import MainWindow
@@ -45,3 +48,26 @@ def test_the_start_page_loads_no_panel() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_panel_is_entered_at_a_field_and_left_by_esc(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1440, 900)
+    window.open_template("hgx-h100-8")
+    document, docks = window.document, window.docks
+    assert document is not None
+    assert docks is not None
+    qtbot.waitUntil(lambda: document.session.analysis is not None and not document.session.stale, timeout=60_000)
+    for name in docks.docks:
+        window.show_panel(name)
+        panel = docks.panels[name]
+        qtbot.waitUntil(lambda panel=panel: not panel.pending)
+        window.show_panel(name)
+        focus = QApplication.focusWidget()
+        assert focus is not None
+        assert panel.isAncestorOf(focus) or focus is panel, name
+        if focus is panel:
+            fields = [w for w in panel.findChildren(QWidget) if w.focusPolicy() & Qt.FocusPolicy.TabFocus]
+            seen = [w for w in fields if w.isVisible() and w.isEnabled() and not isinstance(w, QScrollArea)]
+            assert not seen, name
+        QTest.keyClick(focus, Qt.Key.Key_Escape)
+        assert QApplication.focusWidget() is window.canvas, name

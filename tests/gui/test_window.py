@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
@@ -20,6 +21,7 @@ from designer.gui.documents import Document
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.start_page import Card
+from designer.gui.window.tabs import cut_apart
 from designer.gui.workload_form import take_workload
 from designer.interchange.native.reader import load
 from tests.designs import one_server
@@ -451,3 +453,34 @@ def test_what_a_tool_can_do_is_read_beside_the_buttons(window: MainWindow, qtbot
     assert hint.width() > hint.fontMetrics().horizontalAdvance(hint.text()) / 2
     painted = hint.grab().toImage()
     assert len({painted.pixel(x, painted.height() // 2) for x in range(painted.width())}) > 1
+
+
+def test_tabs_of_long_names_are_told_apart() -> None:
+    long = "Rail-optimised scalable unit, 32 DGX H100 (256 GPUs), north hall"
+    first, second, third = cut_apart([long, f"{long} (2)", f"{long} (13)"])
+    assert len({first, second, third}) == 3
+    assert second.endswith("… (2)")
+    assert max(map(len, (first, second, third))) <= 48
+    north, south = cut_apart([long, long.replace("north", "south")])
+    assert north.endswith("north hall")
+    assert south.endswith("south hall")
+    assert cut_apart([long, long]) == [first, first], "designs of one name have a number from elsewhere"
+    assert cut_apart(["short", "short (2)"]) == ["short", "short (2)"]
+
+
+def test_a_part_is_renamed_from_its_menu(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1440, 900)
+    window.open_template("dgx1-v100")
+    canvas = window.canvas
+    assert canvas is not None
+    canvas.session.select([((), Ref("parts", "gpu0"))])
+    window.menus.open_context(canvas.mapToGlobal(canvas.rect().center()), on_a_thing=True)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    action = next(a for a in menu.actions() if a.text() == "Rename")
+    assert action.isEnabled()
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+    qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QLineEdit))
+    QTest.keyClicks(QApplication.focusWidget(), "left")
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert canvas.session.design.parts["gpu0"].name == "left"

@@ -19,7 +19,7 @@ _PROCESSORS: Final = Constant(0.4, 0.25, 0.7, "assumed-serving", Status.ASSUMED,
 #: what other widths than those fitted add to a band: stages, several servers, groups of attention
 _WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1", "logarithm of the factor either way")
 #: what a release adds to a band on a model or in a format that it was not fitted on: models left out of the fit are met
-#: within 9 % and 25 % in the median where those in it are within 4.5 % and 12 %
+#: within 11 % and 25 % in the median where those in it are within 4 % and 8 %
 _OTHER_MODEL: Final = Constant(0.13, 0.1, 0.18, "fit-serving", Status.DERIVED, "1", "logarithm either way")
 _OTHER_MODEL_FIRST: Final = Constant(0.3, 0.2, 0.45, "fit-serving", Status.DERIVED, "1", "of the first token")
 #: what products at the peak of 4 bit add: their share of it is that of 8 bit
@@ -32,8 +32,8 @@ _OTHER_GENERATION: Final = Constant(0.12, 0.1, 0.2, "blis-runs", Status.DERIVED,
 HELD: Final = Constant(
     20.0, 10.0, 20.0, "inferencex-scripts", Status.SECONDARY, "1", "stream_interval 10 and 20, batch_wait_timeout 20"
 )
-#: equal requests keep clients in step for ever, unless their answers end apart by as little as this; of sweeps that ask
-#: for equal ones some are met with it and some without
+#: equal requests keep clients in step for ever, unless their answers end apart by as little as this; of five sweeps
+#: that ask for equal ones four are met without it and one only with it
 JITTER: Final = Constant(3.0, 2.0, 3.0, "fit-serving", Status.DERIVED, "1", "tokens, half normal")
 
 

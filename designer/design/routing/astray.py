@@ -80,6 +80,7 @@ class Astray:
 
     def __init__(self, grid: Grid, most: int = _MOST) -> None:
         self._grid, self._most = grid, most
+        self._taken: list[list[bool]] = grid.taken.tolist()
         self._xs = ((grid.xs[:-1] + grid.xs[1:]) / 2).tolist()
         self._ys = ((grid.ys[:-1] + grid.ys[1:]) / 2).tolist()
         self._used: dict[tuple[int, int, _Cell], int] = {}
@@ -135,7 +136,7 @@ class Astray:
 
     def _shortest(self, starts: list[_Door], goals: list[_Door], end: End) -> tuple[_Door, list[_Cell], _Door] | None:
         """The first place, the cells it turns in, and the last place."""
-        taken, xs, ys = self._grid.taken, self._xs, self._ys
+        taken, xs, ys = self._taken, self._xs, self._ys
         left, top, right, bottom = *end.rect[:2].tolist(), *(end.rect[:2] + end.rect[2:]).tolist()
 
         def rest(i: int, j: int) -> float:

@@ -29,6 +29,12 @@ _TURN: Final = 112.0
 _MANY: Final = 700
 #: what falls upon a line drawn by hand is tried so many places to each side of it
 _ASIDE: Final = 6
+#: lines that cannot all be moved over the same height are set so far apart, as far as there is room, scene units
+_PITCHES: Final = (_PITCH, 8.0, 6.0, 4.0, 3.0, 2.0, 1.0)
+#: so many times all lines of a channel are looked at to order them
+_SWEEPS: Final = 8
+#: crossings that a line weighs which is on the wrong side of another
+_NEVER: Final = 1000.0
 #: so many pieces of a channel are ordered by counting crossings, more of them by where they end
 _COUNTED: Final = 160
 
@@ -188,24 +194,68 @@ def _pieces(grid: Grid, ways: Float, corners: Int, open_end: Bool, still: Bool) 
 
 def _slotted(pieces: _Pieces, trunk: Int) -> Float:
     """The y of each piece. : (k,)"""
-    y = pieces.y.copy()
+    y = (pieces.low + pieces.high) / 2  # what is alone in its channel runs in the middle
     channel = _channels(pieces, trunk)
     order = np.argsort(channel, kind="stable")
     cuts = np.flatnonzero(np.diff(channel[order])) + 1
     for members in np.split(order, cuts):
+        if len(members) < 2:
+            continue
         _, line = np.unique(
             np.where(trunk[members] >= 0, trunk[members], -1 - np.arange(len(members))), return_inverse=True
         )
-        low, high = float(pieces.low[members].max()), float(pieces.high[members].min())
-        whole = high - low >= 1.0
-        slot, many = _slots(pieces, members, line.ravel())
-        if whole:
-            pitch = min(_PITCH, (high - low) / max(many, 1))
-            y[members] = (low + high) / 2 + (slot - (many - 1) / 2) * pitch
+        line = line.ravel()
+        lines = _lines(pieces, members, line)
+        slot = _slots(lines)
+        found = _heights(lines, slot)
+        if found is None:
+            low, high = pieces.low[members], pieces.high[members]
+            y[members] = low + (slot[line] + 0.5) / (slot.max() + 1) * (high - low)
         else:
-            share = (slot + 0.5) / max(many, 1)
-            y[members] = pieces.low[members] + share * (pieces.high[members] - pieces.low[members])
+            y[members] = found[line]
     return y
+
+
+def _heights(lines: _Lines, slot: Float) -> Float | None:
+    """The y of each line of a channel: in slots where all can be moved over the same height, else each where it can;
+    None where there is too little room. : (n,)"""
+    many = int(slot.max()) + 1
+    low, high = float(lines.low.max()), float(lines.high.min())
+    pitch = min(_PITCH, (high - low) / many)
+    found = _between(lines) if pitch < _CLEAR and len(slot) <= _COUNTED else None
+    if found is None and high - low >= 1.0:
+        return (low + high) / 2 + (slot - (many - 1) / 2) * pitch
+    return found
+
+
+def _between(lines: _Lines) -> Float | None:
+    """The y of lines that can be moved over heights of their own, in their order; None where there is too little room.
+    : (n,)"""
+    order = lines.order
+    left, right, low, high = (part[order] for part in (lines.left, lines.right, lines.low, lines.high))
+    n = len(order)
+    before = (left[:, None] < right + _APART) & (left < right[:, None] + _APART)
+    for pitch in _PITCHES:
+        first, last = low.copy(), high.copy()
+        for k in range(n):
+            first[k] = max(first[k], (first[:k][before[k, :k]] + pitch).max(initial=-np.inf))
+        if (first > high).any():
+            continue
+        for k in range(n - 1, -1, -1):
+            last[k] = min(last[k], (last[k + 1 :][before[k, k + 1 :]] - pitch).min(initial=np.inf))
+        # as near to the middle of its height as those above allow, and as those below do
+        middle = np.clip((low + high) / 2, first, last)
+        from_above, from_below = middle.copy(), middle.copy()
+        for k in range(n):
+            below = (from_above[:k][before[k, :k]] + _PITCH).max(initial=middle[k])
+            from_above[k] = min(below, last[k])
+        for k in range(n - 1, -1, -1):
+            above = (from_below[k + 1 :][before[k, k + 1 :]] - _PITCH).min(initial=middle[k])
+            from_below[k] = max(above, first[k])
+        found = np.empty(n)
+        found[order] = (from_above + from_below) / 2
+        return found
+    return None
 
 
 def _channels(pieces: _Pieces, trunk: Int) -> Int:
@@ -222,25 +272,49 @@ def _channels(pieces: _Pieces, trunk: Int) -> Int:
     return connected(n, i, j)[1]
 
 
-def _slots(pieces: _Pieces, members: Int, line: Int) -> tuple[Float, int]:
-    """Slot of each piece of a channel, from above, and how many there are; pieces of one line share it."""
+class _Lines(NamedTuple):
+    """The lines of a channel, each a piece or the pieces of a trunk.
+
+    Parameters
+    ----------
+    left, right, low, high : (n,) what they reach over, and between which y they may be moved
+    order : (n,) lines from above
+    """
+
+    left: Float
+    right: Float
+    low: Float
+    high: Float
+    order: Int
+
+
+def _lines(pieces: _Pieces, members: Int, line: Int) -> _Lines:
     lines = int(line.max()) + 1
     left, right = np.full(lines, np.inf), np.full(lines, -np.inf)
+    low, high = np.full(lines, -np.inf), np.full(lines, np.inf)
     np.minimum.at(left, line, pieces.left[members])
     np.maximum.at(right, line, pieces.right[members])
+    np.maximum.at(low, line, pieces.low[members])
+    np.minimum.at(high, line, pieces.high[members])
     order = _by_ends(pieces, members, line, left, right)
-    if lines <= _COUNTED:
-        order = _fewest_crossings(pieces, members, line, left, right, order)
-    slot = np.zeros(lines)
-    if lines > _MANY:
-        slot[order] = np.arange(lines)
-        return slot[line], lines
-    at_left, at_right, at_slot = np.empty(lines), np.empty(lines), np.empty(lines)
+    found = _Lines(left, right, low, high, order)
+    return found._replace(order=_fewest_crossings(pieces, members, line, found)) if lines <= _COUNTED else found
+
+
+def _slots(lines: _Lines) -> Float:
+    """Slot of each line, from above; those that do not overlap may share one. : (n,)"""
+    left, right, order = lines.left, lines.right, lines.order
+    many = len(order)
+    slot = np.zeros(many)
+    if many > _MANY:
+        slot[order] = np.arange(many)
+        return slot
+    at_left, at_right, at_slot = np.empty(many), np.empty(many), np.empty(many)
     for n, k in enumerate(order.tolist()):
         meets = (at_left[:n] < right[k] + _APART) & (left[k] < at_right[:n] + _APART)
         slot[k] = at_slot[:n][meets].max() + 1 if meets.any() else 0.0
         at_left[n], at_right[n], at_slot[n] = left[k], right[k], slot[k]
-    return slot[line], int(slot.max()) + 1
+    return slot
 
 
 def _by_ends(pieces: _Pieces, members: Int, line: Int, left: Float, right: Float) -> Int:
@@ -260,13 +334,17 @@ def _by_ends(pieces: _Pieces, members: Int, line: Int, left: Float, right: Float
     return np.lexsort((np.arange(len(left)), key, rank))
 
 
-def _fewest_crossings(pieces: _Pieces, members: Int, line: Int, left: Float, right: Float, order: Int) -> Int:
-    """The order improved: neighbours change places as long as that saves crossings."""
+def _fewest_crossings(pieces: _Pieces, members: Int, line: Int, of: _Lines) -> Int:
+    """The order improved: lines change places as long as that saves crossings."""
+    left, right = of.left, of.right
     ends_x = np.concatenate((pieces.left[members], pieces.right[members]))
     ends_turn = np.concatenate((pieces.at_left[members], pieces.at_right[members]))
     ends_line = np.concatenate((line, line))
-    keys = np.unique(np.column_stack((ends_x, ends_turn, ends_line)), axis=0)
-    ends_x, ends_turn, ends_line = keys[:, 0], keys[:, 1], keys[:, 2].astype(np.int64)
+    by_place = np.lexsort((ends_line, ends_turn, ends_x))
+    ends_x, ends_turn, ends_line = ends_x[by_place], ends_turn[by_place], ends_line[by_place]
+    fresh = (np.diff(ends_x) != 0) | (np.diff(ends_turn) != 0) | (np.diff(ends_line) != 0)
+    fresh = np.concatenate(([True], fresh))
+    ends_x, ends_turn, ends_line = ends_x[fresh], ends_turn[fresh], ends_line[fresh]
     lines = len(left)
     cost = np.zeros((lines, lines))
     over = (ends_x[:, None] > left + 1e-6) & (ends_x[:, None] < right - 1e-6)
@@ -280,15 +358,36 @@ def _fewest_crossings(pieces: _Pieces, members: Int, line: Int, left: Float, rig
     down, up = ends_turn == 1, ends_turn == -1
     close = np.abs(ends_x[down][:, None] - ends_x[up]) < 2.0
     i, j = np.nonzero(close)
-    np.add.at(cost, (ends_line[down][i], ends_line[up][j]), 3.0)
+    upper, lower = ends_line[down][i], ends_line[up][j]
+    # of two pieces of one way, the first of which goes down to the second, the first is above
+    way = np.empty(lines, dtype=np.int64)
+    way[line] = pieces.way[members]
+    joint = way[upper] == way[lower]
+    np.add.at(cost, (np.where(joint, lower, upper), np.where(joint, upper, lower)), 3.0)
+    # what can only be below another is
+    cost[of.low[:, None] >= of.high] += _NEVER
     gain = cost - cost.T
-    found = order.tolist()
-    for _ in range(len(found)):
-        changed = False
-        for n in range(len(found) - 1):
-            if gain[found[n], found[n + 1]] > 0:
-                found[n], found[n + 1] = found[n + 1], found[n]
-                changed = True
-        if not changed:
+    order = of.order
+    for _ in range(_SWEEPS):
+        was = order
+        for k in was.tolist():
+            order = _moved(order, k, gain)
+        if (order == was).all():
             break
-    return np.array(found)
+    return order
+
+
+def _moved(order: Int, k: int, gain: Float) -> Int:
+    """The order with one line where that saves most crossings.
+
+    Parameters
+    ----------
+    gain : (n, n) what it saves if of two neighbours the second comes first
+    """
+    at = int(np.flatnonzero(order == k)[0])
+    up, down = gain[order[:at][::-1], k].cumsum(), gain[k, order[at + 1 :]].cumsum()
+    best_up, best_down = up.max(initial=0.0), down.max(initial=0.0)
+    if max(best_up, best_down) <= 0:
+        return order
+    to = at - 1 - int(up.argmax()) if best_up >= best_down else at + 1 + int(down.argmax())
+    return np.insert(np.delete(order, at), to, k)

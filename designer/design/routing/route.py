@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.components import connected
 from designer.design.routing.astray import Astray, End
+from designer.design.routing.bows import Links, turn_bows, turn_meshes, untangle_bows
 from designer.design.routing.by_hand import bent_way, is_free
 from designer.design.routing.grid import Grid
-from designer.design.routing.inside import Led, Pieces, among, container_grid, lead, rastered, sides_between, tidied
+from designer.design.routing.inside import Led, container_grid, lead, sides_between
+from designer.design.routing.pieces import Pieces, among, put, rastered, tidied
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP, flush, shut_stretches
-from designer.design.routing.trunks import all_joined
 from designer.memo import Alike
 
 Float = npt.NDArray[np.float64]
@@ -28,6 +28,8 @@ Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
 
+#: more than containers are ever within each other
+_DEEP: Final = 10_000
 #: how wide what stands right at a container is told to the inside of it, scene units
 _SILL: Final = 1.0
 
@@ -119,42 +121,53 @@ class _Router:
         for rows in together:
             grid = self.grid(int(meet[rows[0]]))
             side_a[rows], side_b[rows] = sides_between(grid, rect[top_a[rows]], rect[top_b[rows]], self.above[rows])
-        self._turn_bows(siblings, top_a, top_b, side_a, side_b)
+        links = Links(siblings, (top_a, top_b), (side_a, side_b))
+        turn_bows(rect, links)
         if self._touched is None:
-            self._turn_meshes(siblings, top_a, top_b, side_a, side_b)
+            own = (top_a[siblings] == self.a[siblings]) & (top_b[siblings] == self.b[siblings])
+            mesh = turn_meshes(rect, links, own, self.kind, self.above)
+            untangle_bows(rect, links, mesh)
         bends = self._bent(top_a, top_b, meet, side_a, side_b)
         link, end, box = self._outwards(steps)
         drawn = np.asarray((~np.isnan(bends[..., 0])).any(axis=1), dtype=np.bool_)
         self._turn_shut((link, end, self.scene.parent[box]), (top_a, top_b), (side_a, side_b), drawn)
         centre = rect[:, :2] + rect[:, 2:] / 2
-        tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
+        parts = _Parts()
         at, astray = self._held(side_a, side_b), set[int]()
-        depth = _depths(self.scene.parent)[box]
+        links, ends = np.concatenate((link, siblings)), np.concatenate((end, np.full(len(siblings), -1)))
+        boxes = np.concatenate((box, top_a[siblings]))
         # the innermost first: where they come out is where the next goes on
-        for some in _split(depth)[::-1]:
-            rows, first = link[some], end[some] == 0
-            side = np.where(first, side_a[rows], side_b[rows])
-            came = np.where(first, at[0][rows], at[1][rows])
-            aim = centre[np.where(first, self.b[rows], self.a[rows])]
-            none = np.full(len(rows), np.nan)
-            straight = np.empty((len(rows), 0, 2))
+        for step, some in enumerate(_split(_depths(self.scene.parent)[boxes])[::-1]):
+            rows, which = links[some], ends[some]
+            out = which >= 0
+            near, far = np.where(which == 1, 1, 0), np.where(which == 1, 0, 1)
+            both = np.arange(len(rows))
+            side = np.stack((side_a[rows], side_b[rows]))
+            came = np.stack((at[0][rows], at[1][rows]))
+            aim = np.stack((centre[self.b[rows]], centre[self.a[rows]]))
             pieces = Pieces(
-                box[some], np.full(len(rows), -1), side, side, came, none, aim, aim, self.kind[rows], straight
+                boxes[some],
+                np.where(out, -1, top_b[rows]),
+                side[near, both],
+                np.where(out, side[near, both], side[far, both]),
+                came[near, both],
+                np.where(out, np.nan, came[far, both]),
+                aim[near, both],
+                np.where(out[:, None], aim[near, both], aim[far, both]),
+                self.kind[rows],
+                np.where(out[:, None, None], np.nan, bends[rows]),
             )
-            for n, way in self._led(self.scene.parent[box[some]], pieces):
-                row, which = int(rows[n]), int(end[some[n]])
-                tails[which][row].append(way)
-                at[which][row] = way[-1, 0 if side[n] % 2 == 1 else 1]
+            for led, points, corners in self._led(self.scene.parent[boxes[some]], pieces):
+                end = which[led]
+                parts.add(rows[led], np.where(end == 1, -step, step), end, points, corners)
+                last = points[np.arange(len(led)), corners - 1, np.where(pieces.side_p[led] % 2 == 1, 0, 1)]
+                for n in (0, 1):
+                    at[n][rows[led[end == n]]] = last[end == n]
             astray |= self._lost_of(rows)
-        found: list[list[Float]] = [[] for _ in range(k)]
-        pieces = Pieces(top_a, top_b, side_a, side_b, at[0], at[1], centre[self.b], centre[self.a], self.kind, bends)
-        for n, way in self._led(meet[siblings], pieces.some(siblings)):
-            found[int(siblings[n])].append(way)
-        astray |= self._lost_of(siblings)
+        ways = parts.together(k)
         if astray and self._touched is None:
-            for row, way in self._through(sorted(astray), meet, (side_a, side_b)):
-                found[row], tails[0][row], tails[1][row] = [way], [], []
-        return _together(tails, found)
+            ways = put(ways, dict(self._through(sorted(astray), meet, (side_a, side_b))))
+        return tidied(ways)[0]
 
     def _lost_of(self, rows: Int) -> set[int]:
         """Links of which a piece among those led last runs over a box."""
@@ -211,42 +224,6 @@ class _Router:
             there = (np.abs(point[rows, 1 - axis] - edge) < _SILL / 2) & ~near[side, box]
             found.append(np.where(there, point[rows, axis], np.nan))
         return found[0], found[1]
-
-    def _turn_bows(self, rows: Int, top_a: Int, top_b: Int, side_a: Int, side_b: Int) -> None:
-        """Have links between things of a row leave them on the side where fewer other links do."""
-        bows = rows[(side_a[rows] == side_b[rows]) & (side_a[rows] % 2 == 1)]
-        if not len(bows):
-            return
-        other = rows[side_a[rows] != side_b[rows]]
-        n = len(self.scene.rect)
-        leaving = np.zeros((4, n), dtype=np.int64)
-        for tops, sides in ((top_a, side_a), (top_b, side_b)):
-            np.add.at(leaving, (sides[other], tops[other]), 1)
-        part = connected(n, top_a[bows], top_b[bows])[1]
-        used = np.zeros((4, n), dtype=np.int64)
-        boxes = np.unique(np.concatenate((top_a[bows], top_b[bows])))
-        for side in (TOP, BOTTOM):
-            np.add.at(used[side], part[boxes], leaving[side, boxes])
-        up, down = used[TOP, part[top_a[bows]]], used[BOTTOM, part[top_a[bows]]]
-        side = np.where(up < down, TOP, np.where(down < up, BOTTOM, side_a[bows]))
-        side_a[bows] = side_b[bows] = side
-
-    def _turn_meshes(self, rows: Int, top_a: Int, top_b: Int, side_a: Int, side_b: Int) -> None:
-        """Have links of boxes that are joined all with all leave those of a row where the other row is."""
-        own = rows[(top_a[rows] == self.a[rows]) & (top_b[rows] == self.b[rows])]
-        mesh = all_joined(top_a[own], top_b[own], self.kind[own])
-        middle = self.scene.rect[:, 1] + self.scene.rect[:, 3] / 2
-        for some in _split(mesh)[int((mesh < 0).any()) :]:
-            links = own[some]
-            low, high = middle[top_a[links]].min(), middle[top_a[links]].max()
-            low = min(low, middle[top_b[links]].min())
-            high = max(high, middle[top_b[links]].max())
-            row = links[(side_a[links] % 2 == 0) | (side_a[links] == side_b[links])]
-            at = middle[top_a[row]]
-            side = np.where(at < (low + high) / 2, BOTTOM, TOP)
-            if high - low < 1.0:
-                side = np.where(self.above[row], TOP, BOTTOM)
-            side_a[row] = side_b[row] = side
 
     def _turn_shut(
         self, outwards: tuple[Int, Int, Int], tops: tuple[Int, Int], sides: tuple[Int, Int], drawn: Bool
@@ -329,20 +306,25 @@ class _Router:
         order = np.lexsort((end, link))
         return link[order], end[order], box[order]
 
-    def _led(self, container: Int, pieces: Pieces) -> Iterator[tuple[int, Float]]:
-        """Lead pieces through their containers, each as if it stood at the origin: what is alike is led alike."""
+    def _led(self, container: Int, pieces: Pieces) -> Iterator[tuple[Int, Float, Int]]:
+        """Lead pieces through their containers, each as if it stood at the origin: what is alike is led alike.
+
+        Yields which are led through a container, their points, and how many corners each has.
+        """
         rect = self.scene.rect
         order = np.argsort(container, kind="stable")
         container = container[order]
         local = among(pieces.some(order), container, rect, self._slot)
         coarse = self._touched is not None
-        for some in _split(container):
-            whole, rows = int(container[some[0]]), slice(int(some[0]), int(some[-1]) + 1)
+        # where its border is shut, what leaves a container is led apart from what stays
+        apart = np.isin(container, list(self._shut)) & (local.q >= 0)
+        for rows in _split(2 * container + apart):
+            whole = int(container[rows[0]])
             if whole < 0:
                 points, corners, lost = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows), coarse)
             else:
                 held = np.concatenate((rect[self._inside(whole)], rect[[whole]]))
-                shut = self._shut.get(whole, []) if pieces.q[order[rows.start]] < 0 else []
+                shut = [] if apart[rows[0]] else self._shut.get(whole, [])
                 if shut:
                     held = _with_sills(held, sorted(shut))
                 held[:, :2] -= rect[whole, :2]
@@ -354,8 +336,7 @@ class _Router:
                     points = np.clip(points, 0.0, rect[whole, 2:])
                 points = points + rect[whole, :2]
             self._lost += order[rows][list(lost)].tolist()
-            for n, way, count in zip(order[rows].tolist(), points, corners.tolist(), strict=True):
-                yield n, way[:count]
+            yield order[rows], points, corners
 
     def _inside(self, container: int) -> Int:
         first, last = np.searchsorted(self._parents, [container, container + 1])
@@ -500,13 +481,43 @@ def dependent(scene: Terrain, stirred: Bool) -> Int:
         stirred[place[found[link]]] = True
 
 
-def _together(tails: tuple[list[list[Float]], list[list[Float]]], found: list[list[Float]]) -> Float:
-    """The pieces of each connection as one way from a to b."""
-    whole: list[Float] = []
-    for head, middle, tail in zip(tails[0], found, tails[1], strict=True):
-        parts = [*head, *middle, *(part[::-1] for part in tail[::-1])]
-        whole.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
-    many = np.array([len(way) for way in whole])
-    ways = np.repeat(np.stack([way[-1] for way in whole])[:, None], int(many.max()), axis=1)
-    ways[np.arange(ways.shape[1]) < many[:, None]] = np.concatenate(whole)
-    return tidied(ways)[0]
+class _Parts:
+    """Parts of ways, gathered container by container: from a outwards, between both containers, and inwards to b."""
+
+    def __init__(self) -> None:
+        self._row: list[Int] = []
+        self._rank: list[Int] = []
+        self._count: list[Int] = []
+        self._points: list[Float] = []
+
+    def add(self, row: Int, rank: Int, end: Int, points: Float, corners: Int) -> None:
+        """Parts of links.
+
+        Parameters
+        ----------
+        rank : (p,) order along the way among those at the same end
+        end : (p,) 0 where it leads out of a container at a, 1 at b, −1 between the two
+        points : (p, v, 2)
+        corners : (p,) how many points each has
+        """
+        number = np.arange(points.shape[1])
+        back = np.where(end[:, None] == 1, corners[:, None] - 1 - number, number)
+        points = np.take_along_axis(points, np.maximum(back, 0)[..., None], axis=1)
+        place = np.where(end == 0, 0, np.where(end == 1, 2, 1))
+        self._row.append(row)
+        self._rank.append(place * _DEEP + rank)
+        self._count.append(corners)
+        self._points.append(points[number < corners[:, None]])
+
+    def together(self, k: int) -> Float:
+        """The parts of each way one after another, the last point repeated. : (k, v, 2)"""
+        row, rank, count = (np.concatenate(part) for part in (self._row, self._rank, self._count))
+        order = np.lexsort((rank, row))
+        first = np.concatenate(([0], count.cumsum()[:-1]))[order]
+        count = count[order]
+        before = np.concatenate(([0], count.cumsum()[:-1]))
+        points = np.concatenate(self._points)[np.repeat(first - before, count) + np.arange(int(count.sum()))]
+        many = np.bincount(row[order], weights=count, minlength=k).astype(np.int64)
+        ways = np.repeat(points[many.cumsum() - 1][:, None], int(many.max()), axis=1)
+        ways[np.arange(ways.shape[1]) < many[:, None]] = points
+        return ways

@@ -20,11 +20,12 @@ State = tuple[int, int, int]
 #: what a bend costs, scene units of length
 BEND: Final = 50.0
 #: what crossing another link costs, scene units of length
-_CROSSING: Final = 200.0
+CROSSING: Final = 600.0
 #: the search gives up after so many cells
 _MOST: Final = 30_000
 #: columns and rows a step to each side goes
 STEPS: Final = {LEFT: (-1, 0), TOP: (0, -1), RIGHT: (1, 0), BOTTOM: (0, 1)}
+_TURNS: Final = {LEFT: (TOP, BOTTOM), TOP: (LEFT, RIGHT), RIGHT: (TOP, BOTTOM), BOTTOM: (LEFT, RIGHT)}
 OPPOSITE: Final = {LEFT: RIGHT, TOP: BOTTOM, RIGHT: LEFT, BOTTOM: TOP}
 
 
@@ -35,23 +36,27 @@ def shortest_way(
     end: tuple[float, float],
     enter: int,
     others: tuple[Int, Int] | None = None,
+    along: bool = False,
 ) -> Float:
     """Points from one port to another, leaving and entering boxes at right angles to some sides. : (v, 2), or (0, 2)
 
     Parameters
     ----------
+    along
+        Whether it may end anywhere along the side it enters at.
     others : (c, r), (c, r)
         How many upright and how many level pieces of other links run through each cell, to be crossed rarely.
     """
     upright, level = (None, None) if others is None else (others[0].tolist(), others[1].tolist())
     first, goal = cell_at(grid, start, leave), cell_at(grid, end, enter)
-    if grid.taken[first] or grid.taken[goal]:
+    if grid.taken[first] or (grid.taken[goal] and not along):
         return np.empty((0, 2))
     xs, ys = (grid.xs[:-1] + grid.xs[1:]) / 2, (grid.ys[:-1] + grid.ys[1:]) / 2
     xs[first[0]] = start[0] if leave in (TOP, BOTTOM) else xs[first[0]]
     ys[first[1]] = start[1] if leave in (LEFT, RIGHT) else ys[first[1]]
-    at_x, at_y = xs.tolist(), ys.tolist()
+    at_x, at_y, taken = xs.tolist(), ys.tolist(), grid.taken.tolist()
     last = OPPOSITE[enter]  # the direction of travel when the way ends
+    across = 1 if enter in (TOP, BOTTOM) else 0
     best: dict[State, float] = {(*first, leave): 0.0}
     before: dict[State, State] = {}
     todo = [(0.0, 0.0, (*first, leave))]
@@ -60,34 +65,35 @@ def shortest_way(
         if cost > best[state]:
             continue
         i, j, heading = state
-        if (i, j) == goal and heading == last:
+        if heading == last and ((i, j) == goal or (along and (i, j)[across] == goal[across])):
+            if along:
+                end = (at_x[i], end[1]) if across else (end[0], at_y[j])
             return _points(state, before, at_x, at_y, start, end, leave, enter)
-        for new, more in steps(state, grid.taken, at_x, at_y):
-            if upright is not None and level is not None and new[2] == heading:
-                more += _CROSSING * (upright if heading in (LEFT, RIGHT) else level)[new[0]][new[1]]
+        for new, more in steps(state, taken, at_x, at_y):
+            if upright is not None and level is not None:
+                more += CROSSING * (upright if new[2] in (LEFT, RIGHT) else level)[new[0]][new[1]]
             reached = cost + more
             if reached < best.get(new, np.inf):
                 best[new], before[new] = reached, state
-                rest = abs(at_x[new[0]] - end[0]) + abs(at_y[new[1]] - end[1])
+                far = abs(at_x[new[0]] - end[0]), abs(at_y[new[1]] - end[1])
+                rest = far[across] if along else far[0] + far[1]
+                ahead = new[2] == last and (along or new[1 - across] == goal[1 - across])
+                rest += 0.0 if ahead else BEND if new[2] % 2 != last % 2 else 2 * BEND
                 heapq.heappush(todo, (reached + rest, reached, new))
     return np.empty((0, 2))
 
 
 def steps(
-    state: State, taken: npt.NDArray[np.bool_], xs: Sequence[float], ys: Sequence[float]
+    state: State, taken: Sequence[Sequence[bool]], xs: Sequence[float], ys: Sequence[float]
 ) -> list[tuple[State, float]]:
     """What can be done next and what it costs [scene units]: to turn to a side, or to go on to the next free cell."""
     i, j, heading = state
-    found: list[tuple[State, float]] = []
-    for turn, (di, dj) in STEPS.items():
-        if turn == OPPOSITE[heading]:
-            continue
-        if turn != heading:
-            found.append(((i, j, turn), BEND))
-            continue
-        ni, nj = i + di, j + dj
-        if 0 <= ni < taken.shape[0] and 0 <= nj < taken.shape[1] and not taken[ni, nj]:
-            found.append(((ni, nj, turn), abs(xs[ni] - xs[i]) + abs(ys[nj] - ys[j])))
+    one, other = _TURNS[heading]
+    found: list[tuple[State, float]] = [((i, j, one), BEND), ((i, j, other), BEND)]
+    di, dj = STEPS[heading]
+    ni, nj = i + di, j + dj
+    if 0 <= ni < len(taken) and 0 <= nj < len(taken[0]) and not taken[ni][nj]:
+        found.append(((ni, nj, heading), abs(xs[ni] - xs[i]) + abs(ys[nj] - ys[j])))
     return found
 
 

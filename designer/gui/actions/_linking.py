@@ -36,8 +36,8 @@ def connect_to(window: Window) -> None:
     near = np.abs(middle[cards] - middle[anchors].mean(axis=0)).sum(axis=1)
     found: list[PaletteEntry] = []
     for box in cards[near.argsort(kind="stable")][:_MOST].tolist():
-        offer = tool.offer_for(box) if tool.fits(box) else None
-        if offer is not None and offer.edit is not None:
+        offer = tool.offer_for(box)
+        if offer.edit is not None:
             above = int(geometry.parent[box])
             where = geometry.label(above) if above >= 0 else geometry.detail(box)
             hint = offer.note or f"{link_kinds()[offer.kinds[0]].title}   {geometry.address(box)[1].id}"

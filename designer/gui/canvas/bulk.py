@@ -26,7 +26,7 @@ from designer.fields import amount
 from designer.gui.canvas.editing import Offer, link_values
 from designer.gui.canvas.together import Together
 from designer.gui.viewmodels.cables import is_cable
-from designer.memo import Memo
+from designer.memo import Memo, memo
 from designer.units import format_line_rate
 
 #: ids are at most so long
@@ -74,6 +74,8 @@ class _Plan:
     cables: int = 0
     left: int = 0
     why: str = ""
+    #: by kind and type of a NIC and the path of what it is joined to, the kind of cable
+    known: dict[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
 
 
 def holds_nics(geometry: Geometry, box: int) -> bool:
@@ -225,6 +227,19 @@ def _goals(geometry: Geometry, target: int) -> list[tuple[str, Part]] | str:
     return [(thing.id, thing)]
 
 
+def _is_plain(block: Block, end: NicEnd) -> bool:
+    """True if a NIC is as its type says and no cable hangs at it."""
+    return not end.many and "/" not in end.path and not end.part.overrides and end.path not in _cabled(block)
+
+
+@memo(most=4)
+def _cabled(block: Block) -> frozenset[str]:
+    """Paths of what cables hang at."""
+    ends = {end for link in block.links.values() if is_cable(link.kind) for end in (link.a, link.b)}
+    # a wiring may hang at anything of the block
+    return frozenset(ends | set(block.parts)) if block.wirings else frozenset(ends)
+
+
 @lru_cache(maxsize=256)
 def _fitting(kind: str, other: str) -> tuple[str, ...]:
     return fitting_links(kind, other)
@@ -236,8 +251,14 @@ def _join(design: Design, block: Block, within: Address, end: NicEnd, goal: tupl
         plan.left += end.replicas
         plan.why = plan.why or f"a {part.label} takes no cables"
         return
-    verdict = can_connect(design, end.shown, path, within=within)
+    # NICs of one type that nothing hangs at yet take the same kind: only whether it still fits is asked again
+    same = (end.part.kind, end.part.type, path) if _is_plain(block, end) else None
+    verdict = can_connect(design, end.shown, path, plan.known.get(same) if same else None, within)
+    if not verdict.ok and same in plan.known:
+        verdict = can_connect(design, end.shown, path, within=within)
     kind = next((k for k in verdict.kinds if is_cable(k)), None)
+    if same is not None and kind is not None:
+        plan.known[same] = kind
     if kind is None:
         plan.left += end.replicas
         plan.why = plan.why or verdict.reason or f"a {part.label} takes no cables"

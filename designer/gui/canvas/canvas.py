@@ -264,7 +264,7 @@ class Canvas(ResultsView):
             return self.make(offer.edit, select_new=True)
         picked = (() if container is None else geometry.content_address(container), Ref("parts", part.id))
         linked = Linked(picked, wanted.sources, geometry.opened)
-        return self.make(Together((offer.edit, linked), f"Add {part.id}"), select_new=True)
+        return self.make(Together((offer.edit, linked), f"Add {part.label}"), select_new=True)
 
     def free_point(self, width: float = 208.0, height: float = 80.0) -> tuple[float, float]:
         """Where the middle of something so large may stand."""

@@ -16,7 +16,7 @@ from designer.design.edits.placement import Place
 from designer.design.edits.structure import InsertIntoLink
 from designer.design.edits.wirings import AddWirings
 from designer.design.geometry import Geometry, lay_out
-from designer.design.ids import next_id
+from designer.design.ids import next_id, split_number
 from designer.design.legality import can_connect, can_contain, can_move_into, free_ports
 from designer.design.query import links_of, roots
 from designer.gui.canvas.together import Together
@@ -31,6 +31,8 @@ _ALIKE: Final = 0.99
 _SLOT: Final = 16
 #: ids are at most so long
 _LONGEST: Final = 180
+#: kinds whose parts are called by a shorter word than the kind
+_CALLED: Final = {"switch": "Switch", "numa": "NUMA"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,13 +294,31 @@ def new_part(
 ) -> Part:
     """A part with a fresh id, its middle or corner at a position relative to its container."""
     block = block_at(design, within)
+    part_id = next_id(block.parts, f"{kind}0")
     return Part(
-        id=next_id(block.parts, f"{kind}0"),
+        id=part_id,
+        name=_name_of(block, kind, part_id),
         kind=kind,
         type=part_type.id if part_type is not None else "",
         parent=parent,
         position=Position(x=at[0], y=at[1]),
     )
+
+
+def _name_of(block: Block, kind: str, part_id: str) -> str:
+    """What a new part is called: its kind and number, as templates call theirs; nothing where its like have no names
+    either, as in what was read from a machine.
+    """
+    alike = [part for part in block.parts.values() if part.kind == kind]
+    known = part_kinds().get(kind)
+    if known is None or (alike and not any(part.name for part in alike)):
+        return ""
+    taken = {part.label for part in block.parts.values()}
+    number = int(split_number(part_id)[1] or 0)
+    title = _CALLED.get(kind, known.title)
+    while f"{title} {number}" in taken:
+        number += 1
+    return f"{title} {number}"
 
 
 def insert(geometry: Geometry, connection: int, kind: str, part_type: PartType | None, x: float, y: float) -> Offer:

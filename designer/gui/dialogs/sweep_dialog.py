@@ -56,7 +56,7 @@ class ValueRow(QWidget):
         self.value.setMinimumContentsLength(16)
         self.range = QLineEdit()
         self.range.setAccessibleName(f"{name}: values")
-        self.range.setPlaceholderText("64, 128, 256  or  32..1024*2  or  1..8+1")
+        self.range.setPlaceholderText("64, 128 or 32..1024*2")
         self.range.setToolTip(
             plain("A list: 64, 128, 256\nA factor: 32..1024*2\nA step: 1 GB..8 GB+1 GB\nSo many: 100 Gb/s..800 Gb/s:8")
         )

@@ -10,8 +10,8 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QIcon, QShowEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QIcon, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from designer.gui.session import Session
@@ -77,7 +77,15 @@ def panel_kinds() -> tuple[PanelKind, ...]:
 
 
 class Panel(QWidget):
-    """Base of the panels. Sub-classes give ``watch`` and ``refresh``."""
+    """Base of the panels. Sub-classes give ``watch`` and ``refresh``.
+
+    Signals
+    -------
+    canvas_wanted
+        Esc: the keys go back to the canvas.
+    """
+
+    canvas_wanted = Signal()
 
     #: True if a panel was redrawn in this turn of the event loop
     _taken: ClassVar = False
@@ -187,6 +195,13 @@ class Panel(QWidget):
         self.redraws += 1
         self.refresh()
         self._take_turn()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc that nothing in the panel has a use for leaves it."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.canvas_wanted.emit()
+        else:
+            super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Redraw what became old while hidden."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtGui import QDrag, QFontMetrics, QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -29,9 +29,25 @@ _HEAD_AIR = 14
 _WORD = 200
 
 
+class _Tree(QTreeView):
+    def startDrag(self, actions: Qt.DropAction) -> None:
+        """Only the icon goes with the pointer: a whole row would hide the drawing it is to be dropped on."""
+        data = self.model().mimeData(self.selectedIndexes())
+        if not data.formats():
+            return
+        drag = QDrag(self)
+        drag.setMimeData(data)
+        icon = self.currentIndex().data(Qt.ItemDataRole.DecorationRole)
+        if isinstance(icon, QIcon):
+            drag.setPixmap(icon.pixmap(self.iconSize() if self.iconSize().isValid() else QSize(16, 16)))
+            # beside the pointer, where its tip is not
+            drag.setHotSpot(QPoint(-10, 20))
+        drag.exec(actions, Qt.DropAction.CopyAction)
+
+
 def make_tree(name: str, theme: Theme) -> QTreeView:
     """A tree without heads."""
-    tree = QTreeView()
+    tree = _Tree()
     tree.setHeaderHidden(True)
     tree.setUniformRowHeights(True)
     tree.setAccessibleName(name)

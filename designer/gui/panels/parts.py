@@ -27,12 +27,9 @@ class PartsPanel(Panel):
     -------
     insert_requested : ``str, str``
         ``part`` or ``template``, and its id.
-    left
-        Esc was pressed: the keys should go back to the canvas.
     """
 
     insert_requested = Signal(str, str)
-    left = Signal()
 
     def __init__(
         self, theme: Theme, settings: Settings, find_icon: Callable[[str], QIcon | None], parent: QWidget | None = None
@@ -156,7 +153,7 @@ class PartsPanel(Panel):
                 self._mark(self._key(self.tree.currentIndex()))
                 return True
             if event.key() == Qt.Key.Key_Escape:
-                self.left.emit()
+                self.canvas_wanted.emit()
                 return True
             if watched is self.search and event.key() == Qt.Key.Key_Down:
                 self.tree.setFocus()

@@ -19,6 +19,7 @@ from designer.gui.theme import Theme
 _ON_A_THING: Final = (
     "edit.connect",
     "edit.connect_to",
+    "edit.rename",
     "edit.replace_type",
     "edit.select_similar",
     "edit.tidy",

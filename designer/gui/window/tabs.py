@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,26 @@ if TYPE_CHECKING:
 _CLOSE_ICON: Final = QSize(12, 12)
 #: a tab names so many letters of a title
 _LONGEST: Final = 48
+#: what tells two designs of one name apart
+_NUMBER: Final = re.compile(r" \(\d+\)$")
+
+
+def cut_apart(names: Sequence[str]) -> list[str]:
+    """Names cut to the letters of a tab: at the end, but before a number in brackets; in the middle, where two that
+    differ would read alike.
+    """
+
+    def cut(name: str) -> str:
+        tail = _NUMBER.search(name)
+        end = tail[0] if tail is not None else ""
+        return name if len(name) <= _LONGEST else name[: _LONGEST - 1 - len(end)].rstrip() + "…" + end
+
+    found = [cut(name) for name in names]
+    alike = {text for text in found if len({name for name, own in zip(names, found, strict=True) if own == text}) > 1}
+    half = _LONGEST // 2
+    return [
+        f"{name[: half - 1]}…{name[-half:]}" if text in alike else text for name, text in zip(names, found, strict=True)
+    ]
 
 
 class Tabs:
@@ -122,11 +143,10 @@ class Tabs:
 
     def retitle(self, names: Mapping[Document, str]) -> None:
         """Name every tab, with a dot where something is not saved."""
+        cut = cut_apart([in_one_line(names.get(document, document.session.title)) for document in self.order])
         for at, document in enumerate(self.order):
             session = document.session
-            name = in_one_line(names.get(document, session.title))
-            name = (name if len(name) <= _LONGEST else name[: _LONGEST - 1].rstrip() + "…").replace("&", "&&")
-            text = ("● " if session.modified else "") + name
+            text = ("● " if session.modified else "") + cut[at].replace("&", "&&")
             if text != self.bar.tabText(at):
                 self.bar.setTabText(at, text)
             self.bar.setTabToolTip(at, plain(str(session.file or "not saved yet")))

@@ -569,6 +569,18 @@ def test_copies_in_rows_and_columns(make: Make) -> None:
     assert len(spots) == 6
 
 
+def test_a_new_part_is_called_as_its_like(make: Make) -> None:
+    named = {f"gpu{i}": Part(id=f"gpu{i}", kind="gpu", name=f"GPU {i}") for i in range(2)}
+    unnamed = {"nic0": Part(id="nic0", kind="nic")}
+    bench = make(Design(name="d", parts={**named, **unnamed}))
+    for kind in ("gpu", "nic", "switch", "switch"):
+        assert bench.canvas.add_part(kind)
+    called = {p.id: p.label for p in bench.session.design.parts.values()}
+    assert called["gpu2"] == "GPU 2"
+    assert called["nic1"] == "nic1", "as what was read from a machine"
+    assert (called["switch0"], called["switch1"]) == ("Switch 0", "Switch 1")
+
+
 def test_copies_of_a_typed_number_cover_nothing(make: Make) -> None:
     bench = make(free_pair())
     bench.select("nic0")

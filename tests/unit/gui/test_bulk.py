@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from designer.catalog.loader import load_catalog
 from designer.design.address import Ref
-from designer.design.document import Design
+from designer.design.document import Design, Link
+from designer.design.edits.links import AddLinks
 from designer.design.elaborate import elaborate
 from designer.design.geometry import Geometry, lay_out
 from designer.design.port_usage import overfull
+from designer.gui.canvas import bulk
 from designer.gui.canvas.adding import add, item_of
 from designer.gui.canvas.bulk import NicRule, connect_all, rules_of
 from designer.interchange.templates import open_design
@@ -45,6 +49,31 @@ def test_two_servers_are_connected_by_all_their_nics() -> None:
     again = connect_all(lay_out(made), servers, switch, NicRule.BESIDE)
     assert again.edit is None
     assert "in use" in again.reason
+
+
+@pytest.mark.parametrize("switch", ["switch/nvidia/qm8700", "switch/nvidia/sn2700", "switch/nvidia/qm9700"])
+def test_nics_of_one_type_are_asked_together_and_get_what_each_alone_gets(
+    monkeypatch: pytest.MonkeyPatch, switch: str
+) -> None:
+    """Also where cables hang at some, and where one is not as its type says."""
+    design, _, _, _ = pair(3, switch)
+    joined = AddLinks((Link(id="x", a="nic2", b="switch0", kind="infiniband"),)).apply(design)
+    parts = {**joined.parts, "nic1": joined.parts["nic1"].model_copy(update={"type": "nic/nvidia/connectx-5"})}
+    mixed = joined.model_copy(update={"parts": parts})
+    for one in (design, joined, mixed):
+        geometry = lay_out(one)
+        boxes = {p.id: geometry.box_of((), Ref("parts", p.id)) for p in one.parts.values()}
+        servers = [box for name, box in boxes.items() if one.parts[name].kind == "server" and box is not None]
+        target = boxes["switch0"]
+        assert target is not None
+        quick = connect_all(geometry, servers, target)
+        with monkeypatch.context() as patched:
+            patched.setattr(bulk, "_is_plain", lambda block, end: False)
+            slow = connect_all(geometry, servers, target)
+        assert (quick.note, quick.reason, quick.kinds) == (slow.note, slow.reason, slow.kinds)
+        assert (quick.edit is None) == (slow.edit is None)
+        if quick.edit is not None and slow.edit is not None:
+            assert quick.edit.apply(one).links == slow.edit.apply(one).links
 
 
 def test_rules_choose_among_nics() -> None:

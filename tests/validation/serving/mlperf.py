@@ -2,7 +2,7 @@
 
 Systems of H100 and H200 SXM under TensorRT-LLM, of a release the results do not name, at the mean lengths of each
 benchmark, evenly from none to twice as much. The rows are read beside the checkout; none is fitted. Submitters tune
-what a release leaves alone.
+what a release leaves alone; how they lay out the largest model and fill its steps is told by their configurations.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import median
 from typing import Final
@@ -30,16 +30,34 @@ from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.validation.serving.runs import DEVICES, LINK, folder
 
-#: mean tokens in and out of each benchmark; of Mixtral the prompts are assumed
+#: mean tokens in and out of each benchmark; prompts of Mixtral are the mean of the sample its reference code prints of
+#: two of its three equal parts (662 and 139 tokens) and, of the third, of the benchmark of Llama 2 (294)
 LOADS: Final[Mapping[str, tuple[str, int, int]]] = {
     "llama2-70b": ("llama-2-70b", 294, 290),
     "llama3.1-8b": ("llama-3-8b", 870, 128),
     "llama3.1-405b": ("llama-3-405b", 9428, 684),
-    "mixtral-8x7b": ("mixtral-8x7b", 250, 146),
+    "mixtral-8x7b": ("mixtral-8x7b", 365, 146),
 }
 SYSTEMS: Final = {"H100-SXM": "h100_sxm", "H200-SXM": "h200_sxm"}
-#: devices of a replica that share heads, and stages: the fewest that hold the weights, as stages where one is too small
-WIDTHS: Final = {"llama-3-405b": (8, 1), ("llama-2-70b", "h100_sxm"): (1, 2)}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Devices that share heads, stages, and where told: tokens of a step of a stage, and requests at once."""
+
+    tensor: int = 1
+    stages: int = 1
+    budget: int = 0
+    slots: int = 0
+
+
+#: the fewest that hold the weights, as stages where one is too small; of the largest model what the configurations of
+#: these systems say, which split prompts and admit as many requests as fit
+LAYOUTS: Final[Mapping[tuple[str, str], Layout]] = {
+    ("llama-2-70b", "h100_sxm"): Layout(stages=2),
+    ("llama-3-405b", "h100_sxm"): Layout(8, 1, 2560, 64),
+    ("llama-3-405b", "h200_sxm"): Layout(4, 2, 1536, 512),
+}
 #: requests that are enough for a steady rate
 ENOUGH: Final = 12000
 
@@ -76,7 +94,8 @@ def results() -> Sequence[Result]:
 @cache
 def rate_of(name: str, system: str, prompt: int, output: int) -> float:
     """Output tokens a second of one accelerator [1/s]."""
-    tensor, stages = WIDTHS.get((name, system), WIDTHS.get(name, (1, 1)))
+    layout = LAYOUTS.get((name, system), Layout())
+    tensor, stages = layout.tensor, layout.stages
     chosen, device, shape = release("tensorrt-llm").release, DEVICES[system], model(name)
     assert isinstance(shape, TransformerShape)
     fp8, split = number_format("fp8"), Split(tensor, pipeline=stages)
@@ -84,6 +103,10 @@ def rate_of(name: str, system: str, prompt: int, output: int) -> float:
     steps = StepTime(shape, device, split, fp8, fp8, chosen.overheads, joins)
     held = weights_size(shape, fp8, tensor, pipeline=stages)
     how = chosen.scheduling
+    if layout.budget:
+        # stages work on batches of their own, each as large
+        budget = layout.budget * stages
+        how = replace(how, budget=budget, slots=layout.slots, chunked=True, reserve=0.0)
     room = kv_room(device.memory, how.memory_share, held, split.devices, bool(shape.experts))
     capacity = memory_capacity(room, kv_size(shape, tensor, fp8.size.value).token / stages)
     draw = random.Random(ENOUGH)

@@ -54,6 +54,8 @@ DEVICES: Final[Mapping[str, Device]] = {
     "h200_sxm": Device("H200 SXM", _FLOPS, 4.8e12, 143771 * 2.0**20, 132),
 }
 LINK: Final = 450e9
+#: tokens of a step beyond one prompt and one for each client that the tool of the sweeps asks for
+SPARE: Final = 500
 ENGINES: Final = {"vllm": "vllm", "sglang": "sglang", "trtllm": "tensorrt-llm"}
 MODELS: Final = {
     "8B": "llama-3-8b",
@@ -72,8 +74,6 @@ class Client:
     ----------
     waves
         Requests over clients.
-    dropped
-        First waves that are left out of the means.
     spread
         Lengths are uniform from this share of the nominal ones; 1: fixed.
     jitter
@@ -85,7 +85,6 @@ class Client:
     """
 
     waves: int = 10
-    dropped: int = 0
     spread: float = 0.8
     jitter: float = 0.0
     extra: int = 0
@@ -145,18 +144,15 @@ def _row(x: Mapping[str, str]) -> Row | None:
         return None
     source = x["silicon_data_source"]
     dump = "db-dump" in source or ("2026" in source.split(";")[0] and "csv; model" in source)
-    if dump:
-        client = Client()
-    else:
-        client = Client(6, 2, 1.0, 0.0 if engine == "sglang" else 3.0)
+    client = Client() if dump else Client(spread=1.0)
     changes: dict[str, object] = {}
     weights = "mxfp4" if name == "gpt-oss-120b" else x["precision"] or "bf16"
     cache_format = "bf16"
     if engine == "tensorrt-llm":
         cache_format = "fp8" if weights == "fp8" else "bf16"
-        changes["chunked"] = not dump
-    if engine == "sglang" and not dump:
-        changes["budget"] = 16384
+    if not dump:
+        # what the tool of these sweeps asks of an engine and its client: see the README
+        changes["budget"] = 16384 if engine == "sglang" else clients + int(x["isl"]) + SPARE
     # what the launch scripts of these runs say: see the README
     if dump and name == "deepseek-v3":
         client = Client(held=9)
@@ -246,8 +242,7 @@ def predicted(
     how = replace(chosen.scheduling, **row.changes)  # pyright: ignore[reportArgumentType]
     timed = Drafted(steps, row.drafts, draft(DRAFT)) if row.drafts else steps
     run = run_requests(timed, Requests(prompt, output, clients=clients), how, capacity, chosen.overheads.path)
-    first = row.client.dropped * clients
-    ttft, tpot = float(run.ttft[first:].mean()), float(run.tpot[first:].mean())
+    ttft, tpot = float(run.ttft.mean()), float(run.tpot.mean())
     late = min(row.client.held, row.output - 1) * tpot
     return ttft + late, tpot - late / max(1, row.output - 1)
 

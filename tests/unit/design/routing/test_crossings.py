@@ -1,4 +1,4 @@
-"""Links cross at most 1.2 times as often as those of libavoid, on every template; where not, no oftener than told."""
+"""Links cross at most 1.2 times as often as those of libavoid, on every template; in all far less."""
 
 from __future__ import annotations
 
@@ -23,12 +23,9 @@ def test_links_cross_hardly_oftener_than_those_of_libavoid(name: str) -> None:
     geometry = lay_out(open_design(name))
     if geometry.n_connections != THEIRS[name]["links"]:
         pytest.skip("the template has changed since the figures were made")
-    ours = crossings(geometry.connection_route)
-    assert ours <= max(MOST * THEIRS[name]["crossings"], TOLD["over"].get(name, 0))
+    assert crossings(geometry.connection_route) <= MOST * THEIRS[name]["crossings"]
 
 
-def test_in_all_they_cross_far_less_and_few_templates_are_over() -> None:
-    assert len(TOLD["over"]) * 10 <= len(THEIRS)
-    assert sum(TOLD["over"].values()) <= 46
+def test_in_all_they_cross_far_less() -> None:
     total = sum(crossings(lay_out(open_design(name)).connection_route) for name in THEIRS)
-    assert total <= MOST * sum(t["crossings"] for t in THEIRS.values()) / 10
+    assert total <= sum(t["crossings"] for t in THEIRS.values()) / 15

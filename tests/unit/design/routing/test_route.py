@@ -25,7 +25,7 @@ from designer.interchange.templates import open_design
 from designer.resources import templates
 from tests.designs import one_server, one_unit
 from tests.real import real_files
-from tests.ways import crossings, over_any, over_boxes
+from tests.ways import crossings, over_any, over_boxes, upon
 
 TEMPLATES = sorted(templates().glob("*.design.json"))
 #: pictures up to so many boxes are looked at whole
@@ -49,6 +49,13 @@ def check(design: Design) -> None:
 @pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
 def test_no_link_of_a_template_runs_over_a_box(file: Path) -> None:
     check(open_design(file))
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
+def test_no_link_of_a_template_lies_upon_another(file: Path) -> None:
+    geometry = lay_out(open_design(file))
+    if len(geometry) <= MOST:
+        assert not upon(geometry.connection_route, geometry.connection_kind)
 
 
 @pytest.mark.parametrize(
