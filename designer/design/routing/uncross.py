@@ -24,6 +24,8 @@ Bool = npt.NDArray[np.bool_]
 MOST_UNCROSSED: Final = 240
 _MOST_CELLS: Final = 6000
 _LED: Final = 4
+#: where links cross so many times each, a few led elsewhere change little
+_HOPELESS: Final = 2
 #: so many changes are tried
 _TRIED: Final = 24
 #: so many pairs that cross change places in one round
@@ -84,7 +86,7 @@ class Laid(NamedTuple):
 def uncrossed(field: Field, plain: Float) -> Laid:
     """Ways set apart, changed as long as that saves crossings."""
     now = _laid(field, plain)
-    if len(plain) > MOST_UNCROSSED:
+    if len(plain) > MOST_UNCROSSED or now.places > _HOPELESS * len(plain):
         return now
     left = _TRIED
     while now.places and left:
