@@ -258,9 +258,9 @@ class StepTime:
         """What grouped products take longer where multiprocessors are quicker than those that were measured [1]."""
         shape = self.shape
         longer = self._half_length(runs, runs in ("fp8", "int8", "fp4")) - self.device.kernels.inner
-        first, last = (2 / 3, 1 / 3) if shape.gated else (1 / 2, 1 / 2)
+        before = 2 if shape.gated else 1
         whole = self.split.tensor * self.split.data / self.split.expert
-        return 1 + longer * (first / shape.hidden + last * whole / shape.expert_ffn)
+        return 1 + longer * (before / shape.hidden + whole / shape.expert_ffn) / (before + 1)
 
     def _imbalance(self, tokens: float) -> float:
         return expert_imbalance(self.shape.experts, self.shape.experts_per_token, tokens, self.split.expert)

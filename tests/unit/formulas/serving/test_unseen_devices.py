@@ -111,7 +111,7 @@ def test_a_multiprocessor_twice_as_quick_loses_half_at_twice_the_length() -> Non
 
 
 def test_a_factor_that_shortens_prompts_reads_no_weights_faster() -> None:
-    """64 tokens of Llama 3 8B in 16 bit on H100: 6.98 G weights of 2 B at .857 of 3.35 TB/s take 4.86 ms whatever it is."""
+    """64 tokens of Llama 3 8B in 16 bit on H100: 6.98 G weights of 2 B at .857 of 3.35 TB/s: 4.86 ms in any case."""
     device = Device("H100", {"bf16": 989e12}, 3.35e12, 80e9, 132)
     shape, half = model("llama-3-8b"), number_format("bf16")
     assert isinstance(shape, TransformerShape)
