@@ -170,6 +170,7 @@ MIG-SLOWED             warning        A machine is slowed down while it moves
 MIG-STAYS              error,warning  A machine cannot move
 MIGRATE-FELT           info           Users of a served model feel the move of its machine
 MIGRATE-STAYS          warning        A machine stays where it is
+MODEL-ASSUMED          warning        What a model's configuration does not say was taken for granted
 NVLINK-MISSING         warning        A GPU has fewer NVLinks than its twin
 POOL-FULL              warning        Jobs come faster than they are done
 POOL-REST              info           Some accelerators are left out of the pools

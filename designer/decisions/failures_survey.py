@@ -23,6 +23,7 @@ from designer.decisions.failures_network import Damage, damage, deleted, idle, r
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError, Cancelled, DesignerError, NothingNamed
 from designer.findings import Severity
+from designer.memo import forget
 from designer.units import format_quantity
 from designer.workload.kind import workload_kinds
 
@@ -33,6 +34,8 @@ Progress = Callable[[float, str], None]
 _SAME: Final = 1e-9
 #: accelerators and hosts that look alike differ by their place among the ranks: so many of each class are tried
 _PROBES: Final = 2
+#: objects that each function keeps answers about between failures of a large design
+_KEPT_LIMIT: Final = 1
 #: of designs of more parts what holds them back after a failure is not told
 EXPLAINED_LIMIT: Final = 20_000
 
@@ -243,6 +246,9 @@ class Survivor:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._after(found)
+            if self._brief:
+                # what is known of a large network that a failure left is of no use to the next failure
+                forget(_KEPT_LIMIT)
         return replace(known, stranded=found.stranded)
 
     def _after(self, found: Damage) -> After:

@@ -234,10 +234,11 @@ def part_boxes(net: Netlist, boxes: Boxes, every_member: bool = False) -> Int:
         if opened is None:
             found[first:stop] = boxes.own.get(Ref("groups", group.id), -1)
             continue
-        for member in _members_shown(group, opened.member, every_member):
-            start = int(group.part_start[member])
-            inner = part_boxes(group.net(member), opened.boxes, every_member)
-            found[start : start + len(inner)] = np.where(inner >= 0, inner + opened.box + 1, -1)
+        members = _members_shown(group, opened.member, every_member)
+        if len(members):
+            inner = part_boxes(group.net(int(members[0])), opened.boxes, every_member)
+            inner = np.where(inner >= 0, inner + opened.box + 1, -1)
+            found[group.part_start[members][:, None] + np.arange(len(inner))] = inner
     return found
 
 
@@ -249,20 +250,22 @@ def open_links(net: Netlist, boxes: Boxes) -> Int:
     found = [np.arange(net.own_links)]
     for group in net.groups:
         opened = boxes.opened.get(group.id)
-        if opened is not None:
-            starts = {
-                member: int(group.link_start[member]) for member in _members_shown(group, opened.member, every=True)
-            }
-            found += [start + open_links(group.net(member), opened.boxes) for member, start in starts.items()]
+        if opened is None:
+            continue
+        members = _members_shown(group, opened.member, every=True)
+        if len(members):
+            inner = open_links(group.net(int(members[0])), opened.boxes)
+            found.append((group.link_start[members][:, None] + inner).ravel())
     found += [np.arange(start, stop) for _, start, stop in net.wirings]
     return np.concatenate(found)
 
 
-def _members_shown(group: GroupNet, member: int | None, every: bool) -> Iterable[int]:
+def _members_shown(group: GroupNet, member: int | None, every: bool) -> Int:
+    """Members that the boxes of an open group stand for, ascending: all of one block, so that one is looked at."""
     if member is not None:
-        return (member,)
+        return np.array([member])
     plain = np.flatnonzero(group.net_of == 0)
-    return plain.tolist() if every else plain[:1].tolist()
+    return plain if every else plain[:1]
 
 
 def _add_wirings(bundles: _Bundles, block: Block, boxes: Boxes, net: Netlist) -> None:

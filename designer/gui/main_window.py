@@ -643,11 +643,17 @@ class MainWindow(QMainWindow):
 
     def say(self, text: str) -> None:
         """Tell something that went well."""
-        self.toasts.say(text)
+        self.toasts.say(self._named(text))
 
     def warn(self, text: str) -> None:
         """Tell something that did not."""
-        self.toasts.say(text, bad=True)
+        self.toasts.say(self._named(text), bad=True)
+
+    def _named(self, text: str) -> str:
+        """A message with hosts and other members of groups as the drawing calls them."""
+        from designer.design.naming import in_names
+
+        return in_names(self.document.session.design, text) if self.document is not None else text
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files and texts can be dropped anywhere."""

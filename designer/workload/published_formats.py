@@ -16,7 +16,7 @@ _TYPES: Final = MappingProxyType(
     {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp16", "float8_e4m3fn": "fp8"}
 )
 #: formats of methods that know only one
-_METHODS: Final = MappingProxyType({"fp8": "fp8", "fbgemm_fp8": "fp8", "mxfp4": "mxfp4", "awq": "int4"})
+_METHODS: Final = MappingProxyType({"fp8": "fp8", "fbgemm_fp8": "fp8", "mxfp4": "mxfp4"})
 #: what modelopt calls its formats
 _ALGORITHMS: Final = MappingProxyType({"FP8": "fp8", "NVFP4": "nvfp4"})
 _INTEGERS: Final = MappingProxyType({4: "int4", 8: "int8"})
@@ -59,7 +59,9 @@ def published_format(quantization: object, dtype: str) -> PublishedFormat:
     >>> published_format(None, "bfloat16").name
     'bf16'
     """
-    if not isinstance(quantization, dict) or not quantization:
+    if quantization and not isinstance(quantization, dict):
+        return PublishedFormat("", f"quantization_config {str(quantization)[:40]!r}")
+    if not quantization:
         return PublishedFormat(_TYPES.get(dtype, ""), f"torch_dtype {dtype}" if dtype else "")
     config = cast("dict[str, object]", quantization)
     method = str(config.get("quant_method") or "unknown")[:40]
@@ -75,7 +77,7 @@ def _quantized(method: str, config: Mapping[str, object]) -> tuple[str, str]:
     if method == "bitsandbytes":
         return _integer(8 if config.get("load_in_8bit") else 4 if config.get("load_in_4bit") else None)
     if method in ("modelopt", "modelopt_fp4"):
-        told = str(config.get("quant_algo") or "")[:20].upper()
+        told = str(config.get("quant_algo") or ("NVFP4" if method == "modelopt_fp4" else ""))[:20].upper()
         return _ALGORITHMS.get(told, ""), f", {told}" if told else ""
     if method == "compressed-tensors":
         return _compressed(config)

@@ -178,6 +178,72 @@ def test_the_first_edit_of_a_member_takes_over_what_the_others_are(benchmark: An
     assert ratio <= 0.2
 
 
+def unlike(design: Design, members: dict[int, Block]) -> Design:
+    """The design with members of its servers made others, by their number."""
+    pods = design.groups["pods"]
+    servers = pods.content.groups["servers"]
+    exceptions = {}
+    for number, own in members.items():
+        pod, server = divmod(number, servers.replicas)
+        content = exceptions.get(pod, pods.content)
+        group = content.groups["servers"]
+        group = group.model_copy(update={"exceptions": {**group.exceptions, server: own}})
+        exceptions[pod] = content.model_copy(update={"groups": {**content.groups, "servers": group}})
+    group = pods.model_copy(update={"exceptions": exceptions})
+    return design.model_copy(update={"groups": {**design.groups, "pods": group}})
+
+
+def test_the_hundredth_member_that_differs_costs_little_more_than_the_first(benchmark: Any) -> None:
+    """What members share is read once, so that an edit does not slow down with those before it (2.1 seen)."""
+    design = open_design("cluster-98304")
+    answered(design)
+    server = design.groups["pods"].content.groups["servers"].content
+    gpu = server.parts["gpu0"]
+    members: dict[int, Block] = {}
+    times: list[float] = []
+    for k in range(96):
+        told = gpu.model_copy(update={"name": f"GPU {k} of another make"})
+        members[127 * k] = server.model_copy(update={"parts": {**server.parts, "gpu0": told}})
+        changed = unlike(design, members)
+        times.append(took(lambda d=changed: answered(d)))
+    early, late = statistics.median(times[1:8]), statistics.median(times[-7:])
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info |= {"ratio": late / early, "milliseconds": 1e3 * late}
+    assert late <= 2.7 * early
+
+
+GROWTH = """
+import pathlib
+from designer.analysis.network import build_network
+from designer.analysis.study import run_workload
+from designer.design.address import Ref
+from designer.design.edits.structure import Delete
+from designer.gui.workers import give_back, share_arena
+from designer.interchange.templates import open_design
+from designer.memo import forget_old, turn
+share_arena()
+design = open_design("cluster-98304")
+for k in range(9):
+    turn()
+    run_workload(build_network(design), design.workloads["all-reduce"], curves=False)
+    design = Delete((Ref("links", "gpu0--nvsw0"),), within=(("pods", k), ("servers", 5 * k))).apply(design)
+    if k in (2, 8):
+        forget_old()
+        give_back()
+        print(int(pathlib.Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]) / 1024)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_memory_of_edits_one_after_the_other_is_bounded(benchmark: Any) -> None:
+    """Servers that lose a link one by one: what is known of the last two designs stays, and nothing of those before."""
+    told = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True).stdout
+    early, late = (float(x) for x in told.split())
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info |= {"ratio": late / early, "megabytes": late}
+    assert late <= 1.15 * early
+
+
 FIRST = """
 import pathlib, time
 import networkx

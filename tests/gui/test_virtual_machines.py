@@ -11,9 +11,11 @@ from designer.design.address import Ref
 from designer.design.document import Design, Part, Position, VirtualMachine, VmDevice
 from designer.design.edits.placement import Place, SetCollapsed
 from designer.design.edits.vms import AddVms, ChangeVms, RemoveVms
+from designer.design.naming import in_names
 from designer.drawing.batches import Labels
 from designer.drawing.compose import compose
-from designer.drawing.compose_virtual_machines import chosen_chips, counts_only, virtual_machines
+from designer.drawing.compose_virtual_machines import _fitting, chosen_chips, counts_only, virtual_machines
+from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level
 from designer.drawing.machines import machines_of
 from designer.drawing.trays import Trays
@@ -22,8 +24,10 @@ from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.tools.move_vm import MoveMachine
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._entry_rows import ValueField
+from designer.gui.panels._widgets import ElidedLink
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.migration import MigrationPanel
+from designer.gui.panels.tables import TablesPanel
 from designer.gui.session import Session
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -148,7 +152,9 @@ def test_a_drop_is_one_step_and_tells_the_migration(user: User) -> None:
     assert user.said[-1] == moved.text
     for word in ("in all", "switch-over", "GPU stun", "bound by"):
         assert word in moved.text
-    assert moved.text in [t.text for t in user.window.toasts.shown]
+    shown = [t.text for t in user.window.toasts.shown]
+    assert in_names(user.session.design, moved.text) in shown
+    assert not any("hosts[" in text for text in shown)
 
 
 def test_undo_brings_the_machine_back_and_forgets_the_migration(user: User) -> None:
@@ -466,3 +472,34 @@ def test_beside_its_chips_a_small_tray_gives_the_nearest(user: User) -> None:
         assert trays.nearest_chip(x + w / 2, y + h / 2) == number
         assert trays.nearest_chip(x + w + 1, y + h / 2) in {number, number + 1}
     assert trays.nearest_chip(-1e6, -1e6) == -1
+
+
+def test_tables_and_findings_call_hosts_as_the_drawing_does(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1440, 900)
+    window.open_template("vsphere-cluster-4")
+    document, docks = window.document, window.docks
+    assert document is not None
+    assert docks is not None
+    session = document.session
+    session.set_workload("evacuate")
+    qtbot.waitUntil(lambda: session.result is not None and session.result.id == "evacuate" and not session.stale)
+    for name in ("tables", "findings", "flow"):
+        window.show_panel(name)
+        docks.panels[name].flush()
+    tables, findings = docks.panels["tables"], docks.findings
+    assert isinstance(tables, TablesPanel)
+    shown = [cell.text for line in tables.table.lines.lines for cell in line.cells]
+    assert "ESXi hosts 1" in shown
+    shown += [cell.text for line in findings.table.lines.lines for cell in line.cells]
+    assert any("ESXi hosts 2, GPU 0" in text for text in shown)
+    shown += [label.full for label in docks.flow.findChildren(ElidedLink)]
+    assert not [text for text in shown if "hosts[" in text]
+
+
+@pytest.mark.parametrize("room", [200.0, 60.0, 44.0, 24.0, 8.0])
+def test_hosts_beside_their_machines_keep_their_numbers_in_little_room(room: float) -> None:
+    names = [_fitting(f"ESXi hosts {k}", room, 11.0) for k in range(1, 13)]
+    assert len(set(names)) == 12
+    assert all(name.endswith(str(k)) for k, name in enumerate(names, 1))
+    assert room < 20 or all(text_width(name, 11.0, bold=True) <= room for name in names)
+    assert _fitting("racks[3]/hosts[7]", 30.0, 11.0) == "[7]"

@@ -21,7 +21,7 @@ from designer.analysis.serving.devices import device_of
 from designer.analysis.serving.readings import SHARES, quantiles
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.serving.unused import unused_in_batches
-from designer.analysis.training.preparation import shape_of
+from designer.analysis.training.preparation import named_model, shape_of
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -159,7 +159,8 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
     found = _exact(instances, len(parts))
     found["most_samples_per_second"] = _estimate(most, "1/s", work.name)
     rate = _asked_rate(operation)
-    findings = [*told, *unused_in_batches(operation, tokens=_has_tokens(operation, place))]
+    named = named_model(operation.model, f"{place}.model").findings() if operation.model else ()
+    findings = [*told, *named, *unused_in_batches(operation, tokens=_has_tokens(operation, place))]
     binding = _binding(network, parts, cut, work, operation, path, each)
     curves: Mapping[str, tuple[Curve, ...]] = {}
     if rate > _FULL_TOLERANCE * most[0]:

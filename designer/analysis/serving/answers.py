@@ -20,6 +20,7 @@ from designer.analysis.serving.tiers import Tier, stored
 from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
+from designer.formulas.serving.attention_prefill import prefill_area
 from designer.formulas.serving.memory_capacity import OTHER, OTHER_ALONE
 from designer.formulas.serving.power import serving_power
 from designer.formulas.serving.speculation import accepted
@@ -33,6 +34,8 @@ from designer.workload.serving import Load, Serving
 EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "counted-serving", Status.PRIMARY, "1", "of a normal distribution")
 #: an engine this close to what it can take has no steady queue within any run
 _FULL_TOLERANCE: Final = 0.99
+#: what can end first in a split deployment
+READING, ANSWERING, HANDING_OVER = "reading prompts", "answering", "handing over keys and values"
 #: generations of requests in a run that finds what an engine can take, and most requests of one
 _GENERATIONS_LIMIT: Final = 5
 _PROBE_LIMIT: Final = 4000
@@ -108,6 +111,8 @@ class Served:
     stands: int = 1
     tier: Tier | None = None
     short: str = ""
+    #: of a split deployment what ends next can answer so many times as much [1]
+    room: float = 1.0
     #: the same where equal answers end a few tokens apart, if clients that are in step ask for equal ones
     apart: ServingRun | None = None
 
@@ -264,7 +269,7 @@ def most_of(
     engine = placement.scheduling, placement.capacity, path_of(placement), slowed, asked.drafts, placement.curve
     rate = _PROBED(
         (placement.steps, engine, tuple(fitting[:count]), count),
-        lambda: _probed(placement, fitting, count, slowed, cancelled),
+        lambda: _probed(placement, fitting, count, slowed, together, cancelled),
     )
     fast, slow = factors_of(placement, spread)
     return rate, rate / fast, rate / slow
@@ -280,19 +285,49 @@ def _probed(
     fitting: Sequence[tuple[int, int, int]],
     count: int,
     slowed: float,
+    together: int,
     cancelled: Callable[[], bool] | None,
 ) -> float:
-    """Requests a second of an engine at which so many wait at once [1/s]."""
+    """Requests a second of an engine at which so many wait at once, of which so many run together [1/s].
+
+    Notes
+    -----
+    Answers of equal length end in waves, and engines that read prompts first end many at once, so that what is
+    answered between two moments says little. What is done of all requests by then grows evenly.
+    """
     taken = [fitting[k % len(fitting)] for k in range(count)]
     probe = Requests([p for p, _, _ in taken], [o for _, o, _ in taken], [0.0] * count, cached=[c for _, _, c in taken])
     # how tokens are sent changes nothing of what is answered
     plain = replace(placement, scheduling=replace(placement.scheduling, stream_interval=1))
     run = _run(plain, probe, slowed, cancelled)
-    # from when the first fifth is done to when the last is admitted
-    done = np.sort(run.done[run.served])
-    begin, end = float(done[len(done) // _GENERATIONS_LIMIT]), float(np.nanmax(run.first))
-    inside = int(((done > begin) & (done <= end)).sum())
-    return inside / (end - begin) if inside > count // _GENERATIONS_LIMIT else len(done) / run.end
+    share = _prompt_share(placement, fitting, together)
+    taken_at, first, done = (at[run.served] for at in (run.taken, run.first, run.done))
+
+    def progress(at: float) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            prompts = np.where(first > taken_at, np.clip((at - taken_at) / (first - taken_at), 0, 1), at >= first)
+            answers = np.where(done > first, np.clip((at - first) / (done - first), 0, 1), at >= done)
+        return float((share * prompts + (1 - share) * answers).sum())
+
+    # from when the first ones have come to decoding until the last one has
+    begin = float(np.sort(first)[min(together, count // (_GENERATIONS_LIMIT - 1)) - 1])
+    end = float(first.max())
+    return (progress(end) - progress(begin)) / (end - begin) if end > begin else len(done) / run.end
+
+
+def _prompt_share(placement: Placement, fitting: Sequence[tuple[int, int, int]], together: int) -> float:
+    """Share of a request's work that its prompt makes, where so many are answered at once [1]."""
+    steps, how = placement.steps, placement.scheduling
+    prompt, output, cached = (float(column.mean()) for column in np.array(fitting, dtype=np.float64).T)
+    new = max(1.0, prompt - cached)
+    tokens = int(min(how.budget, new * together))
+    whole = tokens if new >= tokens else new
+    area = tokens / whole * prefill_area(round(whole), cached)
+    step = steps.step(tokens, area, max(1, int(tokens / new)), 0, 0.0) - (steps.decode(1) if how.mixed else 0.0)
+    reading = max(0.0, step) * new / tokens
+    context = steps.context() * together * (prompt + output / 2)
+    answering = (output - 1) * (steps.decode(together) + context) / together
+    return reading / (reading + answering) if reading + answering > 0 else 1.0
 
 
 def asked_rate(served: Served) -> float:

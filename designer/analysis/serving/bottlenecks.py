@@ -12,7 +12,7 @@ from designer.analysis.bottlenecks import NOTICE_TOLERANCE, arithmetic, first_of
 from designer.analysis.collectives import collective_bottlenecks
 from designer.analysis.communicator import Communicator
 from designer.analysis.results import Bottleneck
-from designer.analysis.serving.answers import Served, at_once, counted, most_of
+from designer.analysis.serving.answers import ANSWERING, HANDING_OVER, READING, Served, at_once, counted, most_of
 from designer.analysis.serving.placement import Placement
 from designer.formulas.serving.attention_prefill import prefill_area
 from designer.formulas.serving.step_time import StepTime
@@ -78,7 +78,8 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
         # of a split deployment prompts have devices of their own
         alone = served.prompts if served.prompts is not None and phase.tokens else served.placement
         binding, after = ranked(candidates(alone, phase))
-        now += binding
+        # engines that wait for others hold nothing back
+        (now if _held_by(served, phase) else then).extend(binding)
         then += after
     if not served.runs and served.prompts is None:
         # what holds requests back binds where it brings more than what makes steps shorter
@@ -89,6 +90,13 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
     return tuple(now), tuple(then)
 
 
+def _held_by(served: Served, phase: Phase) -> bool:
+    """Whether a phase is what holds requests back, where one alone does: of a split deployment asked for too much."""
+    if served.prompts is None or served.runs:
+        return True
+    return served.short == (READING if phase.tokens else ANSWERING)
+
+
 def handing_over(served: Served) -> list[Bottleneck]:
     """The path of keys and values, where it holds requests back or is a good part of the first token."""
     pull = served.pull
@@ -97,13 +105,15 @@ def handing_over(served: Served) -> list[Bottleneck]:
     share = 1.0
     if served.runs:
         share = pull.moving / float(np.nanmean(served.runs[0].first - served.runs[0].sent))
-    if pull.use < HELD_UP.value and share < HELD_UP.value:
+    others = not served.runs and served.short != HANDING_OVER
+    if others or (pull.use < HELD_UP.value and share < HELD_UP.value):
         return []
     why = (
         f"hand-over of keys and values: {format_quantity(pull.moving, 'duration')} of "
         f"{format_quantity(pull.time, 'duration')} are bytes, the path is used to {pull.use:.0%}"
     )
-    return first_of(pull.together.binding, why)
+    held = not served.runs and served.short == HANDING_OVER
+    return first_of(pull.together.binding, why, min(2.0, served.room) if held else None)
 
 
 def _fetching(served: Served) -> list[Bottleneck]:

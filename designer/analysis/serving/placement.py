@@ -17,7 +17,7 @@ from designer.analysis.selection import resolve
 from designer.analysis.serving.devices import device_of, in_machine
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of
-from designer.analysis.training.preparation import published_model
+from designer.analysis.training.preparation import named_model
 from designer.analysis.vms.guest import Guest, Work
 from designer.analysis.vms.guest_network import network_for
 from designer.analysis.vms.guests import guest_of
@@ -178,7 +178,8 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     AnalysisError
         If the model is unknown or no transformer, does not fit, or widths do not divide it or the group.
     """
-    shape, published = published_model(asked.model, f"{place}.model")
+    named = named_model(asked.model, f"{place}.model")
+    shape = named.shape
     if not isinstance(shape, TransformerShape) or not shape.causal:
         raise AnalysisError(
             f"{shape.name} gives no tokens", place=f"{place}.model", remedy="serve a transformer that decodes"
@@ -199,7 +200,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         network = network_for(network, guest)
     with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
         chosen = release(asked.engine, asked.release)
-    asked, told_of_weights = _as_published(asked, shape.name, published)
+    asked, told_of_weights = _as_published(asked, shape.name, named.published)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
     if asked.adapters > shape.hidden:
@@ -227,7 +228,8 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
             place=f"{place}.block",
             remedy="use blocks as engines have them, 1 to 128 tokens",
         )
-    told = [*findings, *told_of_it, *told_of_weights, *_findings_of(asked, chosen, replicas, len(parts))]
+    told = [*named.findings(), *findings, *told_of_it, *told_of_weights]
+    told += _findings_of(asked, chosen, replicas, len(parts))
     if weights.dense and not shape.experts:
         text = f"{weights.name} is a format of experts: {shape.name} has none, its weights stay {weights.dense}"
         told.append(Finding("SERVE-FORMAT", Severity.WARNING, text, (), "choose another format of weights"))

@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.analysis.serving.answers import (
+    ANSWERING,
+    HANDING_OVER,
+    READING,
     Scaled,
     Served,
     enough,
@@ -95,18 +98,19 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     reading = Requests(requests.prompt, [1] * len(requests.prompt), requests.at, cached=requests.cached)
     saying = Requests(requests.prompt, requests.output, requests.at, cached=[p - 1 for p in requests.prompt])
     stages = (
-        ("reading prompts", most_of(prompts, reading, spread, cancelled), len(prompts.replicas)),
-        ("answering", most_of(answers, saying, spread, cancelled), len(answers.replicas)),
+        (READING, most_of(prompts, reading, spread, cancelled), len(prompts.replicas)),
+        (ANSWERING, most_of(answers, saying, spread, cancelled), len(answers.replicas)),
     )
     bands = [tuple(x * count for x in most) for _, most, count in stages] + [pull.band]
     least = min(range(len(bands)), key=lambda k: bands[k][0])
     most = bands[least][0], bands[least][1], bands[least][2]
-    names = [name for name, _, _ in stages] + ["handing over keys and values"]
+    names = [name for name, _, _ in stages] + [HANDING_OVER]
+    room = min(band[0] for k, band in enumerate(bands) if k != least) / most[0]
     longest = max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
     # what is true of both is told once, with the answers
     of_prompts = [finding for finding in prompts.findings if finding not in answers.findings]
     told: tuple[Finding, ...] = (*of_prompts, *sent_findings(sent.notes), *too_long(answers, longest))
-    served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1, short=names[least])
+    served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1, short=names[least], room=room)
     if asked.load.kind != "offline" and rate > _FULL_TOLERANCE * most[0]:
         more = "give keys and values a wider way from one to the other"
         if least < len(stages):

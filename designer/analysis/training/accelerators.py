@@ -33,13 +33,15 @@ def accelerator_of(network: Network, parts: Int, place: str) -> tuple[Accelerato
         If a part can compute nothing.
     """
     definitions, first = np.unique(network.net.part_def[parts], return_index=True)
-    types = {
-        network.net.part_defs[int(d)].type or str(d): int(parts[f]) for d, f in zip(definitions, first, strict=True)
-    }
-    found = {name: _accelerator(network, part, place) for name, part in types.items()}
-    slowest = min(found.values(), key=lambda one: max(one.flops.values()))
+    # members that differ have definitions of their own, most of which say the same
+    drawn: dict[tuple[str, str], int] = {}
+    for d, part in zip(definitions.tolist(), parts[first].tolist(), strict=True):
+        one = network.net.part_defs[d]
+        drawn.setdefault((one.type or str(d), repr(sorted(one.overrides.items())) if one.overrides else ""), part)
+    found = [_accelerator(network, part, place) for part in drawn.values()]
+    slowest = min(found, key=lambda one: (max(one.flops.values()), one.memory_bandwidth))
     # parts drawn one by one have no type in common, yet may be alike in all that counts
-    kinds = {repr(replace(one, name="")) for one in found.values()}
+    kinds = {repr(replace(one, name="")) for one in found}
     if len(kinds) == 1:
         return slowest, ()
     text = f"{len(kinds)} kinds of accelerators work in step: all wait for {slowest.name}"

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -210,6 +210,32 @@ def _less_sure(step: StepEstimate, guest: Guest) -> StepEstimate:
     return replace(step, low=Seconds(max(0.0, low)), high=Seconds(high))
 
 
+class NamedModel(NamedTuple):
+    """A model that a text names.
+
+    Parameters
+    ----------
+    shape
+        Its dimensions.
+    published
+        The number format of its checkpoint.
+    assumptions
+        What its configuration does not say and was taken for granted, in words.
+    """
+
+    shape: ModelShape
+    published: PublishedFormat = UNSAID
+    assumptions: tuple[str, ...] = ()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """One that says what was taken for granted; none where all was said."""
+        if not self.assumptions:
+            return ()
+        text = f"{self.shape.name}: {'; '.join(self.assumptions)}"
+        remedy = "compare it with what is published of the model, or give a configuration that says it"
+        return (Finding("MODEL-ASSUMED", Severity.WARNING, text, (), remedy),)
+
+
 def shape_of(text: str, place: str) -> ModelShape:
     """The model a text names: an id, a ``config.json``, or its content.
 
@@ -218,11 +244,11 @@ def shape_of(text: str, place: str) -> ModelShape:
     AnalysisError
         If there is no such model, or the configuration describes none.
     """
-    return published_model(text, place)[0]
+    return named_model(text, place).shape
 
 
-def published_model(text: str, place: str) -> tuple[ModelShape, PublishedFormat]:
-    """The model a text names, and the number format its checkpoint is published in.
+def named_model(text: str, place: str) -> NamedModel:
+    """The model a text names, what its checkpoint is published in, and what was taken for granted.
 
     Raises
     ------
@@ -236,10 +262,11 @@ def published_model(text: str, place: str) -> tuple[ModelShape, PublishedFormat]
             config = read_config(Path(text))
         else:
             entry = find_model(text)
-            return (model(text), UNSAID) if entry is None else (entry.shape, entry.published)
-        return config.shape, config.published
+            return NamedModel(model(text)) if entry is None else NamedModel(entry.shape, entry.published)
+        return NamedModel(config.shape, config.published, config.assumptions)
     except DesignerError as error:
-        raise AnalysisError(error.text, file=error.file, place=place, remedy=error.remedy) from None
+        at = f"{place}, {error.place}" if error.place else place
+        raise AnalysisError(error.text, file=error.file, place=at, remedy=error.remedy) from None
 
 
 def prepare(network: Network, job: Job, place: str, running: Collection[str] = ()) -> TrainingPlan:
@@ -250,13 +277,14 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     AnalysisError
         If the model is unknown, degrees do not divide the group or batch, or a part cannot compute.
     """
-    shape = shape_of(job.model, f"{place}.model")
+    named = named_model(job.model, f"{place}.model")
+    shape = named.shape
     if not job.group.strip():
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, job.group, f"{place}.group")
     accelerator, findings = accelerator_of(network, parts, f"{place}.group")
     guest, told = guest_of(network, parts, job.machines, Work.TRAINING, place, running)
-    findings = (*findings, *told)
+    findings = (*named.findings(), *findings, *told)
     if guest is not None:
         memory = Bytes(min(accelerator.memory_capacity, guest.memory or math.inf))
         whole = accelerator.name

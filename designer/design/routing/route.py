@@ -19,7 +19,7 @@ from designer.design.routing.bows import Links, turn_bows, turn_meshes, untangle
 from designer.design.routing.by_hand import bent_way, is_free
 from designer.design.routing.grid import Grid
 from designer.design.routing.inside import Led, container_grid, lead, sides_between
-from designer.design.routing.pieces import Pieces, among, rastered, tidied
+from designer.design.routing.pieces import Pieces, among, put, rastered, tidied
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP, flush, shut_stretches
 from designer.memo import Alike
 
@@ -28,6 +28,8 @@ Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
 
+#: more than containers are ever within each other
+_DEEP: Final = 10_000
 #: how wide what stands right at a container is told to the inside of it, scene units
 _SILL: Final = 1.0
 
@@ -130,13 +132,12 @@ class _Router:
         drawn = np.asarray((~np.isnan(bends[..., 0])).any(axis=1), dtype=np.bool_)
         self._turn_shut((link, end, self.scene.parent[box]), (top_a, top_b), (side_a, side_b), drawn)
         centre = rect[:, :2] + rect[:, 2:] / 2
-        tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
+        parts = _Parts()
         at, astray = self._held(side_a, side_b), set[int]()
         links, ends = np.concatenate((link, siblings)), np.concatenate((end, np.full(len(siblings), -1)))
         boxes = np.concatenate((box, top_a[siblings]))
-        found: list[list[Float]] = [[] for _ in range(k)]
         # the innermost first: where they come out is where the next goes on
-        for some in _split(_depths(self.scene.parent)[boxes])[::-1]:
+        for step, some in enumerate(_split(_depths(self.scene.parent)[boxes])[::-1]):
             rows, which = links[some], ends[some]
             out = which >= 0
             near, far = np.where(which == 1, 1, 0), np.where(which == 1, 0, 1)
@@ -156,18 +157,17 @@ class _Router:
                 self.kind[rows],
                 np.where(out[:, None, None], np.nan, bends[rows]),
             )
-            for n, way in self._led(self.scene.parent[boxes[some]], pieces):
-                row = int(rows[n])
-                if out[n]:
-                    tails[which[n]][row].append(way)
-                    at[which[n]][row] = way[-1, 0 if pieces.side_p[n] % 2 == 1 else 1]
-                else:
-                    found[row].append(way)
+            for led, points, corners in self._led(self.scene.parent[boxes[some]], pieces):
+                end = which[led]
+                parts.add(rows[led], np.where(end == 1, -step, step), end, points, corners)
+                last = points[np.arange(len(led)), corners - 1, np.where(pieces.side_p[led] % 2 == 1, 0, 1)]
+                for n in (0, 1):
+                    at[n][rows[led[end == n]]] = last[end == n]
             astray |= self._lost_of(rows)
+        ways = parts.together(k)
         if astray and self._touched is None:
-            for row, way in self._through(sorted(astray), meet, (side_a, side_b)):
-                found[row], tails[0][row], tails[1][row] = [way], [], []
-        return _together(tails, found)
+            ways = put(ways, dict(self._through(sorted(astray), meet, (side_a, side_b))))
+        return tidied(ways)[0]
 
     def _lost_of(self, rows: Int) -> set[int]:
         """Links of which a piece among those led last runs over a box."""
@@ -306,8 +306,11 @@ class _Router:
         order = np.lexsort((end, link))
         return link[order], end[order], box[order]
 
-    def _led(self, container: Int, pieces: Pieces) -> Iterator[tuple[int, Float]]:
-        """Lead pieces through their containers, each as if it stood at the origin: what is alike is led alike."""
+    def _led(self, container: Int, pieces: Pieces) -> Iterator[tuple[Int, Float, Int]]:
+        """Lead pieces through their containers, each as if it stood at the origin: what is alike is led alike.
+
+        Yields which are led through a container, their points, and how many corners each has.
+        """
         rect = self.scene.rect
         order = np.argsort(container, kind="stable")
         container = container[order]
@@ -333,8 +336,7 @@ class _Router:
                     points = np.clip(points, 0.0, rect[whole, 2:])
                 points = points + rect[whole, :2]
             self._lost += order[rows][list(lost)].tolist()
-            for n, way, count in zip(order[rows].tolist(), points, corners.tolist(), strict=True):
-                yield n, way[:count]
+            yield order[rows], points, corners
 
     def _inside(self, container: int) -> Int:
         first, last = np.searchsorted(self._parents, [container, container + 1])
@@ -479,13 +481,43 @@ def dependent(scene: Terrain, stirred: Bool) -> Int:
         stirred[place[found[link]]] = True
 
 
-def _together(tails: tuple[list[list[Float]], list[list[Float]]], found: list[list[Float]]) -> Float:
-    """The pieces of each connection as one way from a to b."""
-    whole: list[Float] = []
-    for head, middle, tail in zip(tails[0], found, tails[1], strict=True):
-        parts = [*head, *middle, *(part[::-1] for part in tail[::-1])]
-        whole.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
-    many = np.array([len(way) for way in whole])
-    ways = np.repeat(np.stack([way[-1] for way in whole])[:, None], int(many.max()), axis=1)
-    ways[np.arange(ways.shape[1]) < many[:, None]] = np.concatenate(whole)
-    return tidied(ways)[0]
+class _Parts:
+    """Parts of ways, gathered container by container: from a outwards, between both containers, and inwards to b."""
+
+    def __init__(self) -> None:
+        self._row: list[Int] = []
+        self._rank: list[Int] = []
+        self._count: list[Int] = []
+        self._points: list[Float] = []
+
+    def add(self, row: Int, rank: Int, end: Int, points: Float, corners: Int) -> None:
+        """Parts of links.
+
+        Parameters
+        ----------
+        rank : (p,) order along the way among those at the same end
+        end : (p,) 0 where it leads out of a container at a, 1 at b, −1 between the two
+        points : (p, v, 2)
+        corners : (p,) how many points each has
+        """
+        number = np.arange(points.shape[1])
+        back = np.where(end[:, None] == 1, corners[:, None] - 1 - number, number)
+        points = np.take_along_axis(points, np.maximum(back, 0)[..., None], axis=1)
+        place = np.where(end == 0, 0, np.where(end == 1, 2, 1))
+        self._row.append(row)
+        self._rank.append(place * _DEEP + rank)
+        self._count.append(corners)
+        self._points.append(points[number < corners[:, None]])
+
+    def together(self, k: int) -> Float:
+        """The parts of each way one after another, the last point repeated. : (k, v, 2)"""
+        row, rank, count = (np.concatenate(part) for part in (self._row, self._rank, self._count))
+        order = np.lexsort((rank, row))
+        first = np.concatenate(([0], count.cumsum()[:-1]))[order]
+        count = count[order]
+        before = np.concatenate(([0], count.cumsum()[:-1]))
+        points = np.concatenate(self._points)[np.repeat(first - before, count) + np.arange(int(count.sum()))]
+        many = np.bincount(row[order], weights=count, minlength=k).astype(np.int64)
+        ways = np.repeat(points[many.cumsum() - 1][:, None], int(many.max()), axis=1)
+        ways[np.arange(ways.shape[1]) < many[:, None]] = points
+        return ways

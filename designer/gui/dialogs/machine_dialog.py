@@ -7,11 +7,13 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QWidget
 
 from designer.design.document import Design, VirtualMachine
+from designer.design.naming import in_names
 from designer.errors import UnitError
 from designer.gui.controls import ChoiceBox, Label, NumberBox
 from designer.gui.layouts import in_column
 from designer.gui.viewmodels import new_machine
 from designer.gui.viewmodels.new_machine import Wanted
+from designer.gui.viewmodels.words import sentence_case
 from designer.units import parse_size
 
 #: from the last key until a place is looked for [ms]
@@ -131,7 +133,7 @@ class MachineDialog(QDialog):
             return
         found = new_machine.verdict(self._design, machine)
         self.machine = machine if found.ok else None
-        self._tell(found.ok, found.text)
+        self._tell(found.ok, sentence_case(in_names(self._design, found.text)))
 
     def _tell(self, ok: bool, text: str) -> None:
         self.state.setText(text)

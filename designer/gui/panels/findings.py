@@ -233,7 +233,7 @@ class FindingsPanel(Panel):
         if shown != self._listed:
             # the same list keeps its selection, and a press on the button what it meant
             self._listed = shown
-            self.table.lines.set_lines(findings.lines(shown))
+            self.table.lines.set_lines(findings.lines(shown, self.session.design if self.session is not None else None))
         self._busy = False
         design = self.session.design if self.session is not None else None
         rows = waiving.lines(design, self._rules.waived, date.today()) if design is not None else []

@@ -79,7 +79,9 @@ class TablesPanel(Panel):
         if result is None or key not in result.tables:
             self.table.lines.set_lines([], ())
             return
-        columns, lines = result_tables.rows_of(result.tables[key])
+        columns, lines = result_tables.rows_of(
+            result.tables[key], self.session.design if self.session is not None else None
+        )
         self.table.lines.set_lines(lines, columns)
         self.table.fit_columns()
 

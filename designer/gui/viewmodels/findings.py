@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from designer.analysis.results import Analysis
+from designer.design.document import Block
+from designer.design.naming import in_names
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
 from designer.gui.viewmodels.table import Cell, Column, Line
@@ -94,14 +96,18 @@ def counts(findings: Iterable[Finding]) -> dict[Severity, int]:
     return found
 
 
-def lines(findings: Sequence[Finding]) -> list[Line]:
-    """Rows of the table; the key of a row is the finding itself."""
+def lines(findings: Sequence[Finding], block: Block | None = None) -> list[Line]:
+    """Rows of the table; the key of a row is the finding itself. Members of groups are called as in `block`."""
+
+    def named(text: str) -> str:
+        return text if block is None else in_names(block, text)
+
     return [
         Line(
             (
                 Cell("", _ORDER[f.severity], tip=str(f.severity), icon=_ICON[f.severity], tone=_TONE[f.severity]),
-                Cell(_sentence(f), f.text, tip=f.text),
-                Cell(sentence_case(f.remedy), f.remedy, tone="muted", tip=f.remedy),
+                Cell(named(_sentence(f)), f.text, tip=f.text),
+                Cell(named(sentence_case(f.remedy)), f.remedy, tone="muted", tip=f.remedy),
                 Cell(f.code, f.code, tone="muted", tip=f"{f.code}: {f.title}"),
             ),
             f,

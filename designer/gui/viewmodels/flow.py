@@ -266,9 +266,7 @@ def flow_view(
         return FlowView("The workload cannot be run", trouble=str(failure))
     if result is None:
         return FlowView("No workload yet", trouble="Add a workload to see what binds.")
-    first = _SERVED if result.kind == "inference" else _HEADLINES
-    order = {name: at for at, name in enumerate(first)}
-    names = sorted(result.metrics, key=lambda name: order.get(name, len(order)))
+    names = ordered(result)
     known = baseline or {}
     of_step = "step_time" in result.metrics
     numbers = tuple(number(n, result.metrics[n], of_step, known.get(n)) for n in names)
@@ -278,6 +276,13 @@ def flow_view(
     binding, after = apart[0] if apart else None, sentence(result.next, block)
     also = tuple(one for one in apart[1:] if one is not None)
     return FlowView(headline(result), numbers, binding, after, flows, warning=_warning(result), also=also)
+
+
+def ordered(result: WorkloadResult) -> list[str]:
+    """Names of the metrics, those first that one asks for first."""
+    first = _SERVED if result.kind == "inference" else _HEADLINES
+    order = {name: at for at, name in enumerate(first)}
+    return sorted(result.metrics, key=lambda name: order.get(name, len(order)))
 
 
 def _apart(result: WorkloadResult) -> list[tuple[Bottleneck, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.results import WorkloadResult
@@ -11,6 +11,7 @@ from designer.gui.viewmodels import flow
 from designer.gui.viewmodels.compare import LOWER_IS_BETTER
 
 _MOST: Final = 3
+_MISSING: Final = "–"
 #: a change smaller than this is none
 _NOTICE: Final = 0.0005
 #: a change beyond this is told as a factor
@@ -29,27 +30,35 @@ class TrialRow:
 
 
 def rows(now: WorkloadResult | None, trial: WorkloadResult | None, block: Block | None = None) -> tuple[TrialRow, ...]:
-    """The first numbers of both and what binds, called as in `block`."""
+    """The numbers of both that one asks for first, and what binds, called as in `block`.
+
+    A latency that only one of them has is told as missing in the other: there more is asked than can be answered.
+    """
     if now is None or trial is None:
         return ()
     of_step = "step_time" in now.metrics
-    found = [
-        _row(name, of_step, mine.value, trial.metrics[name].value, mine.unit)
-        for name, mine in now.metrics.items()
-        if name in trial.metrics
-    ]
-    return (*found[:_MOST], TrialRow("Limited by", _bottleneck(now, block), _bottleneck(trial, block)))
+    both = {**trial.metrics, **now.metrics}
+    names = flow.ordered(replace(now, metrics=both))[:_MOST]
+
+    def value(of: WorkloadResult, name: str) -> float | None:
+        return of.metrics[name].value if name in of.metrics else None
+
+    found = [_row(name, of_step, value(now, name), value(trial, name), both[name].unit) for name in names]
+    return (*found, TrialRow("Limited by", _bottleneck(now, block), _bottleneck(trial, block)))
 
 
-def _row(name: str, of_step: bool, now: float, trial: float, unit: str) -> TrialRow:
+def _row(name: str, of_step: bool, now: float | None, trial: float | None, unit: str) -> TrialRow:
     change = tone = ""
-    if now and abs(trial / now - 1) >= _NOTICE:
+    if now is None or trial is None:
+        change, tone = ("no longer told", "bad") if trial is None else ("told again", "good")
+    elif now and abs(trial / now - 1) >= _NOTICE:
         share = trial / now - 1
         change = f"{share * 100:+.3g} %".replace("-", "−") if abs(share) < _MANIFOLD else f"× {trial / now:.3g}"
         worse = share > 0 if any(part in name for part in LOWER_IS_BETTER) else share < 0
         tone = "bad" if worse else "good"
     title = flow.metric_title(name, of_step)
-    return TrialRow(title, flow.metric_text(name, now, unit), flow.metric_text(name, trial, unit), change, tone)
+    was, is_now = (_MISSING if value is None else flow.metric_text(name, value, unit) for value in (now, trial))
+    return TrialRow(title, was, is_now, change, tone)
 
 
 def _bottleneck(result: WorkloadResult, block: Block | None) -> str:

@@ -144,13 +144,12 @@ def check_model(text: str) -> tuple[str, str]:
         hint = f"did you mean {' or '.join(meant)}?" if meant else "search the list, or give a config.json"
         return f"there is no model {text[:60]!r} — {hint}", ""
     try:
-        if text.startswith("{"):
-            found: ModelShape = parse_config(text).shape
-        else:
-            found = read_config(Path(text)).shape if text.endswith(".json") else model(text)
+        if not text.startswith("{") and not text.endswith(".json"):
+            return "", size_text(model(text))
+        found = parse_config(text) if text.startswith("{") else read_config(Path(text))
     except DesignerError as error:
         return str(error), ""
-    return "", size_text(found)
+    return "", "; ".join((size_text(found.shape), *found.assumptions))
 
 
 # ---- what fits

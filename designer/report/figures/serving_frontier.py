@@ -6,7 +6,7 @@ from designer.analysis.results import Analysis, WorkloadResult
 from designer.design.document import Design
 from designer.report.figure import Axis, Figure, FigureKind, LineSeries
 
-_ROLES = ("main", "second", "quiet", "measured")
+_ROLES = ("main", "second", "decode", "measured")
 
 
 def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:

@@ -18,7 +18,7 @@ from designer.design.elaborate import elaborate
 from designer.design.geometry import STATUSES, Geometry, lay_out, opened_in, summary, update
 from designer.drawing.compose_connections import width_of
 from designer.drawing.polylines import offset, polylines
-from designer.drawing.shown_links import links_on_connections
+from designer.drawing.shown_links import boxes_of_parts, links_on_connections
 from designer.interchange.templates import open_design
 from designer.sources import Status
 from tests.designs import one_server, one_unit, pods, server_block
@@ -165,8 +165,8 @@ def test_notes_lie_on_top_and_frames_behind() -> None:
     assert geometry.refs[0] == Ref("annotations", "f")
     assert geometry.refs[-1] == Ref("annotations", "n")
     assert geometry.label(0) == "rack 1"
-    connection, _ = links_on_connections(geometry)
-    assert (connection >= 0).all()
+    links, _, _ = links_on_connections(geometry, boxes_of_parts(geometry))
+    assert links.tolist() == list(range(len(design.links)))
     assert geometry.kinds[geometry.kind[geometry.connection_a[0]]] not in ("frame", "note")
 
 
@@ -266,22 +266,20 @@ def test_links_of_the_elaborated_design_find_their_connections(opened: frozenset
     design = one_unit(servers=4)
     net = elaborate(design)
     geometry = lay_out(design, opened)  # type: ignore[arg-type]
-    connection, backwards = links_on_connections(geometry)
-    for link in range(net.n_links):
-        if connection[link] < 0:
-            continue
-        ends = [geometry.connection_a[connection[link]], geometry.connection_b[connection[link]]]
-        first = ends[1] if backwards[link] else ends[0]
+    links, connections, backwards = links_on_connections(geometry, boxes_of_parts(geometry))
+    for link, connection, turned in zip(links.tolist(), connections.tolist(), backwards.tolist(), strict=True):
+        ends = [geometry.connection_a[connection], geometry.connection_b[connection]]
+        first = ends[1] if turned else ends[0]
         within, ref = geometry.address(int(first))
         path = net.path(int(net.link_a[link]))
         assert ref.id in path
         assert all(group in path for group, _ in within)
-        assert geometry.connection_kinds[geometry.connection_kind[connection[link]]] == net.link(link).kind
+        assert geometry.connection_kinds[geometry.connection_kind[connection]] == net.link(link).kind
     if not opened:
         between = [
             i for i in range(net.n_links) if net.path(int(net.link_a[i]))[:4] != net.path(int(net.link_b[i]))[:4]
         ]
-        assert (connection[between] >= 0).all()
+        assert set(between) <= set(links.tolist())
 
 
 def test_channel_ids_name_their_numbers() -> None:

@@ -97,6 +97,13 @@ def test_how_much_sooner_than_simgrid_as_measured():
     assert all(row["difference"] < AGREES for row in simgrid_speed.stored())
 
 
+def test_how_much_sooner_classes_are_solved_as_measured():
+    """98,304 GPUs that read at once: at least 1,000 times, in the time that 1,024 take."""
+    rows = {row["gpus"]: row for row in simgrid_speed.stored() if row.get("from") == "storage"}
+    assert simgrid_speed.ratio(rows[98304]) >= 1000
+    assert rows[98304]["solve"] <= 1.5 * rows[1024]["solve"]
+
+
 @pytest.mark.long
 def test_how_much_sooner_than_simgrid_is_now():
     """Processor time of both in one run, at a quarter of the size: less than half of what was measured is a loss."""

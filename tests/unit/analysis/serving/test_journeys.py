@@ -148,3 +148,27 @@ def test_the_largest_load_of_what_is_drawn(capsys: pytest.CaptureFixture[str]) -
     assert 4 < found["requests_per_second"] < 14
     assert run(["size", "serving-h100-8", "--for", "chat-70b", *load, "--with", "ttft_limit=1 ms", "--largest"]) == 1
     assert "no load" in capsys.readouterr().out
+
+
+def test_engines_that_wait_for_a_slow_nic_do_not_bind() -> None:
+    """Keys and values of 2,000 tokens are 328 KB each: 82 MB to each of 8 NICs, 1 Gb/s of which .12 GB/s arrive.
+
+    Two servers take 2 x 8 x .12 / (.655 GB) = 2.9 requests a second; a NIC twice as fast twice as many, for the rest
+    could answer ten times as much.
+    """
+    design = designer.open_design("serving-split-2-racks")
+    settings = {**design.workloads["split-70b"].settings, "count": 300, "storage": ""}
+    rates = {}
+    for speed in (1, 2, 400):
+        found = served(overridden(design, [f"answers/nic*.bandwidth_per_direction={speed} Gb/s"]), **settings)
+        rates[speed] = found.metrics["most_requests_per_second"].value
+        if speed < 400:
+            assert [b.what for b in found.binding] == ["channel"]
+            assert "nic0" in found.binding[0].label
+            assert found.binding[0].gain_together == 2.0
+            assert any("arithmetic" in b.label for b in found.next)
+        else:
+            assert "arithmetic" in found.binding[0].label
+    assert rates[1] == pytest.approx(2 * 8 * 0.12e9 / (327_680 * 2000), rel=0.02)
+    assert rates[2] == pytest.approx(2 * rates[1], rel=0.02)
+    assert rates[400] > 5 * rates[2]

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from designer.analysis.network import Network, build_network
 from designer.analysis.serving.answers import Served, factors_of, metrics, most_of, serve
+from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.serving.spreads import step_spread
 from designer.formulas.serving.step_time import StepTime
 from designer.interchange.templates import open_design
@@ -164,3 +166,27 @@ def test_more_slots_and_more_memory_never_answer_less() -> None:
         able.append(most_of(placement, served.sent.requests, 0.1, None)[0])
     assert able[0] < able[1] <= able[3] * 1.01
     assert able[2] <= able[3] * 1.01
+
+
+@pytest.mark.parametrize(
+    ("engine", "prompt", "output", "spread", "slots"),
+    [
+        ("tensorrt-llm", 30, 200, "0", 0),  # two thousand answers end at once, and as many again much later
+        ("sglang", 300, 5, "0", 0),  # all prompts are read before anybody answers
+        ("sglang", 2000, 1, "1", 64),
+        ("vllm", 2000, 200, "0", 64),
+    ],
+)
+def test_what_can_be_answered_is_what_a_long_run_answers(
+    engine: str, prompt: int, output: int, spread: str, slots: int
+) -> None:
+    """Also where answers end in waves: many more requests than fit at once, over the time until the last is done."""
+    changes = {"engine": engine, "prompt": prompt, "output": output, "spread": spread, "slots": slots, "count": 300}
+    operation = asked(model="llama-3-8b", weights="fp8", tensor=1, **changes)
+    placement = place_deployment(network("serving-h100-8"), operation.deployment, "s")
+    requests = sent_to_one(operation.load, 1, "s").requests
+    count = 12_000 if not slots else 6_000
+    taken = [k % len(requests.prompt) for k in range(count)]
+    many = Requests([requests.prompt[k] for k in taken], [requests.output[k] for k in taken], [0.0] * count)
+    run = run_requests(placement.timed, many, placement.scheduling, placement.capacity, 0.0)
+    assert most_of(placement, requests, 0.1, None)[0] == pytest.approx(count / run.end, rel=0.06)

@@ -92,3 +92,23 @@ def test_16_bit_is_taken_where_nothing_is_said_and_told_where_it_is_not_known() 
 def test_prompts_apart_say_it_once() -> None:
     apart = {"group": "gpu0,gpu1,gpu2,gpu3", "prompt_group": "gpu4,gpu5,gpu6,gpu7", "tensor": 4, "prompt_tensor": 4}
     assert len(said(served(model="gpt-oss-120b", load="rate", rate="1 1/s", count=50, **apart))) == 1
+
+
+def test_what_a_configuration_does_not_say_is_told() -> None:
+    """An architecture nobody knows is read as a gated decoder, and that is no secret."""
+    config = {
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "vocab_size": 32000,
+        "torch_dtype": "bfloat16",
+    }
+    for family, told in (("frobnicator", ["model_type 'frobnicator' is not known"]), ("llama", [])):
+        for kind in ("serving", "training"):
+            text = json.dumps({**config, "model_type": family, "intermediate_size": 11008})
+            design = designer.open_design("hgx-h100-8")
+            spec = WorkloadSpec.model_validate({"id": "s", "kind": kind, "settings": {"model": text}})
+            found = designer.analyze(design.model_copy(update={"workloads": {"s": spec}}), ["s"]).workloads[0]
+            texts = [f.text for f in found.findings if f.code == "MODEL-ASSUMED"]
+            assert len(texts) == len(told)
+            assert all(words in text for words, text in zip(told, texts, strict=True))

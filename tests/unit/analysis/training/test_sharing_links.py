@@ -11,6 +11,8 @@ from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
 from designer.design.document import Design, WorkloadSpec
+from designer.design.edits.parts import ChangeParts
+from designer.interchange.templates import open_design
 from tests.unit.analysis.small_designs import BUS, draw
 
 A100: dict[str, object] = {
@@ -111,6 +113,17 @@ def test_accelerators_drawn_one_by_one_but_alike_are_of_one_kind() -> None:
     slower = {**A100, "flops_bf16": "100 TFLOP/s"}
     mixed = draw(*server(0, False), *server(1, False), values={"gpu0": A100, "gpu1": slower})
     assert "TRAIN-MIXED" in {f.code for f in run(mixed, dataset="").findings}
+
+
+@pytest.mark.parametrize("gpu", ["gpu0", "gpu3", "gpu7"])
+def test_one_slower_memory_slows_all_ranks_wherever_it_is(gpu: str) -> None:
+    """1 of 3.35 TB/s, and ResNet-50 waits mostly for memory: a type that several parts share tells of none of them."""
+    whole = open_design("hgx-h100-8")
+    one = ChangeParts((gpu,), {"overrides": {"memory_bandwidth": {"value": "1 TB/s"}}}).apply(whole)
+    spec = whole.workloads["resnet-50"]
+    usual, slow = (run_workload(build_network(design), spec, curves=False)[0] for design in (whole, one))
+    assert 2 < value(slow, "compute_time") / value(usual, "compute_time") <= 3.36
+    assert "TRAIN-MIXED" in {f.code for f in slow.findings}
 
 
 def test_a_loaded_link_carries_no_more_than_it_can() -> None:
