@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from designer.analysis.results import WorkloadResult
+from designer.analysis.results import Curve, WorkloadResult
 from designer.report.cells import muted, sources, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.lines import Trace, lines
@@ -59,6 +59,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     charts = _charts(served, names)
     if charts is not None:
         blocks.append(charts)
+    blocks += _run_charts(served, names)
     blocks += [_figures(served[at : at + _ABREAST], names) for at in range(0, len(served), _ABREAST)]
     energy = _energy(context, served, names)
     if energy is not None:
@@ -150,6 +151,45 @@ def _charts(served: list[WorkloadResult], names: Mapping[str, str]) -> Beside | 
     w = max(told, key=_share)
     first, second = (_over_load(names[w.id], *curve) for curve in _curves(w))
     return Beside((first,), (second,))
+
+
+#: curves of a run of which the first two there are are drawn beside each other: id, heading, what is counted upwards
+_OF_RUN = (
+    (("serving-ttft", "Time to the first token", "% of requests"), ("serving-itl", "Between tokens", "% of tokens")),
+    (
+        ("serving-kv", "Keys and values", "% of the room"),
+        ("serving-replicas", "Replicas by hour", "replicas"),
+        ("serving-queue", "Requests at once", "requests of a replica"),
+    ),
+)
+#: seconds of the units that times are written in
+_SECONDS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "min": 60.0, "h": 3600.0}
+#: points of a curve beyond these are not seen on paper
+_POINTS = 200
+
+
+def _run_charts(served: list[WorkloadResult], names: Mapping[str, str]) -> list[Block]:
+    """How waits are spread, and what the cache holds over time, of the deployment nearest to its most."""
+    told = [w for w in served if w.curves.get("serving-ttft") and w.curves.get("serving-kv")]
+    if not told:
+        return []
+    w = max(told, key=_share)
+    rows = [
+        [_over_time(names[w.id], w.curves[id][0], heading, up) for id, heading, up in row if w.curves.get(id)]
+        for row in _OF_RUN
+    ]
+    return [Beside(tuple(row[:1]), tuple(row[1:_PAIR])) for row in rows if row]
+
+
+def _over_time(title: str, curve: Curve, heading: str, up: str) -> Drawing:
+    stride = -(-len(curve.x) // _POINTS)
+    share = up.startswith("%")
+    # replicas stand over the hours of a day, all else over seconds; ticks are round in what is written
+    unit = "hour of the day" if up == "replicas" else split(max(curve.x), "s")[1]
+    x = tuple(v / _SECONDS.get(unit, 1.0) for v in curve.x[::stride])
+    y = tuple(100 * v if share else v for v in curve.y[::stride])
+    picture = lines([Trace("", x, y, dots=False)], lambda v: f"{v:g}", lambda v: f"{v:g}", captions=(up, unit))
+    return Drawing(picture, f"{heading} of {title}", heading, aside=title)
 
 
 def _curves(w: WorkloadResult) -> list[tuple[str, tuple[float, ...], tuple[float, ...]]]:

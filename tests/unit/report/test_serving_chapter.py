@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import designer
-from designer.report.document import Chapter, Follows, Report, Table, plain
+from designer.report.document import Beside, Chapter, Drawing, Follows, Report, Table, plain
 from designer.report.renderers.html import to_html
 from designer.report.renderers.markdown import to_markdown
 from designer.report.wording import quantity
@@ -35,6 +35,20 @@ def test_the_title_and_the_table_tell_what_the_analysis_found(report: Report) ->
     said = " ".join(plain(s) for item in follows.text for s in item)
     share = busy["requests_per_second"].value / busy["most_requests_per_second"].value
     assert f"{share:.0%}" in said.replace("\u00a0", "")
+
+
+def test_waits_are_drawn_as_they_are_spread_and_the_cache_over_time(report: Report) -> None:
+    """Of the busiest deployment; the spread of a wait ends at its longest, the room for keys at what was used of it."""
+    drawn = {
+        block.title: block
+        for beside in chapter(report).blocks
+        if isinstance(beside, Beside)
+        for block in (*beside.left, *beside.right)
+        if isinstance(block, Drawing)
+    }
+    assert {"Time to the first token", "Between tokens", "Keys and values", "Requests at once"} <= set(drawn)
+    assert "Replicas by hour" not in drawn, "the load stays as it is through the day"
+    assert all("70B" in drawn[name].aside for name in ("Time to the first token", "Keys and values"))
 
 
 def test_no_figure_of_serving_is_told_twice(report: Report) -> None:
