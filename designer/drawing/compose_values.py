@@ -12,7 +12,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from designer import fields
 from designer.catalog.parttype import Domain, link_kinds
+from designer.design.address import block_at
+from designer.design.geometry import Geometry
 from designer.drawing.batches import Batch, Boxes, Label, Labels
 from designer.drawing.compose_boxes import faded
 from designer.drawing.fonts import text_width
@@ -226,8 +229,30 @@ def _count_text(view_state: ViewState, connections: Int) -> str:
     count = int(geometry.connection_count[connections].sum())
     rate = float(geometry.connection_capacity[connections].sum()) / count
     network = kind is not None and kind.domain is Domain.NETWORK
-    each = format_line_rate(rate) if network else format_quantity(rate, "rate")
+
+    def spelled(one: float) -> str:
+        return format_line_rate(one) if network else format_quantity(one, "rate")
+
+    each, speeds = spelled(rate), _speeds(geometry, connections)
+    if len(speeds) > 1:
+        # a mean is the speed of none of them
+        slow, fast = spelled(speeds[0]), spelled(speeds[-1])
+        number, _, unit = slow.partition(" ")
+        each = f"{number}–{fast}" if fast.endswith(f" {unit}") else f"{slow}–{fast}"
     return f"{count:,} × {each}".replace(",", "\u202f") if count > 1 else each
+
+
+def _speeds(geometry: Geometry, connections: Int) -> list[float]:
+    """The speeds that the links of a few connections are told to have, each once, the slowest first. [B/s]"""
+    found: set[float] = set()
+    for connection in connections.tolist() if len(connections) <= _MOST_BUNDLES else ():
+        within, links = geometry.connection_links(connection)
+        block = block_at(geometry.design, within)
+        for link in links:
+            one = block.links.get(link.id) if link.what == "links" else block.wirings.get(link.id)
+            if one is not None and one.bandwidth_per_direction is not None:
+                found.add(fields.amount(one.bandwidth_per_direction, "rate"))
+    return sorted(found)
 
 
 def _touches(plate: Boxes, regions: Regions) -> bool:

@@ -14,6 +14,7 @@ from designer.drawing.levels import Level
 from designer.drawing.marks import outline, tip
 from designer.drawing.palette import mixed
 from designer.drawing.polylines import pieces, polylines
+from designer.drawing.short_names import shorter
 from designer.drawing.theme import CanvasTheme
 from designer.drawing.trays import CHIP, DETAIL_PX, NAME_PX, PAD, ROW, SLACK, Trays
 from designer.drawing.view import Rect
@@ -115,10 +116,7 @@ def _rows(view_state: ViewState, trays: Trays, frame: Frame, seen: npt.NDArray[n
         pad, head = PAD * frame.scale, float(trays.head[number]) * frame.scale
         if row.title:
             colour = theme.bad if not row.host else theme.header_text
-            # in little room the number of the member alone
-            short = "[" + row.title.rpartition("[")[2] if row.title.endswith("]") else row.title
-            fits = SLACK * text_width(row.title, px, True) <= head - pad
-            name = row.title if fits else short
+            name = _fitting(row.title, head - pad, px)
             labels.append(Label(x + pad, y, head - pad, ROW * frame.scale, name, px, colour, True))
         if number not in filled:
             labels.append(Label(x + head, y, w - head, ROW * frame.scale, "no VMs", small, theme.muted))
@@ -159,6 +157,16 @@ def chip_plate(rects: Float, theme: CanvasTheme, frame: Frame, look: str) -> Box
     fill = mixed(theme.card, colour, 0.24 if look == "gpu" else 0.12 if look == "lost" else 0.0)
     edge = mixed(theme.card_edge, colour, 0.75 if look != "plain" else 0.25)
     return Boxes(rects, fill, edge, max(1, round(frame.ratio)), max(2, round(CHIP * frame.scale / 3)))
+
+
+def _fitting(title: str, room: float, px: float) -> str:
+    """The longest form of the name of a host that fits; in little room the number of the member alone."""
+    last = title.rpartition(" ")[2]
+    if title.endswith("]"):
+        forms = (title, "[" + title.rpartition("[")[2])
+    else:
+        forms = (*shorter(title), f"… {last}", last) if last.isdigit() else (title,)
+    return next((form for form in forms if SLACK * text_width(form, px, True) <= room), forms[-1])
 
 
 def chip_labels(name: str, detail: str, rect: list[float], theme: CanvasTheme, frame: Frame) -> list[Label]:

@@ -87,3 +87,22 @@ def test_a_template_is_led_in_a_frame_or_two(benchmark: Any) -> None:
 
     benchmark.pedantic(lambda: None, rounds=1)
     assert against(benchmark, anew, led_over_a_grid) <= 1.9
+
+
+def test_routes_of_a_tangled_mesh_come_to_rest(benchmark: Any) -> None:
+    """A GPU of sixteen in an irregular mesh is moved: links are given other ports and ways until few cross."""
+    design = open_design("mi250x-16gcd")
+    geometry = lay_out(design)
+    gpu = Ref("parts", "gpu3")
+    box = geometry.box_of((), gpu)
+    assert box is not None
+    x, y = (geometry.rect[box, :2] - geometry.rect[geometry.parent[box], :2]).tolist()
+    moved = Place({gpu: (round(x) + 8, round(y) + 8)}).apply(design)
+    changes = diff(design, moved)
+
+    def anew() -> None:
+        _known.forget()
+        update(geometry, moved, changes)
+
+    benchmark.pedantic(lambda: None, rounds=1)
+    assert against(benchmark, anew, led_over_a_grid) <= 16.0

@@ -18,6 +18,7 @@ from designer.gui.figures.sweep_plot import SweepPlots
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.viewmodels import inspector, sweep
+from designer.interchange.templates import open_design
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -181,3 +182,12 @@ def test_closing_the_document_closes_its_sweep(opened: tuple[MainWindow, Session
     window.close_document()
     assert not window.sweeps.open
     assert not dialog.isVisible()
+
+
+def test_what_is_varied_first_has_a_range() -> None:
+    """Where a workload has a number, a sweep of it is one Enter away."""
+    design = open_design("vsphere-cluster-4")
+    for workload in ("evacuate", "vmotion"):
+        first = sweep.of_workload(design, workload)[0]
+        assert not first.choices
+        assert ".." in sweep.suggested(first), first

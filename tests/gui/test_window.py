@@ -484,3 +484,23 @@ def test_a_part_is_renamed_from_its_menu(window: MainWindow, qtbot: QtBot) -> No
     QTest.keyClicks(QApplication.focusWidget(), "left")
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert canvas.session.design.parts["gpu0"].name == "left"
+
+
+def test_a_group_is_called_as_what_it_is_made_of(window: MainWindow, qtbot: QtBot) -> None:
+    window.new_document()
+    canvas = window.canvas
+    assert canvas is not None
+    canvas.add_part("server", "server/nvidia/dgx-a100")
+    canvas.add_part("server", "server/nvidia/dgx-a100")
+    session = canvas.session
+    second = next(p for p in session.design.parts.values() if p.label == "DGX A100 2")
+    session.select([((), Ref("parts", second.id))])
+    window.run("edit.group")
+    (group,) = session.design.groups.values()
+    assert group.label == "DGX A100"
+    session.undo()
+    servers = [p.id for p in session.design.parts.values() if p.kind == "server"]
+    session.select([((), Ref("parts", i)) for i in servers])
+    window.run("edit.group")
+    (group,) = session.design.groups.values()
+    assert group.label == "Servers"

@@ -28,6 +28,8 @@ _LED: Final = 4
 _HOPELESS: Final = 2
 #: so many changes are tried
 _TRIED: Final = 24
+#: and so many, each as often as there are links
+_WORK: Final = 800
 #: so many pairs that cross change places in one round
 _PAIRS: Final = 4
 _TOUCH: Final = 0.5
@@ -88,7 +90,7 @@ def uncrossed(field: Field, plain: Float) -> Laid:
     now = _laid(field, plain)
     if len(plain) > MOST_UNCROSSED or now.places > _HOPELESS * len(plain):
         return now
-    left = _TRIED
+    left = min(_TRIED, _WORK // max(1, len(plain)))
     while now.places and left:
         for other in _others(field, now):
             new = _laid(field, other)
@@ -299,7 +301,9 @@ def _led_elsewhere(field: Field, now: Laid) -> Iterator[tuple[int, Float]]:
             way = shortest_way(grid, (x, y), int(pieces.side_p[n]), (u, v), enter, (upright, level), out)
             if len(way):
                 way = tidied(way[None])[0][0]
-                if not any(np.array_equal(way, other) for other in known):
+                mine = through[n], _cells(grid, way, turns)
+                before, after = (int((up * level + flat * upright).sum()) for up, flat in mine)
+                if after <= before and not any(np.array_equal(way, other) for other in known):
                     known.append(way)
                     yield n, way
 

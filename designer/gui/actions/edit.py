@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from designer.gui.actions import _arranging as arranging
 from designer.gui.actions import _linking as linking
 from designer.gui.actions import _members as members
 from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
+
+if TYPE_CHECKING:
+    from designer.design.address import Ref
+    from designer.design.document import Block
 
 
 def _can_undo(window: Window) -> bool:
@@ -122,8 +127,20 @@ def _group(window: Window) -> None:
         refs = tuple(r for r in refs if r.what in ("parts", "groups"))
         taken = block_at(session.design, within)
         new = next_id({**taken.parts, **taken.groups}, "group1")
-        if session.apply(MakeGroup(refs, new, within=within), select_new=True):
+        if session.apply(MakeGroup(refs, new, name=_together(taken, refs), within=within), select_new=True):
             window.show_panel("inspector")
+
+
+def _together(block: Block, refs: Sequence[Ref]) -> str:
+    """What a group of things is called: as the one thing it is made of, without its number, else as their kind."""
+    from designer.catalog.parttype import part_kinds
+
+    things = [block.parts[r.id] if r.what == "parts" else block.groups[r.id] for r in refs]
+    if len(things) == 1:
+        return re.sub(r" \d+$", "", things[0].name)
+    kinds = {block.parts[r.id].kind if r.what == "parts" else "" for r in refs}
+    known = part_kinds().get(kinds.pop()) if len(kinds) == 1 else None
+    return known.plural if known is not None else ""
 
 
 def _ungroup(window: Window) -> None:

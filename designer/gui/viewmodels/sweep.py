@@ -66,14 +66,20 @@ class Varied:
 
 
 def of_workload(design: Design, workload: str) -> tuple[Varied, ...]:
-    """Every setting of a workload, the batch first."""
+    """Every setting of a workload, the batch first, then those that a range around their value is known for."""
     spec = design.workloads.get(workload)
     kind = workload_kinds().get(spec.kind) if spec is not None else None
     if spec is None or kind is None:
         return ()
     found = [_setting(workload, s, spec.settings.get(s.name, s.default)) for s in kind.settings]
     order = {name: k for k, name in enumerate(_BATCH)}
-    return tuple(sorted(found, key=lambda v: order.get(v.path.rpartition(".")[2], len(order))))
+
+    def rank(varied: Varied) -> tuple[int, int]:
+        """The batch, numbers, lists to choose from, and what no range is known for."""
+        own = order.get(varied.path.rpartition(".")[2], len(order))
+        return own, 2 if not suggested(varied) else int(bool(varied.choices))
+
+    return tuple(sorted(found, key=rank))
 
 
 def _setting(workload: str, setting: Setting, value: object) -> Varied:

@@ -8,9 +8,14 @@ from designer.catalog.loader import load_catalog
 from designer.design.address import Ref
 from designer.design.document import Design, Link
 from designer.design.edits.links import AddLinks
+from designer.design.edits.structure import MakeGroup
 from designer.design.elaborate import elaborate
 from designer.design.geometry import Geometry, lay_out
 from designer.design.port_usage import overfull
+from designer.drawing.compose_values import _to_groups
+from designer.drawing.loads import nothing
+from designer.drawing.theme import LIGHT
+from designer.drawing.view_state import ViewState
 from designer.gui.canvas import bulk
 from designer.gui.canvas.adding import add, item_of
 from designer.gui.canvas.bulk import NicRule, connect_all, rules_of
@@ -131,3 +136,20 @@ def test_what_cannot_be_connected_says_why() -> None:
     assert a is not None
     assert b is not None
     assert connect_all(bare, [a], b).reason == "there is no NIC in it"
+
+
+def test_the_count_on_links_of_two_speeds_tells_both() -> None:
+    """A group of DGX H100 at one switch: NICs of 400 and of 200 Gb/s, of which the mean is neither."""
+    design = put(put(Design(name="pod"), "server", "server/nvidia/dgx-h100"), "switch", "switch/nvidia/qm9700")
+    server = next(p.id for p in design.parts.values() if p.kind == "server")
+    design = MakeGroup((Ref("parts", server),), "pod").apply(design)
+    geometry = lay_out(design)
+    pod, switch = geometry.box_of((), Ref("groups", "pod")), geometry.box_of((), Ref("parts", "switch0"))
+    assert pod is not None
+    assert switch is not None
+    edit = connect_all(geometry, [pod], switch).edit
+    assert edit is not None
+    after = lay_out(edit.apply(design))
+    state = ViewState(after, nothing(after), LIGHT)
+    texts = [bundle.text for bundle in _to_groups(state)]
+    assert texts == ["10 × 200–400 Gb/s"]
