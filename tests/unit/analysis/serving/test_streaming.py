@@ -126,7 +126,7 @@ def test_whoever_says_how_a_server_sends_has_a_narrower_band() -> None:
 
 
 def test_answers_of_one_message_take_no_time_per_token() -> None:
-    """Two tokens that are sent together: nothing but what sums of floats leave is between them, in no run of the band."""
+    """Two tokens that are sent together: nothing but what sums of floats leave is between them."""
     design = open_design("hgx-h200-8")
     asked = {"model": "llama-3-70b", "weights": "int8", "engine": "sglang", "release": "0.12.0", "load": "offline"}
     asked |= {"prompt": 1000, "output": 2, "spread": "0", "count": 500, "seed": 81, "budget": 2048, "data": 2}
