@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QMoveEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QListView, QWidget
 
@@ -65,15 +65,19 @@ class OfferedList(QListView):
         field.destroyed.connect(self.deleteLater)
 
     def look_for(self, text: str) -> None:
-        """Offer what holds every word of the text; nothing where that is the text itself, or none was typed."""
+        """Offer what holds every word of the text; nothing where that is the text itself, or none was typed.
+
+        What differs from the text only in large and small letters stands out at once.
+        """
         self._found.look_for(text)
-        rows = self._found.rowCount()
-        only = self._title(0) if rows == 1 else ""
-        if not text.strip() or not rows or only.casefold() == text.strip().casefold():
+        titles, typed = [self._title(row) for row in range(self._found.rowCount())], text.strip()
+        if not typed or not titles or titles == [typed]:
             self.hide()
             return
         self.clearSelection()
-        self.setCurrentIndex(QModelIndex())
+        alike = [t.casefold() == typed.casefold() for t in titles]
+        same = True in alike and typed not in titles
+        self.setCurrentIndex(self._found.index(alike.index(True), 0) if same else QModelIndex())
         self.place()
         self.show()
         self.raise_()
@@ -85,6 +89,7 @@ class OfferedList(QListView):
         window = self._field.window()
         if self.parent() is not window:
             self.setParent(window)
+            window.installEventFilter(self)
         corner = self._field.mapTo(window, QPoint(0, 0))
         below, above = window.height() - corner.y() - self._field.height(), corner.y()
         line = max(self.sizeHintForRow(0), self.fontMetrics().lineSpacing())
@@ -94,6 +99,15 @@ class OfferedList(QListView):
         wide = min(max(self._field.width(), self.sizeHintForColumn(0) + 2 * line), window.width() - corner.x() - 4)
         y = corner.y() + self._field.height() if under else corner.y() - high
         self.setGeometry(corner.x(), y, wide, high)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A click beside it in its window closes it; in a window of another size it stays with its field."""
+        if self.isVisible():
+            if event.type() == QEvent.Type.MouseButtonPress:
+                self.hide()
+            elif event.type() == QEvent.Type.Resize:
+                QTimer.singleShot(0, self, self.follow)
+        return super().eventFilter(watched, event)
 
     def take_key(self, event: QKeyEvent) -> bool:
         """Take a key of the field, where the list is open and the key is meant for it; True if it was taken."""
@@ -216,6 +230,7 @@ class CompletedChoice(ChoiceBox):
     def offer(self, known: Sequence[tuple[str, str]]) -> None:
         """Offer these ids and titles while one types."""
         if self.offers is not None:
+            self.offers.hide()
             self.offers.deleteLater()
         self.offers = OfferedList(self, known)
         line = self.lineEdit()

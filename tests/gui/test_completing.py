@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -152,6 +152,47 @@ def test_a_field_at_the_lower_edge_offers_above_itself(form: Form) -> None:
     QTest.keyClicks(line, "the")
     assert of(form.choice).geometry().bottom() <= form.choice.y()
     assert of(form.choice).y() >= 0
+
+
+def test_a_click_beside_the_list_closes_it(form: Form, qtbot: QtBot) -> None:
+    QTest.keyClicks(form.first, "gpu")
+    assert shown(form.first)
+    qtbot.mouseClick(form, Qt.MouseButton.LeftButton, pos=form.rect().bottomLeft() + QPoint(2, -2))
+    assert (form.first.text(), shown(form.first)) == ("gpu", [])
+
+
+def test_a_text_in_other_letters_is_taken_by_enter_or_tab(form: Form) -> None:
+    """Ids tell large letters from small ones: the text itself would be none of them."""
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Tab):
+        form.first.setFocus()
+        form.first.clear()
+        QTest.keyClicks(form.first, "GPU0")
+        assert shown(form.first) == ["gpu0"]
+        QTest.keyClick(form.first, key)
+        assert (form.first.text(), shown(form.first)) == ("gpu0", [])
+
+
+def test_other_choices_close_the_list_of_those_before(form: Form) -> None:
+    form.choice.setFocus()
+    line = form.choice.lineEdit()
+    assert line is not None
+    line.selectAll()
+    QTest.keyClicks(line, "the")
+    before = of(form.choice)
+    assert before.isVisible()
+    form.choice.offer([("other", "The other")])
+    assert before.isHidden()
+
+
+def test_in_a_lower_window_the_list_goes_with_its_field(form: Form, qtbot: QtBot) -> None:
+    form.choice.setFocus()
+    line = form.choice.lineEdit()
+    assert line is not None
+    line.selectAll()
+    QTest.keyClicks(line, "the")
+    assert of(form.choice).y() > form.choice.y()
+    form.resize(300, 120)
+    qtbot.waitUntil(lambda: of(form.choice).geometry().bottom() <= form.choice.y(), timeout=3000)
 
 
 def test_a_field_that_ends_takes_its_list_along(form: Form, qtbot: QtBot) -> None:

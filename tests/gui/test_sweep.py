@@ -61,6 +61,32 @@ def test_batch_against_memory_throughput_and_time(opened: tuple[MainWindow, Sess
     assert "--vary 'workloads.resnet-50.micro_batch=64..256*2'" in QGuiApplication.clipboard().text()
 
 
+@pytest.mark.parametrize(("typed", "varies"), [("micro", "batch"), ("nothing of this", "batch"), ("{title}", "other")])
+def test_what_stands_in_the_field_is_what_varies(
+    opened: tuple[MainWindow, Session], qtbot: QtBot, typed: str, varies: str
+) -> None:
+    """Words that choose nothing do not stay; a title in small letters is that value."""
+    window, session = opened
+    session.set_workload("resnet-50")
+    window.run("analyze.sweep")
+    dialog = window.sweeps.open[session]
+    row = dialog.first
+    batch, other = row.varied, row.known[2]
+    assert batch is not None
+    assert other != batch
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow, timeout=3000)
+    row.value.setFocus()
+    line = row.value.lineEdit()
+    assert line is not None
+    line.selectAll()
+    QTest.keyClicks(line, typed.format(title=other.title.lower()))
+    QTest.keyClick(row.value, Qt.Key.Key_Tab)
+    wanted = {"batch": batch, "other": other}[varies]
+    assert row.varied == wanted
+    assert row.value.currentText() == wanted.title
+
+
 def test_a_value_of_a_part_from_the_inspector(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
     window, session = opened
     link = next(x.id for x in session.design.links.values() if x.bandwidth_per_direction is not None)

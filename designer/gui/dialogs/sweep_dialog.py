@@ -62,6 +62,9 @@ class ValueRow(QWidget):
         )
         in_column(self.value, self.range, on=self, margins=FLUSH, spacing=4)
         self.value.activated.connect(self._chosen)
+        line = self.value.lineEdit()
+        assert line is not None
+        line.editingFinished.connect(self._tell_chosen)
 
     def fill(self, known: Sequence[Varied], first: Varied | None) -> None:
         """Offer these values; `first` is chosen."""
@@ -80,6 +83,12 @@ class ValueRow(QWidget):
         """The value chosen."""
         path = str(self.value.currentData() or "")
         return next((v for v in self.known if v.path == path), None)
+
+    def _tell_chosen(self) -> None:
+        """Words that are no value do not stay: what stands there is what varies."""
+        at = self.value.currentIndex()
+        if self.value.currentText() != self.value.itemText(at):
+            self.value.setEditText(self.value.itemText(at))
 
     def _chosen(self, *_: object) -> None:
         varied = self.varied

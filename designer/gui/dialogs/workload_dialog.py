@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -233,12 +232,6 @@ class WorkloadDialog(QDialog):
         """What is offered stays with its field while the form is scrolled."""
         for offers in self._offers():
             offers.follow()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click beside what is offered closes it."""
-        for offers in self._offers():
-            offers.hide()
-        super().mousePressEvent(event)
 
     def _explain(self, name: str) -> None:
         """What the field in hand is about, below the form."""

@@ -215,6 +215,8 @@ def fit(chosen: Sequence[Run]) -> Release:
 
 def main() -> None:
     """Print the table."""
+    if not runs():
+        sys.exit("vllm-runs.csv is not beside the other measurements")
     if "--fit" in sys.argv:
         print(fit([run for run in runs() if run.system == "H100" and run.model != UNFITTED]).overheads)  # noqa: T201
         return
