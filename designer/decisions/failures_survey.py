@@ -32,7 +32,7 @@ Progress = Callable[[float, str], None]
 
 #: losses below this share are rounding
 _SAME: Final = 1e-9
-#: accelerators and hosts that look alike differ by their place among the ranks: so many of each class are tried
+#: accelerators, NICs and hosts that look alike differ by their place among the ranks: so many of each class are tried
 _PROBES: Final = 2
 #: objects that each function keeps answers about between failures of a large design
 _KEPT_LIMIT: Final = 1
@@ -210,7 +210,8 @@ class Survivor:
         self.design, self.spec, self._cancelled = design, spec, cancelled
         self.network = build_network(design)
         self.whole, self.loads = run_workload(self.network, spec, False, None, cancelled)
-        self._brief = self.network.net.n_parts > EXPLAINED_LIMIT
+        #: true for a large design: what holds it back after a failure is not told
+        self.brief = self.network.net.n_parts > EXPLAINED_LIMIT
         self.metric, self.more = worth_of(self.whole)
         self._asked = _where_its_data_is(self.network, spec)
         self._promised = promised and bool(design.assertions)
@@ -221,13 +222,13 @@ class Survivor:
         if self._cancelled is not None and self._cancelled():
             raise Cancelled("stopped")
         try:
-            return run_workload(network, self._asked, False, None, self._cancelled, explained=not self._brief)
+            return run_workload(network, self._asked, False, None, self._cancelled, explained=not self.brief)
         except AnalysisError:
             if self.spec.kind != "serving" or not self._asked.settings.get("replicas"):
                 raise
         # fewer replicas than asked for are left: as many as there is room for
         fewer = self._asked.model_copy(update={"settings": {**self._asked.settings, "replicas": 0}})
-        return run_workload(network, fewer, False, None, self._cancelled, explained=not self._brief)
+        return run_workload(network, fewer, False, None, self._cancelled, explained=not self.brief)
 
     @cached_property
     def _broken(self) -> frozenset[str]:
@@ -246,7 +247,7 @@ class Survivor:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._after(found)
-            if self._brief:
+            if self.brief:
                 # what is known of a large network that a failure left is of no use to the next failure
                 forget(_KEPT_LIMIT)
         return replace(known, stranded=found.stranded)
@@ -385,7 +386,7 @@ def survive(
     for k, failure in enumerate(every):
         if progress is not None:
             progress(k / max(len(every), 1), f"{failure.kind} {k + 1} of {len(every)}")
-        found.append(max((survivor.loss(one) for one in _probes(failure)), key=lambda x: x.badness))
+        found.append(max((survivor.loss(one) for one in _probes(failure, survivor.brief)), key=lambda x: x.badness))
     found.sort(key=lambda x: tuple(-b for b in x.badness))
     doubles = _pairs(survivor, every, found, pairs, seed) if pairs else ()
     if progress is not None:
@@ -404,10 +405,13 @@ def survive(
     )
 
 
-def _probes(failure: Failure) -> list[Failure]:
-    """The failures of a class that are worked out: the place among the ranks counts for what computes."""
+def _probes(failure: Failure, brief: bool) -> list[Failure]:
+    """The failures of a class that are worked out: the place among the ranks counts for what computes or sends.
+
+    `brief` is true for large designs, of whose NICs one of each class is tried.
+    """
     n = len(failure.members)
-    if failure.kind not in ("gpu", "server") or n < 2:
+    if failure.kind not in (("gpu", "server") if brief else ("gpu", "nic", "server")) or n < 2:
         return [failure]
     picks = np.unique(np.linspace(0, n - 1, _PROBES).astype(np.int64))
     return [replace(failure, members=np.roll(failure.members, -int(k))) for k in picks]

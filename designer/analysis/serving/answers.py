@@ -457,13 +457,15 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
         others = [r.values[name] for r in readings]
         error = EIGHTY.value * base.errors[name] / value if value > 0 else 0.0
         beside = extra if name.startswith("ttft") else 0.0
-        low = math.hypot(math.log(value / min(others)), beside, error) if value > 0 else 0.0
+        # tokens that are sent together come after no time at all, at one end of the band and not at the other
+        sooner = math.log(value / min(others)) if min(others) > 0 else math.inf
+        low = math.hypot(sooner, beside, error) if value > 0 else 0.0
         later = held_back(placement.release, Seconds(value), step, placement.deployment.stream_interval)
         late = later if name.startswith("ttft") else 0.0
         high = math.hypot(math.log(max(others) / value), beside, error, late) if value > 0 else 0.0
         slow_missing = len(readings) < 3 and served.runs[0].counts.turns > 0 and len(readings) > 1
         ends = sorted((value, apart.get(name, value)))
-        top = ends[1] * math.exp(max(high, 2 * served.spread if slow_missing else high))
+        top = max(*others, ends[1] * math.exp(max(high, 2 * served.spread if slow_missing else high)))
         bottom = min(value, max(ends[0] * math.exp(-low), least.get(name, 0.0)))
         found[name] = Estimate(value, bottom, top, "s", sources, note, {"sampling_error": base.errors[name]})
     return found

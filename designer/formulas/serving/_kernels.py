@@ -76,6 +76,12 @@ MEMORY: Final = _law(0.857, 0.74, 0.92)
 FLOOR: Final = _law(3.7e-6, 2.6e-6, 5.3e-6, "s")
 SHARPNESS: Final = _law(3.06, 2.0, 5.0)
 INNER: Final = _law(119.0, 60.0, 240.0)
+#: peak of one multiprocessor of the device the laws of 16 and of 8 bit were fitted on; filling and draining a tile
+#: takes a time rather than a length, so where a multiprocessor is quicker, the length at which half is lost is longer
+UNIT_RATE: Final = Constant(989e12 / 132, 989e12 / 132, 989e12 / 132, "aic-kernels", Status.DERIVED, "FLOP/s", "H100")
+NARROW_UNIT_RATE: Final = Constant(
+    1979e12 / 132, 1979e12 / 132, 1979e12 / 132, "aic-kernels", Status.DERIVED, "FLOP/s", "H100, 8 bit"
+)
 NARROW_COMPUTE: Final = _fitted(0.554, 0.5, 0.75)
 NARROW_MEMORY: Final = _fitted(0.865, 0.7, 0.95)
 NARROW_FLOOR: Final = _fitted(5.91e-06, 4.0e-6, 1.2e-5, "s")

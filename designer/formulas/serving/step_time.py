@@ -9,7 +9,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.formulas.serving._device import Device
-from designer.formulas.serving._kernels import perfect
+from designer.formulas.serving._kernels import NARROW_UNIT_RATE, UNIT_RATE, perfect
 from designer.formulas.serving._number_format import NumberFormat, number_format
 from designer.formulas.serving._release import Overheads
 from designer.formulas.serving.attention_decode import attention_decode
@@ -146,6 +146,9 @@ class StepTime:
         self._fixed_prompts = self._fixed + overheads.prefill_step
         self._prefill_factor, self._request = overheads.prefill_factor, overheads.request
         self._least = self._least_token()
+        self._read, self._read_expert = self._least_read()
+        one = elementwise(1.0, shape.hidden, _HALF_SIZE, device.bandwidth, kernels.elementwise)
+        self._between = shape.layers * one / self._spread
 
     def _least_token(self) -> float:
         """Products of one token of a prompt at the share of the peak that the largest reach [s]."""
@@ -159,6 +162,23 @@ class StepTime:
         device = self.device
         peak = max(device.flops[device.runs_as(how)] for how in (self._base, self.weights))
         return 2 * active / self.split.devices / (device.kernels.compute * peak)
+
+    def _least_read(self) -> tuple[float, float]:
+        """Reading the weights that every token needs, and those of one expert in all layers, as kernels do [s]."""
+        shape, split = self.shape, self.split
+        spread = split.tensor * split.data
+        dense = shape.layers * shape.attention_parameters / split.tensor
+        dense += (shape.layers - shape.moe_layers) * shape.dense_parameters / spread
+        dense += shape.moe_layers * shape.moe_common_parameters / spread if shape.moe_layers else 0.0
+        narrow = self._base.narrow and self.device.runs_as(self._base) in ("fp8", "int8", "fp4")
+        rate = self.device.bandwidth * split.pipeline
+        read = (
+            0.0
+            if shape.kv_rank
+            else dense * self._base.size.value / ((self._narrow if narrow else self._half)[1] * rate)
+        )
+        held = shape.moe_layers * shape.expert_parameters / spread * self.weights.size.value if shape.experts else 0.0
+        return read, held / (self._grouped[1] * rate)
 
     def ideal(self) -> StepTime:
         """The same where kernels reach all of the data sheet and engine and links take no time: nothing is faster."""
@@ -181,8 +201,13 @@ class StepTime:
             device.units,
             (self._narrow if runs == "fp4" else self._eight) if narrow else self._half,
             kernels.sharpness,
-            kernels.inner,
+            self._half_length(runs, narrow),
         )
+
+    def _half_length(self, runs: str, narrow: bool) -> float:
+        """Inner length at which half the share of the peak is lost: never shorter than where it was measured [1]."""
+        device, measured = self.device, (NARROW_UNIT_RATE if narrow else UNIT_RATE).value
+        return device.kernels.inner * max(1.0, device.flops[runs] / device.units / measured)
 
     def _attention_products(self, rows: float) -> float:
         shape, base = self.shape, self._base
@@ -218,7 +243,7 @@ class StepTime:
         runs = device.runs_as(self.weights)
         one = matrices * shape.hidden * shape.expert_ffn / spread
         routed = tokens * shape.experts_per_token * busiest
-        compute = 2 * routed * one / (share * device.flops[runs])
+        compute = 2 * routed * one / (share * device.flops[runs]) * self._drained(runs)
         moved = touched * one * self.weights.size.value
         moved += routed * (2 * shape.hidden / spread + matrices * shape.expert_ffn / spread) * _HALF_SIZE
         memory = moved / (read * device.bandwidth)
@@ -228,6 +253,14 @@ class StepTime:
         if shape.shared_ffn:
             time += self._feed_forward(tokens / self.split.data, shape.shared_ffn / self.split.tensor)
         return time + self.overheads.expert_layer
+
+    def _drained(self, runs: str) -> float:
+        """What grouped products take longer where multiprocessors are quicker than those that were measured [1]."""
+        shape = self.shape
+        longer = self._half_length(runs, runs in ("fp8", "int8", "fp4")) - self.device.kernels.inner
+        before = 2 if shape.gated else 1
+        whole = self.split.tensor * self.split.data / self.split.expert
+        return 1 + longer * (before / shape.hidden + whole / shape.expert_ffn) / (before + 1)
 
     def _imbalance(self, tokens: float) -> float:
         return expert_imbalance(self.shape.experts, self.shape.experts_per_token, tokens, self.split.expert)
@@ -339,6 +372,14 @@ class StepTime:
         least = together * self._least - base
         if least > prompts:
             prompts = least
+        if self._prefill_factor < 1:
+            # nor are weights read, or values passed on between products, faster by it
+            read = self._read
+            if self._read_expert:
+                read += self._read_expert * experts_touched(self.shape.experts, self.shape.experts_per_token, together)
+            least = min(products, max(read, together * self._least) + together * self._between) - base
+            if least > prompts:
+                prompts = least
         prompts += self._pairs * area
         if self._pairs_windowed:
             prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))

@@ -7,12 +7,13 @@ import pytest
 from designer.analysis.network import build_network
 from designer.decisions.failures import failures
 from designer.decisions.failures_survey import Survey, survive
-from designer.design.document import Design, Link, Part, WorkloadSpec, replaced, with_changes
+from designer.design.document import Design, Link, Part, Policy, WorkloadSpec, replaced, with_changes
 from designer.errors import AnalysisError
 from designer.fields import Quantity
 from designer.interchange.templates import open_design
 from tests.brute_failures import compare
 from tests.budget import sample
+from tests.properties.test_classes_of_resources import shrunk
 
 
 def two_ways() -> Design:
@@ -169,6 +170,19 @@ def test_pairs_are_drawn_by_their_seed() -> None:
 def test_a_machine_that_cannot_restart_is_named() -> None:
     found = survive(open_design("vsphere-cluster-4"), "evacuate")
     assert any(x.kind == "server" and x.machines for x in found.losses)
+
+
+def test_the_worst_of_nics_that_look_alike_is_told() -> None:
+    """Ranks send on by another NIC, the first that is nearest: which of those alike is lost counts."""
+    design = open_design("su-h100-32")
+    policy = Policy(rail_affinity=False, relay_through_gpu=True, pcie_acs=True)
+    asked = {"group": "gpus", "collective": "reduce-scatter", "size": "256 MiB"}
+    spec = WorkloadSpec(id="w", kind="collective", settings=asked)
+    design = design.model_copy(update={**shrunk(design, {"servers": 2}), "policy": policy, "workloads": {"w": spec}})
+    by_class, each = survive(design, "w"), survive(design, "w", alike=False)
+    worst = min(x.share for x in each.losses if x.kind == "nic")
+    assert worst == pytest.approx(min(x.share for x in by_class.losses if x.kind == "nic"))
+    assert worst < max(x.share for x in each.losses if x.kind == "nic" and x.share < 1) - 0.1
 
 
 def test_an_unknown_workload_is_refused() -> None:

@@ -1,0 +1,142 @@
+"""Throughput at most load where nothing was fitted: ``python -m tests.validation.serving.unseen``.
+
+TensorRT-LLM 1.0 on B200 and RTX PRO 6000 in 4 bit, and a mixture of experts in 8 bit on H100 and H200. Only judged.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from statistics import mean, median
+from typing import Final
+
+from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.spreads import release_spread
+from designer.formulas.serving._device import Device
+from designer.formulas.serving._number_format import number_format
+from designer.formulas.serving.kv_size import kv_size
+from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
+from designer.formulas.serving.small_all_reduce import small_all_reduce
+from designer.formulas.serving.step_time import Joins, Split, StepTime
+from designer.formulas.serving.weights_size import weights_size
+from designer.workload.engines import release
+from designer.workload.models import model
+from designer.workload.shape import TransformerShape
+from tests.validation.serving.offline import ENOUGH
+from tests.validation.serving.runs import DEVICES
+
+FILE: Final = Path(__file__).parent / "unseen.json"
+_B200: Final = {"bf16": 2250e12, "fp16": 2250e12, "fp8": 4500e12, "fp4": 9000e12}
+_RTX: Final = {"bf16": 500e12, "fp16": 500e12, "fp8": 1000e12, "fp4": 2000e12}
+#: data sheets, the same values the catalog has, and the link of a device one way [B/s]
+SYSTEMS: Final[Mapping[str, tuple[Device, float]]] = {
+    "H100": (replace(DEVICES["h100_sxm"], architecture="Hopper GH100"), 450e9),
+    "H200": (replace(DEVICES["h200_sxm"], architecture="Hopper GH100"), 450e9),
+    "B200": (Device("B200", _B200, 8e12, 180e9, 148, architecture="Blackwell GB100"), 900e9),
+    "RTX PRO 6000": (Device("RTX PRO 6000", _RTX, 1.597e12, 96e9, 188, architecture="Blackwell GB202"), 64e9),
+}
+#: what products at the peak of 4 bit add to a band, see `spreads`
+FOUR_BIT: Final = 0.15
+
+
+@dataclass(frozen=True)
+class Point:
+    """One load of one layout, and the output tokens a second that were measured [1/s]."""
+
+    system: str
+    model: str
+    weights: str
+    tensor: int
+    stages: int
+    prompt: int
+    output: int
+    count: int
+    measured: float
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """System, model and layout."""
+        return self.system, self.model, self.weights, f"{self.tensor} x {self.stages}"
+
+
+@cache
+def points() -> Sequence[Point]:
+    """All loads of the file that were measured."""
+    data = json.loads(FILE.read_text("utf-8"))
+    names = ("system", "model", "weights", "tensor", "stages")
+    return tuple(
+        Point(*(one[name] for name in names), load["prompt"], load["output"], load["count"], value)
+        for one in data["series"]
+        for load, value in zip(data["loads"], one["tokens_per_second"], strict=True)
+        if value is not None
+    )
+
+
+def predicted(point: Point) -> float:
+    """Output tokens a second of the deployment [1/s]."""
+    chosen, (device, link) = release("tensorrt-llm", "1.0.0").release, SYSTEMS[point.system]
+    shape = model(point.model)
+    assert isinstance(shape, TransformerShape)
+    weights, stored = number_format(point.weights), number_format("fp8")
+    # mixtures of experts are run with groups of attention that share whole experts, the page says
+    tensor, data = (1, point.tensor) if shape.experts else (point.tensor, 1)
+    split = Split(tensor, data, point.stages, data)
+
+    def reduce(size: float) -> float:
+        return small_all_reduce(tensor, size, link)
+
+    def sent(size: float) -> float:
+        return 2 * size / link
+
+    joins = Joins(reduce, sent, lambda size: size / link, sent)
+    steps = StepTime(shape, device, split, weights, stored, chosen.overheads, joins)
+    held = weights_size(shape, weights, tensor, data, point.stages)
+    how = chosen.scheduling
+    room = kv_room(device.memory, how.memory_share, held, split.devices, bool(shape.experts))
+    capacity = memory_capacity(room, kv_size(shape, tensor, stored.size.value).token / data / point.stages)
+    count = min(point.count, ENOUGH)
+    requests = Requests([point.prompt] * count, [point.output] * count, [0.0] * count)
+    each = point.stages * data
+    how = replace(how, budget=max(how.budget, point.prompt) * each, slots=how.slots * data)
+    return count * point.output / run_requests(steps, requests, how, capacity, chosen.overheads.path).end
+
+
+def band(point: Point) -> float:
+    """80 % band of step times there: logarithm of the factor either way [1]."""
+    shape = model(point.model)
+    assert isinstance(shape, TransformerShape)
+    chosen, device = release("tensorrt-llm", "1.0.0").release, SYSTEMS[point.system][0]
+    four = FOUR_BIT if device.runs_as(number_format(point.weights)) == "fp4" else 0.0
+    return math.hypot(release_spread(chosen, shape, point.weights, device), four)
+
+
+@cache
+def errors() -> Sequence[tuple[Point, float]]:
+    """Logarithm of predicted over measured."""
+    return [(point, math.log(predicted(point) / point.measured)) for point in points()]
+
+
+def by_group() -> Mapping[tuple[str, ...], tuple[int, float, float, float]]:
+    """Loads, median error and bias, and the share inside the band, by system, model and layout."""
+    groups: dict[tuple[str, ...], list[tuple[float, bool]]] = {}
+    for point, error in errors():
+        groups.setdefault(point.group, []).append((error, abs(error) <= band(point)))
+    return {
+        name: (len(v), median(abs(e) for e, _ in v), median(e for e, _ in v), mean(i for _, i in v))
+        for name, v in groups.items()
+    }
+
+
+def main() -> None:
+    """Print the table."""
+    for name, (n, error, bias, inside) in by_group().items():
+        sys.stdout.write(f"{' '.join(name)} {n}: {error:.3f}/{bias:+.3f}, inside {inside:.2f}\n")
+
+
+if __name__ == "__main__":
+    main()
