@@ -45,22 +45,25 @@ SOURCES: Final = ("fit-serving", "aic-kernels", "blis")
 
 
 class Scaled:
-    """Steps that all take a factor longer."""
+    """Steps that all take a factor longer, and none less time than `least` has it take."""
 
-    def __init__(self, steps: Steps, factor: float) -> None:
-        self._steps, self._factor = steps, factor
+    def __init__(self, steps: Steps, factor: float, least: Steps | None = None) -> None:
+        self._steps, self._factor, self._least = steps, factor, least
 
     def decode(self, requests: int) -> float:
         """Time of a decoding step of so many requests, without their contexts [s]."""
-        return self._factor * self._steps.decode(requests)
+        time = self._factor * self._steps.decode(requests)
+        return time if self._least is None else max(time, self._least.decode(requests))
 
     def context(self) -> float:
         """Time a decoding step takes for each token of context it reads [s]."""
-        return self._factor * self._steps.context()
+        time = self._factor * self._steps.context()
+        return time if self._least is None else max(time, self._least.context())
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
         """Time of a step with so many tokens of prompts beside requests that decode [s]."""
-        return self._factor * self._steps.step(tokens, area, finishing, requests, context)
+        time = self._factor * self._steps.step(tokens, area, finishing, requests, context)
+        return time if self._least is None else max(time, self._least.step(tokens, area, finishing, requests, context))
 
 
 class HandedOver(Protocol):
@@ -161,7 +164,7 @@ def serve(
         text = f"requests of more than {placement.capacity:,} tokens are refused: their keys and values do not fit"
         findings.append(Finding("SERVE-REFUSED", Severity.WARNING, text, (), "give a replica more memory"))
     spread = step_spread(placement)
-    factors = (1.0, *factors_of(placement, spread)) if banded else (1.0,)
+    factors = (1.0, math.exp(-spread), math.exp(spread)) if banded else (1.0,)
     most = most_of(placement, requests, spread, cancelled)
     open_loop = not requests.clients and asked.load.kind != "offline"
     rate = offered(asked.load, requests, replicas)
@@ -214,7 +217,12 @@ def jittered(requests: Requests) -> Requests:
 def settled(
     placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None = None
 ) -> ServingRun:
-    """A run in which those that take turns on a device are as busy as this one is."""
+    """A run whose steps take a factor longer, and in which those that take turns on a device are as busy as it is.
+
+    No step is faster than its data sheet allows: prompts may be near their limit where decoding is far from its own.
+    """
+    if factor < 1:
+        factor = factor if _bounded_each(placement) else max(factor, min(1.0, fastest(placement)))
     busy = 0.0
     run = _run(placement, requests, factor * placement.slowed(busy), cancelled)
     if placement.cut is None or placement.cut.turns < 2:
@@ -229,9 +237,15 @@ def settled(
 
 
 def _run(placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None) -> ServingRun:
-    steps = placement.timed if factor == 1 else Scaled(placement.timed, factor)
+    least = placement.steps.ideal() if factor < 1 and _bounded_each(placement) else None
+    steps = placement.timed if factor == 1 else Scaled(placement.timed, factor, least)
     path = path_of(placement)
     return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)
+
+
+def _bounded_each(placement: Placement) -> bool:
+    """True if steps are those of the data sheet one by one: none that makes several tokens, or waits for its turn."""
+    return not placement.deployment.drafts and (placement.cut is None or placement.cut.turns < 2)
 
 
 def path_of(placement: Placement) -> float:
