@@ -11,7 +11,7 @@ from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 from designer.analysis.selection import buffers, resolve
 from designer.analysis.serving.placement import Placement
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving.cold_start import ONE_READER, cold_start
