@@ -80,8 +80,9 @@ def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) ->
         # all see the arrivals that the first one sees
         _lengths(load, load.count, draw)
     at = arrivals(load, load.count * replicas, draw)[which::replicas]
-    # the engine begins empty: the first tenth fills it
-    return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), load.count // FILLING_LIMIT)
+    # the engine begins empty: the first tenth fills it; of a load that changes every part counts, the first as well
+    first = 0 if load.profile else load.count // FILLING_LIMIT
+    return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), first)
 
 
 def _few(load: Load, replicas: int, place: str) -> None:

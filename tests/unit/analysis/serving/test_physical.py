@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from designer.analysis.network import Network, build_network
-from designer.analysis.serving.answers import Served, factors_of, metrics, most_of, serve
+from designer.analysis.serving.answers import Served, factors_of, most_of, serve
 from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.metrics import metrics
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.serving.spreads import step_spread

@@ -408,3 +408,12 @@ def test_vllm_takes_smaller_steps_on_small_devices_and_on_a100() -> None:
     plain = lower("serving", spec.settings, name)
     assert isinstance(plain, Serving)
     assert place_deployment(network, plain.deployment, name).scheduling.budget == 2048
+
+
+def test_a_load_that_changes_through_the_day_is_counted_whole() -> None:
+    """A quiet morning counts as the busy noon does: as many are answered as were asked for, and not a sixth more."""
+    design = designer.open_design("serving-h100-8")
+    settings = {**design.workloads["chat-70b"].settings, "profile": "0.3, 0.6, 1, 1.4, 1.2, 0.5", "storage": ""}
+    spec = WorkloadSpec.model_validate({"id": "s", "kind": "serving", "settings": settings})
+    found = designer.analyze(design.model_copy(update={"workloads": {"s": spec}}), ["s"]).workloads[0]
+    assert found.metrics["requests_per_second"].value == pytest.approx(6.0, rel=0.03)

@@ -123,3 +123,16 @@ def test_whoever_says_how_a_server_sends_has_a_narrower_band() -> None:
         return found.metrics["ttft"].high
 
     assert high(1) < 0.8 * high(0)
+
+
+def test_answers_of_one_message_take_no_time_per_token() -> None:
+    """Two tokens that are sent together: nothing but what sums of floats leave is between them."""
+    design = open_design("hgx-h200-8")
+    asked = {"model": "llama-3-70b", "weights": "int8", "engine": "sglang", "release": "0.12.0", "load": "offline"}
+    asked |= {"prompt": 1000, "output": 2, "spread": "0", "count": 500, "seed": 81, "budget": 2048, "data": 2}
+    settings = {**asked, "replicas": 1, "stream_interval": 4}
+    spec = design.workloads["h2d"].model_copy(update={"id": "s", "kind": "serving", "settings": settings})
+    found = run_workload(build_network(design), spec, curves=False)[0].metrics
+    assert all(e.low <= e.value <= e.high for e in found.values())
+    assert found["tpot"].low == 0
+    assert found["tpot"].high < 1e-12
