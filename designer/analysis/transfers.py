@@ -78,6 +78,24 @@ class TransferAnswer:
         return self.expanded().limits
 
 
+def refuse_lost(network: Network, answer: TransferAnswer, what: str, place: str) -> None:
+    """Name the ends of a flow that has no way, where every flow is waited for.
+
+    Raises
+    ------
+    AnalysisError
+        If there is one.
+    """
+    lost = np.flatnonzero(answer.rate <= 0)
+    if len(lost):
+        source, target = (network.net.path(int(end[lost[0]])) for end in (answer.traffic.source, answer.traffic.target))
+        raise AnalysisError(
+            f"there is no way for {what} from {source} to {target}",
+            place=place,
+            remedy="join them by links, or let engines run elsewhere",
+        )
+
+
 def evaluate_transfer(
     network: Network,
     operation: Transfer,

@@ -10,10 +10,11 @@ from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Column, Table, WorkloadResult
 from designer.analysis.serving.advice import alone, drafting, more, remedy
-from designer.analysis.serving.answers import SOURCES, Served, metrics, serve
+from designer.analysis.serving.answers import SOURCES, Served, serve
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.curves import curves
 from designer.analysis.serving.frontier import frontier
+from designer.analysis.serving.metrics import metrics
 from designer.analysis.serving.placement import place_deployment
 from designer.analysis.serving.readings import read
 from designer.analysis.serving.sharing import shared

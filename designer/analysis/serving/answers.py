@@ -1,10 +1,10 @@
-"""What is read off runs of a placed deployment: percentiles with their errors, rates, memory, power, what binds."""
+"""Runs of a placed deployment under its load, and the most that it can answer."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -12,22 +12,17 @@ import numpy as np
 
 from designer.analysis.serving.load import Sent, offered
 from designer.analysis.serving.placement import Placement
-from designer.analysis.serving.readings import SHARES, quantiles, read, throughput, window, within
 from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.scheduler import Requests, Steps, run_requests
-from designer.analysis.serving.spreads import JITTER, first_extra, held_back, step_spread
+from designer.analysis.serving.spreads import JITTER, step_spread
 from designer.analysis.serving.tiers import Tier, stored
 from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving.attention_prefill import prefill_area
-from designer.formulas.serving.memory_capacity import OTHER, OTHER_ALONE
-from designer.formulas.serving.power import serving_power
-from designer.formulas.serving.speculation import accepted
 from designer.memo import Alike
-from designer.sources import Constant, Estimate, Status
-from designer.units import Ratio, Seconds, format_quantity
-from designer.workload.metrics import METRICS
+from designer.sources import Constant, Status
+from designer.units import format_quantity
 from designer.workload.serving import Load, Serving
 
 #: a band is of 80 %: so many standard deviations either way
@@ -42,7 +37,6 @@ _PROBE_LIMIT: Final = 4000
 _PROBE_LEAST_LIMIT: Final = 300
 #: runs until those that take turns on a device are as busy as the one looked at
 _SETTLING_ROUNDS: Final = 5
-_MILLION_LIMIT: Final = 10**6
 #: from here on a mean number is told without what is behind its point
 _WHOLE_LIMIT: Final = 10
 #: with fewer requests at once than this, steps read all weights for little, and a wider replica answers more
@@ -51,22 +45,25 @@ SOURCES: Final = ("fit-serving", "aic-kernels", "blis")
 
 
 class Scaled:
-    """Steps that all take a factor longer."""
+    """Steps that all take a factor longer, and none less time than `least` has it take."""
 
-    def __init__(self, steps: Steps, factor: float) -> None:
-        self._steps, self._factor = steps, factor
+    def __init__(self, steps: Steps, factor: float, least: Steps | None = None) -> None:
+        self._steps, self._factor, self._least = steps, factor, least
 
     def decode(self, requests: int) -> float:
         """Time of a decoding step of so many requests, without their contexts [s]."""
-        return self._factor * self._steps.decode(requests)
+        time = self._factor * self._steps.decode(requests)
+        return time if self._least is None else max(time, self._least.decode(requests))
 
     def context(self) -> float:
         """Time a decoding step takes for each token of context it reads [s]."""
-        return self._factor * self._steps.context()
+        time = self._factor * self._steps.context()
+        return time if self._least is None else max(time, self._least.context())
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
         """Time of a step with so many tokens of prompts beside requests that decode [s]."""
-        return self._factor * self._steps.step(tokens, area, finishing, requests, context)
+        time = self._factor * self._steps.step(tokens, area, finishing, requests, context)
+        return time if self._least is None else max(time, self._least.step(tokens, area, finishing, requests, context))
 
 
 class HandedOver(Protocol):
@@ -167,7 +164,7 @@ def serve(
         text = f"requests of more than {placement.capacity:,} tokens are refused: their keys and values do not fit"
         findings.append(Finding("SERVE-REFUSED", Severity.WARNING, text, (), "give a replica more memory"))
     spread = step_spread(placement)
-    factors = (1.0, *factors_of(placement, spread)) if banded else (1.0,)
+    factors = (1.0, math.exp(-spread), math.exp(spread)) if banded else (1.0,)
     most = most_of(placement, requests, spread, cancelled)
     open_loop = not requests.clients and asked.load.kind != "offline"
     rate = offered(asked.load, requests, replicas)
@@ -220,7 +217,12 @@ def jittered(requests: Requests) -> Requests:
 def settled(
     placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None = None
 ) -> ServingRun:
-    """A run in which those that take turns on a device are as busy as this one is."""
+    """A run whose steps take a factor longer, and in which those that take turns on a device are as busy as it is.
+
+    No step is faster than its data sheet allows: prompts may be near their limit where decoding is far from its own.
+    """
+    if factor < 1:
+        factor = factor if _bounded_each(placement) else max(factor, min(1.0, fastest(placement)))
     busy = 0.0
     run = _run(placement, requests, factor * placement.slowed(busy), cancelled)
     if placement.cut is None or placement.cut.turns < 2:
@@ -235,9 +237,15 @@ def settled(
 
 
 def _run(placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None) -> ServingRun:
-    steps = placement.timed if factor == 1 else Scaled(placement.timed, factor)
+    least = placement.steps.ideal() if factor < 1 and _bounded_each(placement) else None
+    steps = placement.timed if factor == 1 else Scaled(placement.timed, factor, least)
     path = path_of(placement)
     return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)
+
+
+def _bounded_each(placement: Placement) -> bool:
+    """True if steps are those of the data sheet one by one: none that makes several tokens, or waits for its turn."""
+    return not placement.deployment.drafts and (placement.cut is None or placement.cut.turns < 2)
 
 
 def path_of(placement: Placement) -> float:
@@ -375,195 +383,3 @@ def sampled(notes: tuple[str, ...]) -> tuple[Finding, ...]:
     """What was done to the requests of a file."""
     remedy = "look at the file if that was not meant"
     return tuple(Finding("SERVE-TRACE", Severity.INFO, note, (), remedy) for note in notes)
-
-
-def metrics(served: Served) -> Mapping[str, Estimate]:
-    """All metrics with their bands."""
-    placement, replicas = served.placement, len(served.placement.replicas)
-    devices = placement.accelerators + (served.prompts.accelerators if served.prompts is not None else 0)
-    note = (
-        f"{placement.chosen.release.title}; {replicas} replicas of {placement.split.devices}, the slowest of them"
-        if replicas > 1
-        else placement.chosen.release.title
-    )
-    found: dict[str, Estimate] = {}
-    value, high, low = (most * served.stands for most in served.most)
-    found["most_requests_per_second"] = Estimate(value, low, high, "1/s", SOURCES, note)
-    found["replicas"] = Estimate.exact(replicas, "1", (), "as placed")
-    found["accelerators"] = Estimate.exact(devices, "1", (), "as placed")
-    low, high = placement.capacity_band
-    found["kv_capacity"] = Estimate(
-        placement.capacity,
-        min(low, placement.capacity),
-        max(high, placement.capacity),
-        "1",
-        ("blis", "aic-config"),
-        "tokens of a replica",
-    )
-    found["memory_per_gpu"] = _claimed(placement)
-    if served.saturated:
-        mean_out = float(np.mean(served.sent.requests.output))
-        for name, factor in (("requests_per_second", 1.0), ("tokens_per_second", mean_out)):
-            most = [x * served.stands * factor for x in served.most]
-            found[name] = Estimate(most[0], most[2], most[1], "1/s", SOURCES, "saturated: what can be answered at all")
-        return found
-    found |= _timed(served, note)
-    found |= _rates(served, note, devices)
-    return found
-
-
-def _claimed(placement: Placement) -> Estimate:
-    """What an engine takes of an accelerator: its share, in which it counts what is beside weights or does not."""
-    memory = placement.device.memory
-    held = memory * placement.scheduling.memory_share
-    beside = (OTHER if placement.split.devices > 1 else OTHER_ALONE).high
-    low, high = max(placement.weights, held - beside), min(memory, held + beside)
-    return Estimate(held, min(low, held), max(high, held), "B", ("blis", "aic-config"), "claimed at start")
-
-
-def _least_first(served: Served) -> Mapping[str, float]:
-    """Least times to the first token: of each prompt alone, at all of the data sheet [s]."""
-    reading = served.prompts or served.placement
-    requests = served.sent.requests
-    cached = requests.cached or [0] * len(requests.prompt)
-    ideal = reading.steps.ideal()
-
-    def alone(new: float) -> float:
-        return ideal.step(round(max(1.0, new)), new * new / 2, 1, 0, 0.0)
-
-    new = np.array(requests.prompt, dtype=np.float64) - np.array(cached, dtype=np.float64)
-    shares = [share.value for share in SHARES.values()]
-    each = {f"ttft_{name}": alone(tokens) for name, tokens in zip(SHARES, quantiles(new, shares), strict=True)}
-    return {"ttft": alone(float(new.mean())), **each}
-
-
-def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
-    readings = [read(run, served.sent.first) for run in served.runs]
-    base = readings[0]
-    extra = first_extra(served.placement)
-    least = _least_first(served)
-    every = served.runs[0].stream_interval
-    sources = (*SOURCES, "stream-intervals") if every > 1 else SOURCES
-    note = f"{note}; messages of {every} tokens" if every > 1 else note
-    placement = served.placement
-    gained = accepted(placement.curve, placement.deployment.drafts) if placement.deployment.drafts else 1.0
-    step = Seconds(base.values.get("tpot", 0.0) * gained)
-    # nobody knows whether clients with equal requests stay in step: the band is that of either
-    apart = read(served.apart, served.sent.first).values if served.apart is not None else base.values
-    found: dict[str, Estimate] = {}
-    for name, value in base.values.items():
-        if name not in METRICS:
-            continue
-        others = [r.values[name] for r in readings]
-        error = EIGHTY.value * base.errors[name] / value if value > 0 else 0.0
-        beside = extra if name.startswith("ttft") else 0.0
-        # tokens that are sent together come after no time at all, at one end of the band and not at the other
-        sooner = math.log(value / min(others)) if min(others) > 0 else math.inf
-        low = math.hypot(sooner, beside, error) if value > 0 else 0.0
-        later = held_back(placement.release, Seconds(value), step, placement.deployment.stream_interval)
-        late = later if name.startswith("ttft") else 0.0
-        high = math.hypot(math.log(max(others) / value), beside, error, late) if value > 0 else 0.0
-        slow_missing = len(readings) < 3 and served.runs[0].counts.turns > 0 and len(readings) > 1
-        ends = sorted((value, apart.get(name, value)))
-        top = max(*others, ends[1] * math.exp(max(high, 2 * served.spread if slow_missing else high)))
-        bottom = min(value, max(ends[0] * math.exp(-low), least.get(name, 0.0)))
-        found[name] = Estimate(value, bottom, top, "s", sources, note, {"sampling_error": base.errors[name]})
-    return found
-
-
-def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
-    placement, replicas, run = served.placement, served.stands, served.runs[0]
-    pairs = [throughput(one, served.sent.first) for one in served.runs]
-
-    found = {
-        "requests_per_second": Estimate.over([p[0] for p in pairs], "1/s", SOURCES, note).scaled(replicas),
-        "tokens_per_second": Estimate.over([p[1] for p in pairs], "1/s", SOURCES, note).scaled(replicas),
-    }
-    begin, end = window(run, served.sent.first)
-    turns = run.turns
-    length = turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2
-    inside = (turns[:, 0] >= begin) & (turns[:, 0] <= end)
-    share = length * inside
-    whole = end - begin
-    busy = min(1.0, float(share.sum()) / whole)
-    running = float((share * turns[:, 4]).sum() / whole)
-    waiting = float((share * turns[:, 6]).sum() / whole)
-    found["requests_running"] = Estimate.relative(
-        running,
-        math.exp(-served.spread),
-        math.exp(served.spread),
-        "1",
-        SOURCES,
-        "that decode, of a replica",
-    )
-    found["requests_waiting"] = Estimate(waiting, 0.0, waiting * math.exp(2 * served.spread), "1", SOURCES)
-    use = run.counts.kv_peak / max(1, placement.capacity)
-    ends = [one.counts.kv_peak / max(1, placement.capacity) for one in served.runs]
-    found["kv_use"] = Estimate(use, min(ends), min(1.0, max(ends)), "1", SOURCES, "most at any time")
-    hits = served.sent.requests.cached
-    if hits:
-        part = sum(hits) / sum(served.sent.requests.prompt)
-        found["prefix_hits"] = Estimate.exact(part, "1", SOURCES)
-    if served.tier is not None:
-        time, rates = served.tier.fetch, served.tier.path
-        ends = [float((rates.rate / side).max()) for side in (rates.high, rates.low)]
-        found["fetch_time"] = Estimate(time, time * min(1.0, ends[0]), time * max(1.0, ends[1]), "s", SOURCES)
-    limits = served.serving.limits
-    if limits.ttft or limits.tpot or limits.latency:
-        shares = [within(one, served.sent.first, limits) for one in served.runs]
-        good = [share * pair[0] for share, pair in zip(shares, pairs, strict=True)]
-        found["goodput"] = Estimate.over(good, "1/s", SOURCES, note).scaled(replicas)
-    if placement.device.power:
-        found |= _power(served, found["tokens_per_second"].value, busy, devices)
-    return found
-
-
-def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[str, Estimate]:
-    placement, run = served.placement, served.runs[0]
-    device, shape = placement.device, placement.shape
-    length = run.turns[:, 3] * run.turns[:, 1]
-    total = float(length.sum())
-    steps_a_second = run.counts.steps / total
-    context = float((run.turns[:, 5] * length).sum()) / total
-    read_bytes = (placement.weights + context * placement.steps.kv.token / placement.split.data) * steps_a_second
-    work = 2 * shape.active_parameters * (run.counts.tokens_in + run.counts.tokens_out) / total
-    arithmetic = work / placement.split.devices / device.flops[device.runs_as(placement.steps.weights)]
-    memory = Ratio(min(1.0, read_bytes / device.bandwidth))
-    computing = Ratio(min(1.0, arithmetic))
-    cut = placement.cut
-    if cut is not None and cut.turns > 1:
-        # those that take turns are one device's work together, however long each waits
-        busy = min(1.0, busy * cut.turns / placement.slowed(busy))
-        one = serving_power(device.power, Ratio(busy), memory, computing)
-        alike = 1
-    else:
-        # parts of a device that hold no replica do not serve
-        one, alike = (
-            serving_power(device.power, Ratio(busy), memory, computing),
-            placement.replicas.size / placement.accelerators,
-        )
-    watts = one * devices * alike
-    found = {
-        "power": Estimate(
-            watts,
-            watts * math.exp(-POWER_SPREAD.value),
-            min(device.power * alike * devices, watts * math.exp(POWER_SPREAD.value)),
-            "W",
-            ("mlenergy-h100",),
-            "accelerators alone",
-        )
-    }
-    if tokens > 0:
-        band = math.hypot(POWER_SPREAD.value, served.spread)
-        each = watts / tokens
-        found["energy_per_token"] = Estimate.relative(
-            each, math.exp(-band), math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
-        )
-        million = _MILLION_LIMIT * each * float(np.mean(run.output[run.served]))
-        found["energy_per_million_requests"] = Estimate.relative(
-            million, math.exp(-band), math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
-        )
-    return found
-
-
-POWER_SPREAD: Final = Constant(0.15, 0.12, 0.25, "mlenergy-h100", Status.DERIVED, "1", "p90 of the fit 15.8 %")

@@ -30,7 +30,7 @@ from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.serving.spreads import step_spread
 from designer.analysis.serving.tiers import with_reuse
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.formulas.serving.hand_over import descriptors, hand_over
@@ -85,7 +85,7 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     Raises
     ------
     AnalysisError
-        If the groups overlap, nothing joins them, or clients are asked for.
+        If the groups overlap, keys and values have no way to an engine, or clients are asked for.
     """
     answers, prompts = place_split(network, asked, place)
     asked = replace(asked, load=with_reuse(asked.load, found_in(prompts), place))
@@ -199,6 +199,8 @@ def _pull(
     together = evaluate_transfer(
         network, Transfer("pull", paths(prompts.replicas), paths(answers.replicas), "striped"), place
     )
+    for answer in (alone, together):
+        refuse_lost(network, answer, "keys and values", place)
     slowest, all_of_them = float(alone.rate.min()), float(together.rate.min())
     most = len(answers.replicas) * all_of_them / size
     use = min(rate / most, _FULL_TOLERANCE)

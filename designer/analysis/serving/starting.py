@@ -11,7 +11,7 @@ from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 from designer.analysis.selection import buffers, resolve
 from designer.analysis.serving.placement import Placement
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving.cold_start import ONE_READER, cold_start
@@ -92,7 +92,7 @@ def start_engines(
     parts = ",".join(ways.devices)
     copy = evaluate_transfer(network, Transfer("copy", ",".join(ways.hosts), parts, "nearest"), place, explained=False)
     for answer in (read, copy, *([handed] if handed is not None else [])):
-        _refuse_lost(network, answer, place)
+        refuse_lost(network, answer, "weights", place)
     graph = any(placement.deployment.graph for placement in placements)
 
     def time(end: str) -> float:
@@ -128,18 +128,6 @@ def start_engines(
     sources = ("model-streamer", "assumed-serving", *read.sources)
     estimate = Estimate(time("value"), time("low"), time("high"), "s", tuple(dict.fromkeys(sources)), note)
     return Start(estimate, read, bottlenecks, (*read.findings, *found))
-
-
-def _refuse_lost(network: Network, answer: TransferAnswer, place: str) -> None:
-    """An engine whose weights cannot come is named: it would start never."""
-    lost = np.flatnonzero(answer.rate <= 0)
-    if len(lost):
-        source, target = (network.net.path(int(end[lost[0]])) for end in (answer.traffic.source, answer.traffic.target))
-        raise AnalysisError(
-            f"there is no way for weights from {source} to {target}",
-            place=place,
-            remedy="join them by links, or let engines run elsewhere",
-        )
 
 
 @dataclass(frozen=True, slots=True)

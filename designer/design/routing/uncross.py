@@ -20,16 +20,18 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
-#: of more links, or in a grid of more cells, none is led elsewhere; nor more of them at a time than this
+#: of more links none is given another port; in a grid of more cells none is led elsewhere, nor more than so many
 MOST_UNCROSSED: Final = 240
 _MOST_CELLS: Final = 6000
-_LED: Final = 4
+_LED: Final = 2
+#: of more links none is led elsewhere or changes places with another: a person waits for them
+_SEARCHED: Final = 80
 #: where links cross so many times each, a few led elsewhere change little
 _HOPELESS: Final = 2
 #: so many changes are tried
-_TRIED: Final = 24
+_TRIED: Final = 6
 #: and so many, each as often as there are links
-_WORK: Final = 800
+_WORK: Final = 150
 #: so many pairs that cross change places in one round
 _PAIRS: Final = 4
 _TOUCH: Final = 0.5
@@ -129,6 +131,8 @@ def _turned_round(field: Field, ways: Float) -> int:
 def _others(field: Field, now: Laid) -> Iterator[Float]:
     """Ways that may cross less often."""
     yield from _in_order(field, now.plain, now.ways)
+    if len(now.plain) > _SEARCHED:
+        return
     for n, way in _led_elsewhere(field, now):
         plain = put(now.plain.copy(), {n: way})
         yield plain

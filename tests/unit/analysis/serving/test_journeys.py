@@ -11,6 +11,8 @@ import designer
 from designer.analysis.results import WorkloadResult
 from designer.cli.main import run
 from designer.design.document import Design, WorkloadSpec
+from designer.design.edits.links import RemoveLinks
+from designer.errors import AnalysisError
 from designer.interchange.overrides import overridden
 from tests.real import real_files
 
@@ -172,3 +174,11 @@ def test_engines_that_wait_for_a_slow_nic_do_not_bind() -> None:
     assert rates[1] == pytest.approx(2 * 8 * 0.12e9 / (327_680 * 2000), rel=0.02)
     assert rates[2] == pytest.approx(2 * rates[1], rel=0.02)
     assert rates[400] > 5 * rates[2]
+
+
+def test_keys_and_values_without_a_way_to_an_engine_are_refused_in_words() -> None:
+    """A GPU that answers and reaches its server by NVLink alone pulls nothing: it divided by no rate."""
+    design = designer.open_design("serving-split-2-racks")
+    cut = RemoveLinks(("psw5--gpu5",), within=(("answers", None),)).apply(design)
+    with pytest.raises(AnalysisError, match=r"no way for keys and values from prompts.* to answers\[0\]/gpu5"):
+        designer.analyze(cut, ["split-70b"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -11,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from designer.analysis.network import Network, build_network
-from designer.analysis.serving.answers import Served, factors_of, metrics, most_of, serve
+from designer.analysis.serving.answers import Served, factors_of, fastest, most_of, serve, settled
 from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.metrics import metrics
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.serving.spreads import step_spread
@@ -190,3 +192,21 @@ def test_what_can_be_answered_is_what_a_long_run_answers(
     many = Requests([requests.prompt[k] for k in taken], [requests.output[k] for k in taken], [0.0] * count)
     run = run_requests(placement.timed, many, placement.scheduling, placement.capacity, 0.0)
     assert most_of(placement, requests, 0.1, None)[0] == pytest.approx(count / run.end, rel=0.06)
+
+
+def test_prompts_near_their_limit_leave_the_band_between_tokens_as_it_is() -> None:
+    """An edge box reads prompts at half of its peak already; decoding, it is far from its bandwidth."""
+    design = open_design("edge-jetson-orin")
+    one = lower("serving", {**design.workloads["assistant"].settings}, "s")
+    assert isinstance(one, Serving)
+    placement = place_deployment(build_network(design), one.deployment, "s")
+    served = serve(placement, one)
+    found = metrics(served)
+    fast = math.exp(-served.spread)
+    ideal = placement.steps.ideal()
+    assert fastest(placement) > 1.1 * fast
+    assert found["itl_p50"].low == pytest.approx(fast * found["itl_p50"].value, rel=0.02)
+    assert found["ttft"].low > fast * found["ttft"].value
+    # however fast it were told to be, no token comes sooner than all weights are read
+    gaps, _ = settled(placement, served.sent.requests, 0.01).gaps()
+    assert gaps.min() >= ideal.decode(1)
