@@ -145,8 +145,10 @@ class OfferedList(QListView):
             self.setCurrentIndex(self._found.index(min(max(at + by, 0), last), 0))
 
     def follow(self) -> None:
-        """Go with the field."""
-        if self.isVisible():
+        """Go with the field, and close where it is scrolled out of sight."""
+        if self._field.visibleRegion().isEmpty():
+            self.hide()
+        elif self.isVisible():
             self.place()
 
     def _title(self, row: int) -> str:

@@ -254,3 +254,19 @@ def test_what_is_offered_goes_with_its_field_and_a_click_beside_it_closes_it(qtb
     qtbot.mouseClick(dialog, Qt.MouseButton.LeftButton, pos=dialog.rect().bottomLeft() + QPoint(4, -4))
     assert field.offers.isHidden()
     assert dialog.isVisible()
+
+
+def test_what_is_offered_closes_where_its_field_is_scrolled_out_of_sight(qtbot: QtBot) -> None:
+    dialog = made(qtbot, WorkloadSpec(id="w", kind="serving"), open_design("hgx-h100-8"))
+    dialog.resize(500, 500)
+    field = dialog.fields["group"]
+    assert isinstance(field, SettingText)
+    QApplication.processEvents()
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "gpu")
+    assert "gpus" in offered(field.offers)
+    bar = dialog.area.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert field.offers is not None
+    assert field.offers.isHidden()

@@ -1,4 +1,4 @@
-"""The fit of kernel shares and engine overheads: ``python -m tests.validation.serving.fit`` (ten minutes and more).
+"""The fit of kernel shares and engine overheads: ``python -m tests.validation.serving.fit`` (a minute).
 
 Few shares of the data sheet are common to all; every release of an engine deviates from a common set of overheads,
 pulled towards it, so that a release nothing was measured of is the common set. Only H100 runs are fitted. With
