@@ -41,6 +41,7 @@ def test_what_nobody_set_is_not_told() -> None:
         ({"load": "offline", "profile": "1,2"}, "profile changes nothing: the load is everything at once"),
         ({"trace": "a.jsonl"}, "trace changes nothing: the load is a rate"),
         ({"load": "trace", "trace": "a.jsonl", "reuse": "5M:22 %"}, "reuse changes nothing: the trace tells"),
+        ({"reuse": "5M:22 %", "prefix": "30 %"}, "prefix changes nothing: reuse tells"),
         ({"tier_share": "10 %"}, "tier_share changes nothing: keys and values stay"),
         ({"peers": True, "readers": 4}, "peers and readers change nothing: nothing says where weights come from"),
     ],
