@@ -22,7 +22,7 @@ from designer.analysis.serving.readings import SHARES, quantiles
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.serving.unused import unused_in_batches
 from designer.analysis.training.preparation import named_model, shape_of
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
@@ -237,10 +237,12 @@ def _input(network: Network, asked: Inference, work: Work, place: str) -> Transf
     if work.sample <= 0:
         return None
     try:
-        return evaluate_transfer(network, Transfer("input", "memory", asked.group, "nearest"), place)
+        found = evaluate_transfer(network, Transfer("input", "memory", asked.group, "nearest"), place)
     except AnalysisError:
         # no host memory is drawn, or the devices are processors
         return None
+    refuse_lost(network, found, "samples", place)
+    return found
 
 
 def _most(asked: Inference, instances: int, cut: Slice, time: Callable[[int], float]) -> float:
@@ -290,8 +292,9 @@ def _run(
             scale = factor
             run = run_batches(at, largest, asked.delay, lambda n, f=scale: f * time(n), cancelled)
             # what of a batch's way does not keep the next one waiting
-            beside = np.array([factor * (whole(n) - time(n)) for n in range(largest + 1)])
-            run = replace(run, done=run.done + np.repeat(beside[run.batches], run.batches))
+            sizes, which = np.unique(run.batches, return_inverse=True)
+            beside = np.array([factor * (whole(n) - time(n)) for n in sizes.tolist()])
+            run = replace(run, done=run.done + np.repeat(beside[which], run.batches))
         busy = (busy + run.use) / 2
     assert run is not None
     return run

@@ -69,7 +69,8 @@ def run_batches(
         If it was stopped.
     """
     n = len(at)
-    times = [0.0] + [time(k) for k in range(1, largest + 1)]
+    # of batches that occur: the largest may be far from them
+    times: dict[int, float] = {}
     moments: list[float] = at.tolist()
     done = np.empty(n)
     sizes: list[int] = []
@@ -84,6 +85,8 @@ def run_batches(
         size = 1
         while size < largest and i + size < n and moments[i + size] <= begin:
             size += 1
+        if size not in times:
+            times[size] = time(size)
         free = begin + times[size]
         busy += times[size]
         done[i : i + size] = free

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import designer
+from designer.analysis.evaluators import inference
 from designer.analysis.results import WorkloadResult
 from designer.analysis.serving.batching import run_batches
 from designer.design.document import WorkloadSpec
+from designer.design.edits.links import RemoveLinks
 from designer.errors import AnalysisError
 from designer.formulas.serving.batch_time import batch_time
 
@@ -138,3 +142,29 @@ def test_bad_input_is_refused_in_words(changes: dict[str, object], words: str) -
     with pytest.raises(AnalysisError, match=words) as told:
         asked(**changes)
     assert told.value.remedy
+
+
+def test_samples_without_a_way_to_a_device_are_refused_in_words() -> None:
+    """One of four GPUs is not joined to its host: it divided by no rate."""
+    design = designer.open_design("serving-l40s-4")
+    cut = RemoveLinks(("cpu0--gpu0",)).apply(design)
+    settings = {"model": "resnet-50", "scenario": "offline", "batch": 32}
+    spec = WorkloadSpec.model_validate({"id": "i", "kind": "inference", "settings": settings})
+    with pytest.raises(AnalysisError, match="no way for samples from memory0 to gpu0"):
+        designer.analyze(cut.model_copy(update={"workloads": {"i": spec}}), ["i"])
+
+
+def test_only_batches_that_ran_are_timed() -> None:
+    """A hundred samples a second never fill the largest batch: how long all smaller ones take is nobody's question."""
+    given = {"model": "", "flop": "8 GFLOP", "weights": "50 MB", "moved": "1 B", "rate": "100 1/s"}
+    told: list[int] = []
+
+    def timed(samples: int, *rest: Any) -> float:
+        told.append(samples)
+        return batch_time(samples, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inference, "batch_time", timed)
+        found = asked(scenario="server", batch=50_000, **given)
+    assert value(found, "mean_batch") < 10
+    assert len(set(told)) < 100
