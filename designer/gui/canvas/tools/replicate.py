@@ -26,8 +26,8 @@ _GAP = 24.0
 _MOST = 200
 #: so many of the things in the way have a say in how far apart the copies stand
 _NEAR = 24
-#: 16, 4x4
-_TYPED: Final = re.compile(r"(\d{1,3})(?:x(\d{1,3}))?")
+#: 16, 4x4, and 4x on the way there
+_TYPED: Final = re.compile(r"(\d{1,3})(?:x(\d{0,3}))?")
 _TIMES: Final = frozenset((int(Qt.Key.Key_X), int(Qt.Key.Key_Asterisk)))
 
 
@@ -83,8 +83,8 @@ class Replicate(Tool):
 
     def _type(self, letter: str) -> None:
         """So many in all, or columns × rows; what makes no sense begins anew."""
-        typed = next((t for t in (self._typed + letter, letter) if _TYPED.match(t)), "")
-        match = _TYPED.match(typed)
+        typed = next((t for t in (self._typed + letter, letter) if _TYPED.fullmatch(t)), "")
+        match = _TYPED.fullmatch(typed)
         self._typed = typed
         if match is not None:
             first = int(match[1])
