@@ -16,16 +16,18 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, cast
 
 Host = TypeVar("Host")
 Rest = ParamSpec("Rest")
 Answer = TypeVar("Answer")
+_Place = TypeVar("_Place")
 
 _Key = tuple[Hashable, ...]
 
-#: extent of the objects that answers are kept about, together, and how many are kept however large they are
+#: extent of the objects that answers are kept about, of large ones and of small ones together, and how many of each are
+#: kept however large they are
 _ROOM: Final = 5_500_000
 _FEWEST: Final = 2
 #: answers about objects of less extent are not worth forgetting before their time
@@ -61,6 +63,25 @@ class _Kept:
     def old(self) -> bool:
         """True if it is large and the last two turns did not ask about it."""
         return self.extent >= _LARGE and self.asked < _Turn.now - 1
+
+
+def _too_many(known: Mapping[_Place, _Kept], extent: int) -> list[_Place]:
+    """Which to let go of so that there is room, those asked about longest ago first.
+
+    Large ones and small ones have room of their own: small ones are what edited designs have in common.
+    """
+    if extent <= _ROOM:
+        return []
+    found: list[_Place] = []
+    for large in (True, False):
+        some = [(place, kept.extent) for place, kept in known.items() if (kept.extent >= _LARGE) is large]
+        total = sum(size for _, size in some)
+        for place, size in some[:-_FEWEST]:
+            if total <= _ROOM:
+                break
+            found.append(place)
+            total -= size
+    return found
 
 
 class Memo(Generic[Host, Rest, Answer]):
@@ -115,8 +136,8 @@ class Memo(Generic[Host, Rest, Answer]):
                 self._grow(kept, -kept.answers.popitem(last=False)[1][1])
             while len(self._known) > 1 and (len(self._known) > self._most or self._total > self._budget > 0):
                 self._drop()
-            while len(self._known) > _FEWEST and self._extent > _ROOM:
-                self._drop()
+            for number in _too_many(self._known, self._extent):
+                self._leave(self._known.pop(number))
         return answer
 
     def _drop(self) -> None:
@@ -172,8 +193,10 @@ class Alike(Generic[Answer]):
                 self._known[key] = _Kept(made, made)
                 self._extent += _extent(made)
             made = self._asked(key)
-            while len(self._known) > self._most or (len(self._known) > _FEWEST and self._extent > _ROOM):
+            while len(self._known) > self._most:
                 self._extent -= self._known.popitem(last=False)[1].extent
+            for other in _too_many(self._known, self._extent):
+                self._extent -= self._known.pop(other).extent
         return made
 
     def _asked(self, key: Hashable) -> Answer:

@@ -25,9 +25,12 @@ _BLOCK: Final = 16_384
 
 
 def mix(*columns: Int) -> Hash:
-    """A 64-bit hash of each row; sums of such hashes tell sets of rows apart."""
-    found = np.zeros(len(columns[0]), dtype=np.uint64)
-    moved = np.empty(min(_BLOCK, len(found)), dtype=np.uint64)
+    """A 64-bit hash of each row; sums of such hashes tell sets of rows apart. : columns, hash of any shape"""
+    shape = np.broadcast_shapes(*(column.shape for column in columns))
+    if len(shape) > 1:
+        columns = np.broadcast_arrays(*columns)
+    found = np.zeros(shape, dtype=np.uint64)
+    moved = np.empty((min(_BLOCK, len(found)), *shape[1:]), dtype=np.uint64)
     for start in range(0, len(found), _BLOCK):
         state = found[start : start + _BLOCK]
         shifted = moved[: len(state)]

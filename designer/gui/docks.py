@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QTabBar, QTabWidget, QWidget
 
 from designer.gui.panels._panel import Panel, PanelKind, Side, Surroundings, panel_kinds
@@ -27,18 +27,19 @@ _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
 
 def first_field(panel: QWidget) -> QWidget:
-    """The first widget of a panel that takes keys; the panel itself if none does."""
-    at = panel.nextInFocusChain()
-    # what a panel makes later stands further on in the chain, behind other panels
-    while at is not None and at is not panel:
+    """The first widget of a panel that takes keys, as one reads; the panel itself if none does.
+
+    The chain of the focus is not followed: it leads through other panels, and Python would take what it finds there for
+    children of this one, which end with it.
+    """
+    found: list[tuple[int, int, QWidget]] = []
+    for child in panel.findChildren(QWidget):
         # an area that only scrolls has nothing to say to the keys
-        if isinstance(at, QScrollArea) or not panel.isAncestorOf(at):
-            at = at.nextInFocusChain()
-            continue
-        if at.focusPolicy() & Qt.FocusPolicy.TabFocus and at.isEnabled() and at.isVisibleTo(panel):
-            return at
-        at = at.nextInFocusChain()
-    return panel
+        takes = child.focusPolicy() & Qt.FocusPolicy.TabFocus and not isinstance(child, QScrollArea)
+        if takes and child.isEnabled() and child.isVisibleTo(panel):
+            at = child.mapTo(panel, QPoint(0, 0))
+            found.append((at.y(), at.x(), child))
+    return min(found, key=lambda each: each[:2])[2] if found else panel
 
 
 class _Panels(Mapping[str, Panel]):

@@ -480,9 +480,10 @@ def test_a_part_is_renamed_from_its_menu(window: MainWindow, qtbot: QtBot) -> No
     action = next(a for a in menu.actions() if a.text() == "Rename")
     assert action.isEnabled()
     QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
-    qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QLineEdit))
-    QTest.keyClicks(QApplication.focusWidget(), "left")
-    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    # where no window manager makes it active, the window knows all the same where keys would go
+    qtbot.waitUntil(lambda: isinstance(window.focusWidget(), QLineEdit))
+    QTest.keyClicks(window.focusWidget(), "left")
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
     assert canvas.session.design.parts["gpu0"].name == "left"
 
 

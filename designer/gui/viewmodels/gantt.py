@@ -73,9 +73,11 @@ def rows_of(run: Run) -> tuple[GanttRow, ...]:
 
 def interruptions_of(frames: Frames | None) -> tuple[Interruption, ...]:
     """What hit the programs of a run."""
+    if frames is None:
+        return ()
     from designer.analysis.clock.interruptions import interruptions
 
-    return interruptions(frames.run) if frames is not None else ()
+    return interruptions(frames.run)
 
 
 def interruptions_at(

@@ -267,6 +267,7 @@ def test_links_of_the_elaborated_design_find_their_connections(opened: frozenset
     net = elaborate(design)
     geometry = lay_out(design, opened)  # type: ignore[arg-type]
     links, connections, backwards = links_on_connections(geometry, boxes_of_parts(geometry))
+    assert len(links)
     for link, connection, turned in zip(links.tolist(), connections.tolist(), backwards.tolist(), strict=True):
         ends = [geometry.connection_a[connection], geometry.connection_b[connection]]
         first = ends[1] if turned else ends[0]
