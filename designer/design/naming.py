@@ -8,6 +8,8 @@ from typing import Final
 from designer.design.document import Block, Part
 
 _MEMBER: Final = re.compile(r"([^\[\]/]+)\[(\d+|\*)\]")
+#: texts are searched this far: what is longer is cut before anybody reads it
+_MOST: Final = 4000
 #: both ends of a link, or a member of a group with what is in it
 _PLACE: Final = re.compile(r"([^\s,;:()]+)( [→↔] )([^\s,;:()]+)|[\w-]+\[(?:\d+|\*)\](?:/[\w\[\]*-]+)*")
 _ENDS: Final = re.compile(r"^(\S+)( [→↔] )(\S+)(.*)$", re.DOTALL)
@@ -63,7 +65,7 @@ def in_names(block: Block, text: str) -> str:
             return part_title(block, match[0])
         return f"{part_title(block, match[1])}{match[2]}{part_title(block, match[3])}"
 
-    return _PLACE.sub(named, text)
+    return _PLACE.sub(named, text[:_MOST]) + text[_MOST:]
 
 
 def _is_alone(block: Block, part: Part) -> bool:

@@ -83,3 +83,8 @@ def test_every_part_of_a_design_has_a_title_of_its_own(template: str) -> None:
     paths = [net.path(i) for i in range(min(net.n_parts, 2000))]
     titles = [part_title(design, path) for path in paths]
     assert len(set(titles)) == len(paths)
+
+
+def test_a_text_without_end_is_searched_no_further_than_it_is_read() -> None:
+    """A word of so many letters was looked through again from each of them, for minutes."""
+    assert in_names(DESIGN, "x" * 300_000) == "x" * 300_000
