@@ -7,7 +7,7 @@ X: who types on at once after Tab or Enter still writes into the field that was 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QMoveEvent, QResizeEvent
@@ -160,8 +160,14 @@ class OfferedList(QListView):
         self.chosen.emit(name, title)
 
 
-class CompletedLine(QLineEdit):
-    """A line that offers what it may say.
+if TYPE_CHECKING:
+    _Field = QWidget
+else:
+    _Field = object
+
+
+class _Offering(_Field):
+    """What a field does with what it offers; stands before Qt's class among the bases.
 
     Attributes
     ----------
@@ -170,16 +176,6 @@ class CompletedLine(QLineEdit):
     """
 
     offers: OfferedList | None = None
-
-    def __init__(self, text: str, known: Sequence[str] = (), parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
-        if known:
-            self.offers = OfferedList(self, [(name, name) for name in known])
-            self.textEdited.connect(self.offers.look_for)
-            self.offers.chosen.connect(self._take)
-
-    def _take(self, name: str, _: str) -> None:
-        self.setText(name)
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
         """Tab takes what stands out."""
@@ -217,10 +213,22 @@ class CompletedLine(QLineEdit):
             self.offers.follow()
 
 
-class CompletedChoice(ChoiceBox):
-    """A list of choices that is searched by typing words of a title; what is typed need not be one of them."""
+class CompletedLine(_Offering, QLineEdit):
+    """A line that offers what it may say."""
 
-    offers: OfferedList | None = None
+    def __init__(self, text: str, known: Sequence[str] = (), parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        if known:
+            self.offers = OfferedList(self, [(name, name) for name in known])
+            self.textEdited.connect(self.offers.look_for)
+            self.offers.chosen.connect(self._take)
+
+    def _take(self, name: str, _: str) -> None:
+        self.setText(name)
+
+
+class CompletedChoice(_Offering, ChoiceBox):
+    """A list of choices that is searched by typing words of a title; what is typed need not be one of them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -246,38 +254,3 @@ class CompletedChoice(ChoiceBox):
         if at < 0:
             self.setEditText(title)
         self.activated.emit(at)
-
-    def focusNextPrevChild(self, forwards: bool) -> bool:
-        """Tab takes what stands out."""
-        if self.offers is not None:
-            self.offers.leave()
-        return super().focusNextPrevChild(forwards)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The keys of the list go to it."""
-        if self.offers is None or not self.offers.take_key(event):
-            super().keyPressEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Close the list of a field that is left."""
-        super().focusOutEvent(event)
-        if self.offers is not None:
-            self.offers.hide()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Close the list of a field that is folded away."""
-        super().hideEvent(event)
-        if self.offers is not None:
-            self.offers.hide()
-
-    def moveEvent(self, event: QMoveEvent) -> None:
-        """The list goes with the field."""
-        super().moveEvent(event)
-        if self.offers is not None:
-            self.offers.follow()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """The list goes with the field."""
-        super().resizeEvent(event)
-        if self.offers is not None:
-            self.offers.follow()
