@@ -100,7 +100,15 @@ NETWORK_PORTS: Final = PortKind(
 
 @dataclass(frozen=True, slots=True)
 class PartKind:
-    """A kind of part. ``transit`` lists pairs of domains between which traffic may pass through it."""
+    """A kind of part.
+
+    Parameters
+    ----------
+    transit
+        Pairs of domains between which traffic may pass through it.
+    called
+        What new parts are called, before their number, where that is shorter than the title.
+    """
 
     name: str
     title: str
@@ -113,6 +121,7 @@ class PartKind:
     icon: str = ""
     order: int = 100
     help: str = ""
+    called: str = ""
 
     def field(self, name: str) -> Field | None:
         """The field called `name`, or None."""

@@ -6,6 +6,7 @@ KIND = PartKind(
     name="numa",
     title="NUMA domain",
     plural="NUMA domains",
+    called="NUMA",
     order=25,
     icon="numa",
     help="NUMA domain: a part of a socket with its own memory and root ports.",

@@ -6,6 +6,7 @@ KIND = PartKind(
     name="switch",
     title="Network switch",
     plural="Network switches",
+    called="Switch",
     order=80,
     icon="switch",
     help="Network switch: leaf, spine or core of a fabric.",

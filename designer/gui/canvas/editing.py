@@ -31,8 +31,6 @@ _ALIKE: Final = 0.99
 _SLOT: Final = 16
 #: ids are at most so long
 _LONGEST: Final = 180
-#: kinds whose parts are called by a shorter word than the kind
-_CALLED: Final = {"switch": "Switch", "numa": "NUMA"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +313,7 @@ def _name_of(block: Block, kind: str, part_id: str) -> str:
         return ""
     taken = {part.label for part in block.parts.values()}
     number = int(split_number(part_id)[1] or 0)
-    title = _CALLED.get(kind, known.title)
+    title = known.called or known.title
     while f"{title} {number}" in taken:
         number += 1
     return f"{title} {number}"
