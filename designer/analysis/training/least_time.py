@@ -59,4 +59,6 @@ def peak_rate(network: Network, training: Training, place: str) -> float:
         If there are none, or they cannot compute in it.
     """
     parts = resolve(network, training.job.group, f"{place}.group")
-    return accelerator_of(network, parts, place)[0].peak(training.job.precision) * len(parts)
+    name = training.job.precision
+    slowest, _ = accelerator_of(network, parts, place, lambda one: 1 / one.peak(name))
+    return slowest.peak(name) * len(parts)
