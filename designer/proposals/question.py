@@ -17,7 +17,6 @@ from designer.analysis.network import build_network
 from designer.analysis.serving import most_rate as serving_work
 from designer.analysis.study import run_workload
 from designer.analysis.training import least_time as training_work
-from designer.decisions.frontier import more_is_better
 from designer.decisions.pareto import Choice, Limit, Measure, Settings, Worth
 from designer.design.document import Design
 from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
@@ -34,7 +33,7 @@ from designer.sources import Estimate
 from designer.units import format_quantity
 from designer.workload.jobs import Training
 from designer.workload.kind import lower, near
-from designer.workload.metrics import METRICS
+from designer.workload.metrics import METRICS, more_is_better
 from designer.workload.serving import Serving
 
 #: numbers of servers to choose from, below which a bound costs more than it saves
