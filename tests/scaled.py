@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.network import build_network
+from designer.analysis.results import WorkloadResult
+from designer.analysis.study import analyze
 from designer.catalog.parttype import part_kinds
-from designer.design.document import Block, Design, Group, Link, LinkValues, Part, Wiring
+from designer.design.document import Block, Design, Group, Link, LinkValues, Wiring
 from designer.design.rates import raw_rate
+from designer.errors import DesignerError
 from designer.fields import Quantity
-from designer.workload.operations import Operation
+from designer.workload.metrics import Better, better
 
 FACTORS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-#: fields of parts that are resources: of each dimension all, and of counts those that work is spread over
+#: answers in these units are times and rates, which must not become worse
+_UNITS: Final = frozenset({"s", "B/s", "1/s"})
+#: times that may grow with more of something, by kind of workload, and why
+EXCEPTIONS: Final[Mapping[tuple[str, str], str]] = {
+    ("training", "communication_time"): "the part that computing does not hide: faster computing hides less",
+    ("training", "input_stall"): "waiting for samples: a step that computes faster waits longer, and is over sooner",
+}
+#: rounding of sums in another order
+TOLERANCE: Final = 1e-9
+#: fields of parts that are resources: of each dimension all, and of counts those that add up. More multiprocessors at
+#: the same FLOP/s are smaller ones, which products fill worse: they are no more of anything.
 _DIMENSIONS: Final = {"rate": "B/s", "flops": "FLOP/s", "frequency": "Hz", "power": "W"}
-_COUNTS: Final = frozenset({"cores", "memory_channels", "streaming_multiprocessors"})
+_COUNTS: Final = frozenset({"cores", "memory_channels"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +167,51 @@ def _put(design: Design, way: tuple[str, ...], update: dict[str, object]) -> Des
     found = inner(design, way)
     assert isinstance(found, Design)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Worse:
+    """A metric that became worse with more of a resource."""
+
+    workload: str
+    resource: str
+    factors: tuple[float, float]
+    metric: str
+    before: float
+    after: float
+
+
+def worse_with_more(
+    design: Design, workload: str, chosen: Sequence[Resource], factors: Sequence[float] = FACTORS
+) -> list[Worse]:
+    """Times that grow and rates that fall where a design has more of one resource, each against the next smaller."""
+    kind = design.workloads[workload].kind
+    found: list[Worse] = []
+    for resource in chosen:
+        last: tuple[float, WorkloadResult] | None = None
+        for factor in factors:
+            changed = scaled(design, resource, factor)
+            if changed is None:
+                continue
+            try:
+                result = analyze(changed, [workload], curves=False).workloads[0]
+            except DesignerError:
+                # a value that its field or a formula refuses, such as a power limit below what a part idles at
+                continue
+            if last is not None:
+                names = (last[0], factor)
+                pairs = _worse(last[1], result, kind)
+                found += [Worse(workload, str(resource), names, m, before, after) for m, before, after in pairs]
+            last = (factor, result)
+    return found
+
+
+def _worse(before: WorkloadResult, after: WorkloadResult, kind: str) -> Iterator[tuple[str, float, float]]:
+    for name, estimate in before.metrics.items():
+        if name not in after.metrics or estimate.unit not in _UNITS or (kind, name) in EXCEPTIONS:
+            continue
+        was, now = estimate.value, after.metrics[name].value
+        direction = better(name, kind)
+        grown = now - was if direction is Better.LESS else was - now if direction is Better.MORE else 0.0
+        if grown > TOLERANCE * abs(was):
+            yield name, was, now

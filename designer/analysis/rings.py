@@ -27,7 +27,7 @@ CYCLES_LIMIT: Final = 2520
 RANKS_LIMIT: Final = 16
 STEPS_LIMIT: Final = 200_000
 #: a ring that has less than this share of the widest link is none
-NOTHING: Final = 1e-9
+NOTHING_TOLERANCE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def _share(
     wide = max(capacity.values())
     found = linprog(-np.array(sent), takes, np.array([capacity[pair] / wide for pair in pairs]), method="highs-ds")
     assert found.success, found.message
-    amount = np.where(found.x > NOTHING, found.x, 0.0)
+    amount = np.where(found.x > NOTHING_TOLERANCE, found.x, 0.0)
     total = float(amount @ np.array(sent))
     share = takes @ amount / total
     return tuple((a, b, s) for pair, s in zip(pairs, share.tolist(), strict=True) if s for a, b in (pair, pair[::-1]))
