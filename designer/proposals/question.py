@@ -15,7 +15,6 @@ from typing import Final
 
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
-from designer.decisions.frontier import more_is_better
 from designer.decisions.pareto import Choice, Limit, Measure, Settings, Worth
 from designer.design.document import Design
 from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
@@ -33,7 +32,7 @@ from designer.sources import Estimate
 from designer.units import format_quantity
 from designer.workload.jobs import Training
 from designer.workload.kind import lower, near
-from designer.workload.metrics import METRICS
+from designer.workload.metrics import METRICS, more_is_better
 from designer.workload.serving import Serving
 
 #: numbers of servers to choose from, below which a bound costs more than it saves
