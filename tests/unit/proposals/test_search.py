@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from designer.analysis.study import analyze
-from designer.analysis.training.least_time import least_work, peak_rate
 from designer.decisions.pareto import Found, Settings
 from designer.design.document import Design, Part, with_changes
 from designer.errors import Cancelled, FormatError
@@ -18,6 +17,7 @@ from designer.findings import Severity
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import save
 from designer.interchange.templates import open_design
+from designer.proposals.bounds import least_work, peak_rate
 from designer.proposals.question import Question, families
 from designer.proposals.reading import read_wanted
 from designer.proposals.search import propose
