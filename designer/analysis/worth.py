@@ -6,35 +6,36 @@ from typing import Final
 
 from designer.analysis.results import WorkloadResult
 from designer.errors import AnalysisError
+from designer.workload.metrics import more_is_better
 
-#: metrics that tell how much a workload gets done, the first it has counts; True where more is better.
-#: What is served at a given rate is no measure of that: what could be is.
+#: metrics of how much a workload gets done, the first it has counts. What is served at a given rate is no measure of
+#: that: what could be is.
 WORTH: Final = (
-    ("most_requests_per_second", True),
-    ("tokens_per_second", True),
-    ("samples_per_second", True),
-    ("requests_per_second", True),
-    ("rate", True),
-    ("algorithm_bandwidth", True),
-    ("more_machines", True),
-    ("evacuation_time", False),
-    ("migration_time", False),
-    ("checkpoint_time", False),
-    ("step_time", False),
-    ("transfer_time", False),
-    ("communication_time", False),
+    "most_requests_per_second",
+    "tokens_per_second",
+    "samples_per_second",
+    "requests_per_second",
+    "rate",
+    "algorithm_bandwidth",
+    "more_machines",
+    "evacuation_time",
+    "migration_time",
+    "checkpoint_time",
+    "step_time",
+    "transfer_time",
+    "communication_time",
 )
 
 
-def worth_of(result: WorkloadResult) -> tuple[str, bool]:
-    """The metric that tells how much a workload gets done, and whether more is better.
+def worth_of(result: WorkloadResult) -> str:
+    """The metric of how much a workload gets done.
 
     Raises
     ------
     AnalysisError
         If it has none.
     """
-    found = next((row for row in WORTH if row[0] in result.metrics), None)
+    found = next((name for name in WORTH if name in result.metrics), None)
     if found is None:
         raise AnalysisError(
             f"{result.id!r} has no metric of how much it gets done", remedy="choose a workload that moves or computes"
@@ -44,10 +45,10 @@ def worth_of(result: WorkloadResult) -> tuple[str, bool]:
 
 def share_of(before: WorkloadResult, after: WorkloadResult) -> float:
     """What is left of a workload's throughput."""
-    name, more = worth_of(before)
+    name = worth_of(before)
     if name not in after.metrics:
         return 0.0
     one, other = before.metrics[name].value, after.metrics[name].value
-    if not more:
+    if not more_is_better(name, before.kind):
         one, other = other, one
     return other / one if one > 0 else float(other >= one)

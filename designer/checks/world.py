@@ -28,6 +28,7 @@ from designer.rules.runner import check
 from designer.rules.tiers import Tier
 from designer.units import format_si
 from designer.workload.kind import workload_kinds
+from designer.workload.metrics import more_is_better
 
 #: of parts that are not alike at most so many are taken away in turn
 LOSSES_LIMIT: Final = 64
@@ -143,7 +144,7 @@ class World:
             # more is asked than it can do: its queues grow without end, and no time in them has an end
             most = result.metrics.get("most_requests_per_second")
             mend = f"ask for no more than {format_si(most.value, most.unit)}" if most is not None else ""
-            end = np.inf if usual.unit == "s" else 0.0
+            end = 0.0 if more_is_better(name) else np.inf
             binds = bottleneck_text(result.binding)[0] or "the load is more than it can do"
             return Measure(end, end, end, unit_of_si(usual.unit), workload, binds, mend)
         if found is None:

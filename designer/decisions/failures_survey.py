@@ -212,7 +212,7 @@ class Survivor:
         self.whole, self.loads = run_workload(self.network, spec, False, None, cancelled)
         #: true for a large design: what holds it back after a failure is not told
         self.brief = self.network.net.n_parts > EXPLAINED_LIMIT
-        self.metric, self.more = worth_of(self.whole)
+        self.metric = worth_of(self.whole)
         self._asked = _where_its_data_is(self.network, spec)
         self._promised = promised and bool(design.assertions)
         self._known: dict[tuple[object, bytes], After] = {}

@@ -8,35 +8,15 @@ from dataclasses import dataclass
 
 from designer.decisions.answers import Binding, Row
 from designer.decisions.variables import amount_of
-from designer.workload.metrics import METRICS
-
-#: plain numbers of which less is better; of other plain numbers, rates and frequencies more is
-_LESS = frozenset(
-    {
-        "candidates",
-        "retraining_share",
-        "spares",
-        "lost_share",
-        "machines_staying",
-        "smallest_pool",
-        "requests_waiting",
-        "kv_use",
-        "input_cores",
-    }
-)
-#: units of what one spends
-_SPENT = frozenset({"s", "B", "W", "J", "USD"})
+from designer.workload.metrics import more_is_better
 
 
-def more_is_better(metric: str) -> bool:
-    """True if a larger value of a metric is the better one."""
-    known = METRICS.get(metric)
-    return metric not in _LESS and (known is None or known.unit not in _SPENT)
+def frontier(rows: Iterable[Row], first: str, second: str, kind: str = "") -> tuple[Row, ...]:
+    """The rows that no other row beats in both metrics, by the first from best to worst; equal ones all count.
 
-
-def frontier(rows: Iterable[Row], first: str, second: str) -> tuple[Row, ...]:
-    """The rows that no other row beats in both metrics, by the first from best to worst; equal ones all count."""
-    signs = [-1.0 if more_is_better(name) else 1.0 for name in (first, second)]
+    `kind` is the kind of the workload that was swept. Of metrics without a better direction less counts as better.
+    """
+    signs = [-1.0 if more_is_better(name, kind) else 1.0 for name in (first, second)]
     found: list[tuple[float, float, Row]] = []
     for row in rows:
         if first in row.metrics and second in row.metrics:

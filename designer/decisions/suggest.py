@@ -111,7 +111,7 @@ class Searcher:
         self.design, self.spec, self._cancelled = design, spec, cancelled
         network = build_network(design)
         self.whole = run_workload(network, spec, False, None, cancelled)[0]
-        self.metric, _ = worth_of(self.whole)
+        self.metric = worth_of(self.whole)
         found = (*candidates(network, self.whole, prices), *accelerator_candidates(network, spec, self.whole, prices))
         self.candidates = tuple(sorted(found, key=lambda one: (one.cost.key, one.title)))
         self._small = network.net.n_parts <= LARGE
@@ -280,7 +280,7 @@ def suggest(
         progress(1.0, "done")
     if first is None:
         first = run_workload(build_network(design), spec, False, None, cancelled)[0]
-    name = worth_of(first)[0]
+    name = worth_of(first)
     estimate = first.metrics[name]
     return Suggestions(design.name, spec.id, name, estimate.unit, estimate.value, tuple(found), stuck, listed.currency)
 

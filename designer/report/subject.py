@@ -23,6 +23,7 @@ from designer.report.verdicts import Verdict, judge
 from designer.report.wording import NBSP, spelled
 from designer.sources import Estimate, Source
 from designer.units import DIMENSION_OF_UNIT, parse
+from designer.workload.metrics import times_better
 
 #: the metrics a workload is judged by, best first
 MAIN: Final = (
@@ -210,9 +211,9 @@ def gain_of(before: WorkloadResult, after: WorkloadResult) -> float:
     """How many times better a workload is by its main metric."""
     name = main_metric(before)
     one, other = before.metrics.get(name), after.metrics.get(name)
-    if one is None or other is None or one.value <= 0 or other.value <= 0:
+    if one is None or other is None:
         return 1.0
-    return one.value / other.value if one.unit == "s" else other.value / one.value
+    return times_better(name, one.value, other.value, before.kind)
 
 
 def gain_if_doubled(result: WorkloadResult) -> float | None:

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         rows = sweep(task, runs, out, jobs=options.jobs, scheduler=options.scheduler, progress=progress_bar())
     except DesignerError as error:
         raise error if error.place else error.at(file=options.design) from None
-    best = frontier(rows, *pair) if pair else ()
+    best = frontier(rows, *pair, kind=task.design.workloads[task.workload].kind) if pair else ()
     found = turns(rows, task.paths)
     if options.json:
         document = {"design": {"name": loaded.design.name, "file": shown_file(options.design)}}

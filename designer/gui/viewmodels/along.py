@@ -39,7 +39,8 @@ def along(task: Task, rows: Sequence[Row], only_frontier: bool) -> Along:
     """
     known = sorted((row for row in rows if row.metrics), key=lambda row: row.number)
     if only_frontier and has_frontier(task):
-        known = list(frontier(known, *task.metrics[:_TWO]))
+        first, second = task.metrics[:_TWO]
+        known = list(frontier(known, first, second, task.design.workloads[task.workload].kind))
     return Along(tuple(known), breaks(known))
 
 

@@ -13,11 +13,11 @@ from designer.design.query import count_kinds, count_links
 from designer.errors import DocumentError
 from designer.gui.viewmodels.flow import channel_title, metric_text, metric_title
 from designer.gui.viewmodels.table import Cell, Column, Line
+from designer.workload.metrics import tone_of
 
 if TYPE_CHECKING:
     from designer.testing.comparing import Comparison
 
-LOWER_IS_BETTER = ("_time", "ttft", "tpot", "latency", "transferred")
 _NOTICE = 0.005
 _LONGEST = 26
 
@@ -69,7 +69,8 @@ def lines(
                 if name in other.metrics:
                     why = "…" if reasons is None else reasons.get((result.id, name), "")
                     why = channel_title(in_names(b, in_names(a, why)))
-                    rows.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step, why))
+                    was, now = mine.value, other.metrics[name].value
+                    rows.append(_metric(name, was, now, mine.unit, of_step, why, result.kind))
             bound = (Cell("   Bound by"), Cell(_bottleneck(result.binding, a)), Cell(_bottleneck(other.binding, b)))
             rows.append(Line((*bound, Cell(""), Cell(""))))
             # what moved is read first
@@ -86,13 +87,12 @@ def _bottleneck(bottlenecks: tuple[Bottleneck, ...], design: Design) -> str:
     return channel_title(link_title(design, bottlenecks[0].label)) if bottlenecks else "–"
 
 
-def _metric(name: str, a: float, b: float, unit: str, of_step: bool, why: str) -> Line:
+def _metric(name: str, a: float, b: float, unit: str, of_step: bool, why: str, kind: str) -> Line:
     change, tone = "", ""
     if a and abs(b / a - 1) >= _NOTICE:
         share = b / a - 1
         change = f"{share * 100:+.0f} %".replace("-", "−") if abs(share) < 9.95 else f"× {b / a:.3g}"
-        worse = share > 0 if any(part in name for part in LOWER_IS_BETTER) else share < 0
-        tone = "bad" if worse else "good"
+        tone = tone_of(name, a, b, kind)
     cells = (
         Cell(f"   {metric_title(name, of_step)}"),
         Cell(metric_text(name, a, unit)),

@@ -17,6 +17,7 @@ from designer.findings import Severity
 from designer.gui.viewmodels.words import sentence_case
 from designer.sources import Estimate
 from designer.units import format_si
+from designer.workload.metrics import is_same, tone_of
 
 _TITLES: Final = {
     "rate": "Total rate",
@@ -109,29 +110,6 @@ _SERVED: Final = (
     "hand_over_time",
     "cold_start_time",
 )
-#: metrics of which more is better; of times and sizes less is
-_MORE: Final = frozenset(
-    (
-        "rate",
-        "data_rate_per_gpu",
-        "bus_bandwidth",
-        "algorithm_bandwidth",
-        "tokens_per_second",
-        "samples_per_second",
-        "mfu",
-        "gpu_utilization",
-        "speedup",
-        "scaling_efficiency",
-        "goodput",
-        "requests_per_second",
-        "most_requests_per_second",
-        "knee_requests_per_second",
-        "kv_capacity",
-        "prefix_hits",
-    )
-)
-#: smaller changes are none
-_SAME: Final = 5e-4
 _SHARES: Final = ("scaling_efficiency", "gpu_utilization", "mfu", "kv_use", "prefix_hits")
 _LISTED = 400
 _PERCENT: Final = re.compile(r"(?<=\d)%")
@@ -228,21 +206,21 @@ def channel_title(label: str) -> str:
     return _KIND.sub(title, label)
 
 
-def change_of(name: str, before: float | None, estimate: Estimate) -> tuple[str, str]:
+def change_of(name: str, before: float | None, estimate: Estimate, kind: str = "") -> tuple[str, str]:
     """What a metric was before, in words, and whether the change is ``good`` or ``bad``; empty for none."""
     after = estimate.value
-    if before is None or before == after or abs(after - before) <= _SAME * abs(before):
+    if before is None or is_same(before, after):
         return "", ""
     was = f"was {metric_text(name, before, estimate.unit)}"
     if before:
         share = (after / before - 1) * 100
         was += f", {share:+.0f} %" if abs(share) >= 1 else f", {share:+.1f} %"
-    return was.replace("-", "−"), "good" if (after > before) == (name in _MORE) else "bad"
+    return was.replace("-", "−"), tone_of(name, before, after, kind)
 
 
-def number(name: str, estimate: Estimate, of_step: bool = False, before: float | None = None) -> Number:
+def number(name: str, estimate: Estimate, of_step: bool = False, before: float | None = None, kind: str = "") -> Number:
     """One metric for people."""
-    change, tone = change_of(name, before, estimate)
+    change, tone = change_of(name, before, estimate, kind)
     text = metric_text(name, estimate.value, estimate.unit)
     low, high = (metric_text(name, end, estimate.unit, band_digits(estimate)) for end in (estimate.low, estimate.high))
     band = f"{low} – {high}"
@@ -269,7 +247,7 @@ def flow_view(
     names = ordered(result)
     known = baseline or {}
     of_step = "step_time" in result.metrics
-    numbers = tuple(number(n, result.metrics[n], of_step, known.get(n)) for n in names)
+    numbers = tuple(number(n, result.metrics[n], of_step, known.get(n), result.kind) for n in names)
     listed = result.flows
     flows = Rows(one=lambda i: _choice(listed[i], block), count=min(len(listed), _LISTED))
     apart = [sentence(group, block) for group in _apart(result)]

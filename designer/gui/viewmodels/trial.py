@@ -8,12 +8,10 @@ from typing import Final
 from designer.analysis.results import WorkloadResult
 from designer.design.document import Block
 from designer.gui.viewmodels import flow
-from designer.gui.viewmodels.compare import LOWER_IS_BETTER
+from designer.workload.metrics import is_same, tone_of
 
 _MOST: Final = 3
 _MISSING: Final = "–"
-#: a change smaller than this is none
-_NOTICE: Final = 0.0005
 #: a change beyond this is told as a factor
 _MANIFOLD: Final = 9.95
 
@@ -43,19 +41,18 @@ def rows(now: WorkloadResult | None, trial: WorkloadResult | None, block: Block 
     def value(of: WorkloadResult, name: str) -> float | None:
         return of.metrics[name].value if name in of.metrics else None
 
-    found = [_row(name, of_step, value(now, name), value(trial, name), both[name].unit) for name in names]
+    found = [_row(name, of_step, value(now, name), value(trial, name), both[name].unit, now.kind) for name in names]
     return (*found, TrialRow("Limited by", _bottleneck(now, block), _bottleneck(trial, block)))
 
 
-def _row(name: str, of_step: bool, now: float | None, trial: float | None, unit: str) -> TrialRow:
+def _row(name: str, of_step: bool, now: float | None, trial: float | None, unit: str, kind: str) -> TrialRow:
     change = tone = ""
     if now is None or trial is None:
         change, tone = ("no longer told", "bad") if trial is None else ("told again", "good")
-    elif now and abs(trial / now - 1) >= _NOTICE:
+    elif now and not is_same(now, trial):
         share = trial / now - 1
         change = f"{share * 100:+.3g} %".replace("-", "−") if abs(share) < _MANIFOLD else f"× {trial / now:.3g}"
-        worse = share > 0 if any(part in name for part in LOWER_IS_BETTER) else share < 0
-        tone = "bad" if worse else "good"
+        tone = tone_of(name, now, trial, kind)
     title = flow.metric_title(name, of_step)
     was, is_now = (_MISSING if value is None else flow.metric_text(name, value, unit) for value in (now, trial))
     return TrialRow(title, was, is_now, change, tone)
