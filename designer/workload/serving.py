@@ -25,7 +25,7 @@ class Deployment:
     replicas
         0 for as many as the group holds.
     budget, slots, memory_share
-        Of the engine's scheduler; 0 for its default.
+        Of the engine's scheduler, one for each group of `data`; 0 for its default.
     graph
         True if decoding runs in captured graphs.
     adapters

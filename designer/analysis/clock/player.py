@@ -230,7 +230,9 @@ class _Player:
         end = self.clock.run(until)
         works = self._works()
         done = not self.clock.stopped and self.clock.idle
-        stuck = [] if self.clock.cut or (until < math.inf and not done) else self._stuck()
+        # what is still under way at the end of a run cut short is not stuck
+        cut_short = self.clock.stopped or self.clock.cut or (until < math.inf and not done)
+        stuck = [] if cut_short else self._stuck()
         if self.clock.cut:
             text = f"ended at {end:g} s after {self.clock.events:,} events"
             self.findings[Finding("CLOCK-LONG", Severity.WARNING, text, (), "simulate a shorter time")] = None
@@ -327,7 +329,7 @@ class _Player:
                 break
             else:
                 what = process.waits_for()
-                if what and not player.live and not self.clock.stopped:
+                if what and not player.live:
                     found.append(_stuck(player.job.name, what, []))
         return found
 

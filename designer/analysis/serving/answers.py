@@ -171,9 +171,10 @@ def serve(
     if open_loop and rate > _FULL_TOLERANCE * most[0]:
         more = enough(rate * replicas, most[0], placement)
         together = at_once(placement, requests)
-        slots = placement.scheduling.slots
+        slots, groups = placement.scheduling.slots, placement.split.data
         if slots < min(CROWDED.value, together):
-            more += f", or let an engine take more than {slots} at once"
+            one = "an attention group" if groups > 1 else "an engine"
+            more += f", or let {one} take more than {slots // groups} at once"
         elif together < CROWDED.value:
             more += f"; wider replicas have more room: keys and values of {counted(together)} requests fit in one"
         findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together", more))

@@ -194,7 +194,7 @@ def _full(served: Served) -> Sequence[Bottleneck]:
         why = f"room for {placement.capacity:,} tokens in a replica was full while requests waited"
         return (Bottleneck("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size),)
     if waited and float(turns[:, 4].max()) >= placement.scheduling.slots:
-        why = f"all {placement.scheduling.slots} slots of the engine were taken while requests waited"
+        why = f"all {placement.scheduling.slots:,} slots of the engine were taken while requests waited"
         return (Bottleneck("limit", "slots", "requests at once", why),)
     return ()
 
@@ -210,6 +210,8 @@ def _crowded(served: Served) -> Sequence[Bottleneck]:
         one = Bottleneck("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size)
     else:
         other = replace(placement, scheduling=replace(scheduling, slots=2 * scheduling.slots))
-        one = Bottleneck("limit", "slots", "requests at once", f"all {scheduling.slots} slots of the engine are taken")
+        one = Bottleneck(
+            "limit", "slots", "requests at once", f"all {scheduling.slots:,} slots of the engine are taken"
+        )
     gain = most_of(other, requests, served.spread, None)[0] / served.most[0]
     return (replace(one, gain_if_doubled=gain),) if gain >= NOTICE_TOLERANCE else ()

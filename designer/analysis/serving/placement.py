@@ -297,8 +297,12 @@ def _curve(asked: Deployment, place: str) -> tuple[float, ...]:
 
 def _scheduling(chosen: Release, asked: Deployment, device: Device, place: str) -> Scheduling:
     how = scheduling_on(chosen, device.memory, device.architecture)
+    # groups of attention have a scheduler each
+    groups = max(1, asked.data)
     if asked.budget:
         how = replace(how, budget=asked.budget)
+    elif how.budget_divided:
+        how = replace(how, budget=max(1, how.budget // groups))
     if asked.slots:
         how = replace(how, slots=asked.slots)
     if asked.block:
@@ -311,7 +315,7 @@ def _scheduling(chosen: Release, asked: Deployment, device: Device, place: str) 
                 f"a share of {asked.memory_share:g} of memory", place=f"{place}.memory_share", remedy="give 0 to 1"
             )
         how = replace(how, memory_share=asked.memory_share)
-    return how
+    return how.of(groups)
 
 
 def _capacity(

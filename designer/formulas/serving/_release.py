@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Overheads:
     step
         For every step [s].
     request
-        For every running request and step [s].
+        For every running request of a scheduler and step [s].
     prefill_step
         More for a step that holds prompts [s].
     prefill_factor
@@ -49,9 +49,9 @@ class Scheduling:
     Parameters
     ----------
     budget
-        Tokens of a step at most.
+        Tokens of a step at most, of one scheduler: groups of attention have one each.
     slots
-        Requests that run at most.
+        Requests that run at most, of one scheduler.
     mixed
         Prompts and running requests share steps; else prompts go first and alone.
     chunked
@@ -66,6 +66,8 @@ class Scheduling:
         Tokens sent to a client at once.
     first_held
         The first token waits until so many are there; else it is sent at once, and only the later ones together.
+    budget_divided
+        The engine's default budget is of all its schedulers together.
     """
 
     budget: int
@@ -77,6 +79,11 @@ class Scheduling:
     block: int
     stream_interval: int = 1
     first_held: bool = False
+    budget_divided: bool = False
+
+    def of(self, groups: int) -> Scheduling:
+        """Of so many schedulers together, each with requests of its own."""
+        return replace(self, budget=self.budget * groups, slots=self.slots * groups) if groups > 1 else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -336,10 +336,13 @@ class StepTime:
         """A step in which all requests decode, but for what grows with their context [s]."""
         known = self._decode.get(requests)
         if known is None:
-            over = self.overheads
-            known = self.tokens(requests, requests) + self._fixed + over.request * requests + self._windows(requests)
-            self._decode[requests] = known
+            known = self.tokens(requests, requests) + self._fixed + self._windows(requests)
+            known = self._decode[requests] = known + self._requests(requests)
         return Seconds(known)
+
+    def _requests(self, requests: int) -> float:
+        """What the engine adds for requests: groups of attention have a scheduler each, which work at once [s]."""
+        return self._request * math.ceil(requests / self.split.data)
 
     def context(self) -> Seconds:
         """What a cached token adds to a step [s]: the slope of `decode`."""
@@ -383,7 +386,7 @@ class StepTime:
         prompts += self._pairs * area
         if self._pairs_windowed:
             prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))
-        time = base + prompts + self._fixed_prompts + self._request * sampled
+        time = base + prompts + self._fixed_prompts + self._requests(sampled)
         if requests:
             time += self._context * context + self._attention_floor + windows
         return Seconds(time)

@@ -14,6 +14,7 @@ from designer.analysis.clock.jobs import Change, Changes, job_of
 from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
 from designer.analysis.failure_events import Failure
+from designer.analysis.measures import answer
 from designer.analysis.network import build_network
 from designer.analysis.simulation import simulate
 from designer.analysis.steady import period_of, settle
@@ -115,6 +116,20 @@ def test_prefetch_hides_input_and_no_prefetch_adds_it():
         assert found["train"].settled
         assert slowest_cycle(program, {"load": 2.0, "step": 3.0}) == pytest.approx(period, rel=1e-12)
         assert not run.done
+
+
+@pytest.mark.parametrize("arrivals", [None, Arrivals("periodic", 1 / 4.0)])
+def test_a_program_without_end_is_answered_while_work_is_under_way(arrivals: Arrivals | None):
+    """2 s to load, 3 s to compute, one ahead: 3 s a step alone, 4 s where items arrive every 4 s; never stuck."""
+    steps = (
+        Step("load", Delay(2.0), (), {"load": 1, "step": 2}),
+        Step("step", Compute("gpu0", 3.0), ("load",), {"step": 1}),
+    )
+    measures = (Measure("step_time", "s", "period", "step"),)
+    program = Program("train", steps, math.inf, arrivals, measures=measures)
+    found = answer(prices(), job_of(program), bands=False)
+    assert found.metrics["step_time"].value == pytest.approx(4.0 if arrivals else 3.0, rel=1e-9)
+    assert not [finding for finding in found.run.findings if finding.code == "CLOCK-STUCK"]
 
 
 def test_a_slow_cycle_is_found_among_fast_ones():

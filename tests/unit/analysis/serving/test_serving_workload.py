@@ -98,6 +98,23 @@ GROUPS: Mapping[str, object] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("engine", "settings", "budget", "slots"),
+    [
+        ("vllm", {}, 8 * 8192, 8 * 1024),
+        ("tensorrt-llm", {}, 8 * 8192, 8 * 2048),
+        # SGLang shares its default budget out among the groups, and gives each group all slots
+        ("sglang", {}, 8192, 8 * 1024),
+        ("sglang", {"budget": 4096, "slots": 16}, 8 * 4096, 8 * 16),
+    ],
+)
+def test_every_attention_group_has_a_scheduler(engine: str, settings: Mapping[str, object], budget: int, slots: int):
+    asked = lower("serving", {**BASE, **GROUPS, "engine": engine, **settings}, "s")
+    assert isinstance(asked, Serving)
+    found = place_deployment(build_network(designer.open_design("hgx-h100-8")), asked.deployment, "s").scheduling
+    assert (found.budget, found.slots) == (budget, slots)
+
+
 def test_the_expert_width_is_felt() -> None:
     """Groups of attention on eight GPUs: experts cut, shared out by four and by eight give three times per token."""
     found = [value(served(**GROUPS, expert=width), "tpot") for width in (1, 4, 8)]

@@ -138,6 +138,22 @@ def test_tokens_sent_to_their_experts_by_hand() -> None:
     assert sent(1) == (set(), {64 * 7168 * 2})
 
 
+def test_attention_groups_add_for_their_own_requests_at_the_same_time() -> None:
+    """DeepSeek-V3, attention over 72 devices, 256 requests each: 256 x 19.5 us = 5.0 ms, not 18,432 x 19.5 us = 359 ms.
+
+    One request more is felt as the 257th of its group; a step that holds prompts counts them the same way.
+    """
+    over, fmt = replace(release("sglang").release.overheads, request=19.5e-6), number_format("fp8")
+    free = replace(over, request=0.0)
+    slow, quick = (
+        StepTime(shape("deepseek-v3"), H100, Split(1, 72, 1, 72), fmt, fmt, each, Joins()) for each in (over, free)
+    )
+    assert slow.decode(18432) - quick.decode(18432) == pytest.approx(4.992e-3, rel=1e-9)
+    assert slow.decode(18433) - quick.decode(18433) == pytest.approx(5.0115e-3, rel=1e-9)
+    longer = [one.step(7200, 3.6e6, 72, 18360, 3.7e7) for one in (slow, quick)]
+    assert longer[0] - longer[1] == pytest.approx(4.992e-3, rel=1e-9)
+
+
 def test_reading_whole_experts_is_as_slow_as_the_busiest_device() -> None:
     """gpt-oss, 4 of 128 experts a token, on 8 devices that do everything perfectly: 4 tokens touch 15.3 experts.
 
