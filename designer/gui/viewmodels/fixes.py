@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import part_kinds
@@ -21,6 +21,9 @@ from designer.design.peers import faster_twin, speed_text
 from designer.findings import Finding
 from designer.gui.viewmodels.places import Picked, picked_of
 
+if TYPE_CHECKING:
+    from designer.decisions.fitting import FittingSettings
+
 
 @dataclass(frozen=True, slots=True)
 class Fix:
@@ -30,8 +33,16 @@ class Fix:
     edit: Edit
 
 
-def fix_of(design: Design, finding: Finding, workload: str = "") -> Fix | None:
-    """The edit that mends a finding of a design, or of the shown workload; None where a person has to decide."""
+def fix_of(design: Design, finding: Finding, workload: str = "", fitting: Sequence[FittingSettings] = ()) -> Fix | None:
+    """The edit that mends a finding of a design, or of the shown workload; None where a person has to decide.
+
+    Parameters
+    ----------
+    fitting
+        Settings with which the shown workload fits, the best first.
+    """
+    if finding.code in ("TRAIN-MEMORY", "ANALYSIS") and fitting:
+        return Fix(fitting[0].title, fitting[0].edit)
     find = _FIXES.get(finding.code)
     if find is not None:
         return find(design, finding, workload)
