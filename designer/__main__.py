@@ -21,28 +21,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     from designer.cli.main import commands, run
+    from designer.spelling import known_name
 
     first = given[0] if given else ""
-    if first.startswith("-") or first in commands():
+    # what is a file or a template in the letters given is opened
+    written_otherwise = first not in commands() and known_name(first, commands()) is not None and not _is_file(first)
+    if first.startswith("-") or first in commands() or written_otherwise:
         # A command is short: looking for garbage over and over while modules load costs a tenth of its time.
         gc.set_threshold(200_000, 50, 50)
         return run(given)
     if given and first != "gui" and not _is_design(first):
         from designer.cli.main import fail
+        from designer.interchange.templates import template_ids
+        from designer.spelling import did_you_mean
 
-        return fail(f"there is no command, file or template {first!r} — see designer --help")
+        meant = did_you_mean(first, [*commands(), "gui", *template_ids()], "see designer --help")
+        return fail(f"there is no command, file or template {first!r} — {meant}")
     return _window(given[1:] if first == "gui" else given)
+
+
+def _is_file(name: str) -> bool:
+    """True if there is a file of that name."""
+    from pathlib import Path
+
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _is_design(name: str) -> bool:
     """True if `name` is a file or a template."""
-    from pathlib import Path
-
     from designer.errors import FormatError
     from designer.interchange.templates import find_template
 
     try:
-        return Path(name).exists() or find_template(name).exists()
+        return _is_file(name) or find_template(name).exists()
     except (FormatError, OSError, ValueError, RuntimeError):
         return False
 

@@ -18,6 +18,7 @@ from designer.analysis.vms.guest import Work
 from designer.analysis.vms.guests import guest_of
 from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
+from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError
 from designer.workload.jobs import Job as TrainingJob
 from designer.workload.jobs import Training
@@ -50,13 +51,8 @@ def named_workloads(design: Design, workloads: Sequence[str] | None, others: boo
                 f"the design {design.name!r} has no workload that runs over time", remedy="add one, such as training"
             )
         return [design.workloads[design.default_workload if design.default_workload in able else able[0]]]
-    for name in workloads:
-        if name not in design.workloads:
-            known = ", ".join(able) or "none"
-            raise AnalysisError(
-                f"the design {design.name!r} has no workload {name!r}", remedy=f"those that run over time: {known}"
-            )
-    return [design.workloads[name] for name in dict.fromkeys(workloads)]
+    found = [find_workload(design, name) for name in workloads]
+    return list({spec.id: spec for spec in found}.values())
 
 
 def with_those_beside(design: Design, specs: Sequence[WorkloadSpec]) -> list[WorkloadSpec]:

@@ -13,7 +13,8 @@ from designer.analysis.gaps import with_gaps
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResult
 from designer.design.document import Design, WorkloadSpec
-from designer.errors import AnalysisError, Cancelled
+from designer.design.workload_ids import find_workload
+from designer.errors import Cancelled
 from designer.findings import Finding, Severity
 from designer.sources import Status
 from designer.workload.kind import kind_of, lower
@@ -89,13 +90,7 @@ def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpe
     if isinstance(workloads, str):
         # one id is a sequence of its letters: what is meant is clear
         workloads = [workloads]
-    missing = [w for w in workloads if w not in design.workloads]
-    if missing:
-        known = ", ".join(design.workloads) or "none"
-        raise AnalysisError(
-            f"the design {design.name!r} has no workload {missing[0]!r}", remedy=f"its workloads: {known}"
-        )
-    return [design.workloads[w] for w in workloads]
+    return [find_workload(design, name) for name in workloads]
 
 
 def run_workload(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Final
 
 from designer.catalog.parttype import link_kinds, part_kinds
@@ -15,6 +14,7 @@ from designer.checks.values import Found, Measure, Several, Truth, Word, combine
 from designer.checks.world import Job, Loss, World
 from designer.errors import DesignerError
 from designer.findings import Severity
+from designer.spelling import did_you_mean
 from designer.workload.metrics import METRICS
 
 #: how much of the band towards its bad end must hold
@@ -124,9 +124,8 @@ class Evaluator:
         counts = self.world.counts(what)
         known = {*counts, *(part_kinds() if what == "parts" else link_kinds())}
         if kind not in known:
-            near = get_close_matches(kind, sorted(known), 3)
-            mend = f"did you mean {' or '.join(near)}?" if near else f"the design has {', '.join(counts)}"
-            raise CheckError(f"{what} have no kind {kind!r}", at, mend)
+            remedy = did_you_mean(kind, sorted(known), f"the design has {', '.join(counts)}")
+            raise CheckError(f"{what} have no kind {kind!r}", at, remedy)
         return counts.get(kind, 0)
 
     def _loss(self, of: Loss, name: str, at: int) -> Value:
@@ -223,9 +222,8 @@ class Evaluator:
         if name in METRICS or name in _SERVED:
             return self.metric(tree)
         known = sorted({*FUNCTIONS, "certainly", "probably"})
-        near = get_close_matches(name, [*known, *METRICS], n=3)
-        mend = f"did you mean {' or '.join(near)}?" if near else f"use {', '.join(known)} or a metric"
-        raise CheckError(f"there is no function {name!r}", tree.at, mend)
+        remedy = did_you_mean(name, [*known, *METRICS], f"use {', '.join(known)} or a metric")
+        raise CheckError(f"there is no function {name!r}", tree.at, remedy)
 
     def _banded(self, tree: Call, strict: float) -> Truth:
         if len(tree.arguments) != 1:

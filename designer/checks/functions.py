@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Final, Protocol
 
 from designer.checks.arithmetic import at_end, finite
@@ -14,6 +13,7 @@ from designer.checks.world import Job, Loss, World, bottleneck_text, matches
 from designer.design.channels import channel_number
 from designer.finding_codes import CODES
 from designer.rules.rule import rules
+from designer.spelling import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +159,8 @@ def _findings(context: Context, tree: Call, arguments: list[Value]) -> Value:
     for code in sorted(codes):
         # of a code that nothing has there would be none for ever
         if code not in CODES and code not in rules():
-            near = get_close_matches(code.upper(), (*rules(), *CODES), 2)
-            mend = f"did you mean {' or '.join(near)}?" if near else "docs/findings.md lists them"
-            raise CheckError(f"no finding has the code {code!r}", tree.at, mend)
+            remedy = did_you_mean(code, (*rules(), *CODES), "docs/findings.md lists them")
+            raise CheckError(f"no finding has the code {code!r}", tree.at, remedy)
     return Found(tuple(f for f in context.world.findings if f.code in codes))
 
 

@@ -24,10 +24,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
 from designer.errors import DesignerError, UnitError
+from designer.spelling import did_you_mean
 from designer.units import DIMENSIONS, parse
 
 #: longer promises, and such with more brackets within each other, are refused
@@ -405,9 +405,9 @@ class _Scanner:
                     reason = error
         assert reason is not None
         if not known:
-            near = [_SPELLED[unit]] if unit in _SPELLED else get_close_matches(unit, _UNITS, n=3)
-            mend = f"did you mean {' or '.join(near)}?" if near else f"units are {', '.join(_UNITS)}"
-            raise CheckError(f"{spelled!r}: there is no unit {unit!r}", at, mend)
+            known_units = f"units are {', '.join(_UNITS)}"
+            remedy = did_you_mean(_SPELLED.get(unit, unit), _UNITS, known_units)
+            raise CheckError(f"{spelled!r}: there is no unit {unit!r}", at, remedy)
         raise CheckError(reason.text, at, reason.remedy or "")
 
     def _plain(self, at: int, number: str) -> Amount:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Final
 
@@ -21,11 +20,13 @@ from designer.design.address import split_path
 from designer.design.document import Design, Wiring, WorkloadSpec, with_changes
 from designer.design.edits.parts import RemoveParts
 from designer.design.query import count_kinds, count_links
+from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
 from designer.rules.context import Context
 from designer.rules.runner import check
 from designer.rules.tiers import Tier
+from designer.spelling import did_you_mean
 from designer.units import format_si
 from designer.workload.kind import workload_kinds
 from designer.workload.metrics import more_is_better
@@ -117,13 +118,7 @@ class World:
         return []
 
     def _workload(self, name: str) -> WorkloadSpec:
-        found = self.design.workloads.get(name)
-        if found is None:
-            near = get_close_matches(name, list(self.design.workloads), n=3)
-            known = ", ".join(self.design.workloads) or "none"
-            mend = f"did you mean {' or '.join(near)}?" if near else f"its workloads: {known}"
-            raise AnalysisError(f"there is no workload {name!r}", remedy=mend)
-        return found
+        return find_workload(self.design, name)
 
     def result(self, workload: str, load: float | None = None) -> WorkloadResult:
         """What a workload does; `load` is what is asked of it per second, where its kind has such a setting."""
@@ -262,9 +257,8 @@ class World:
                 if pattern in _TIERS:
                     mend = "name parts or kinds that it has, or wire its servers to switches"
                     raise AnalysisError(f"the design has no tier {pattern!r}", remedy=mend) from None
-                near = get_close_matches(pattern, [*part_kinds(), *_TIERS], n=3)
-                mend = f"did you mean {' or '.join(near)}?" if near else error.remedy
-                raise AnalysisError(f"{pattern!r} names no part", remedy=mend) from None
+                remedy = did_you_mean(pattern, [*part_kinds(), *_TIERS], error.remedy or "")
+                raise AnalysisError(f"{pattern!r} names no part", remedy=remedy) from None
         if len(numbers) > LOSSES_LIMIT:
             _, first = np.unique(net.part_def[numbers], return_index=True)
             numbers = [numbers[i] for i in sorted(first.tolist())][:LOSSES_LIMIT]

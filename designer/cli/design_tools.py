@@ -240,15 +240,29 @@ class DesignTools:
                 errors.append(str(error).replace(str(self.folder.root), "."))
         return {**as_document(tests), "errors": errors}
 
-    def report(self, designs: list[str], output: str = "", prices: str = "", dry_run: bool = True) -> dict[str, Any]:
-        """The design report. Answered are its chapters; output names the file to write: .html, .pdf or .md."""
+    def report(
+        self,
+        design: str = "",
+        designs: list[str] | None = None,
+        output: str = "",
+        prices: str = "",
+        dry_run: bool = True,
+    ) -> dict[str, Any]:
+        """The design report of a design; returns its chapters. designs adds further designs to compare with it.
+
+        output names the file to write, which ends in .html, .pdf or .md.
+        """
         from designer.interchange.native.envelope import written_by
         from designer.report.assembly import Given, compose_report
         from designer.report.settings import load_settings
         from designer.report.writing import rendered
 
         given: list[Given] = []
-        for name in designs:
+        first = [design] if design else []
+        names = list(dict.fromkeys([*first, *(designs or [])]))
+        if not names:
+            raise FormatError("report needs a design", place="design", remedy="name a file or a template")
+        for name in names:
             opened, findings = self._open(name)
             given.append(Given(opened, name, tuple(findings)))
         settings = load_settings(None, self.folder.file(prices) if prices else None)

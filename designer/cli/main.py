@@ -22,6 +22,7 @@ from designer.cli.command import Command
 from designer.cli.plain import is_utf8, plain
 from designer.errors import DesignerError
 from designer.plain_text import shortened
+from designer.spelling import did_you_mean, known_name
 
 _PACKAGE: Final = "designer.cli.commands"
 _PROGRAM: Final = "designer"
@@ -86,9 +87,22 @@ def _run(arguments: Sequence[str]) -> int:
 
         print(written_by())
         return 0
-    if name in ("-h", "--help") or name not in commands():
+    if name in ("-h", "--help"):
         print(_overview())
-        return 0 if name in ("-h", "--help") else fail(f"there is no command {name!r}")
+        return 0
+    known = known_name(name, commands())
+    if known is None:
+        if name == "gui":
+            return window_help()
+        return fail(f"there is no command {name!r} — {did_you_mean(name, [*commands(), 'gui'], 'see designer --help')}")
+    parser = parser_of(known)
+    with contextlib.redirect_stdout(plain(sys.stdout)), contextlib.redirect_stderr(plain(sys.stderr)):
+        options = parser.parse_args(list(arguments[1:]))
+        return _load(known).run(options)
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """What reads the arguments of a command."""
     command = _load(name)
     parser = argparse.ArgumentParser(
         prog=f"{_PROGRAM} {name}",
@@ -97,9 +111,7 @@ def _run(arguments: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(parser)
-    with contextlib.redirect_stdout(plain(sys.stdout)), contextlib.redirect_stderr(plain(sys.stderr)):
-        options = parser.parse_args(list(arguments[1:]))
-        return command.run(options)
+    return parser
 
 
 def fail(text: str) -> int:

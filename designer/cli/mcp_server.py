@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, InputRequiredResult
+from pydantic import ValidationError
 
 from designer.cli.confined import Folder
 from designer.cli.design_tools import DesignTools
@@ -17,6 +19,7 @@ from designer.cli.output import finite
 from designer.errors import DesignerError
 from designer.interchange.native.envelope import written_by
 from designer.plain_text import shortened
+from designer.spelling import did_you_mean
 
 _INSTRUCTIONS = (
     "Designs of machines that train and serve AI models. Begin with list_designs and open_design; analyze tells what "
@@ -25,11 +28,46 @@ _INSTRUCTIONS = (
 )
 
 
+class _Server(MCPServer[Any]):
+    """A server that refuses wrong arguments with one sentence: which one, what is wrong, what the tool takes."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool.
+
+        Raises
+        ------
+        ToolError
+            If it refuses, or there is no such tool or argument.
+        """
+        tools = {tool.name: list(tool.input_schema.get("properties", {})) for tool in await self.list_tools()}
+        if name not in tools:
+            raise ToolError(f"there is no tool {name[:60]!r} — {did_you_mean(name[:60], tools, _listed(tools))}")
+        takes = tools[name]
+        for given in arguments:
+            if given not in takes:
+                remedy = did_you_mean(given[:60], takes, f"it takes {', '.join(takes) or 'none'}")
+                raise ToolError(f"{name} has no argument {given[:60]!r} — {remedy}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            first = error.__cause__.errors()[0]
+            place = ".".join(str(step) for step in first["loc"])
+            if first["type"] == "missing":
+                raise ToolError(f"{name} needs {place!r} — it takes {', '.join(takes)}") from None
+            raise ToolError(f"{name}: {place}: {first['msg'].lower()}, not {str(first['input'])[:60]!r}") from None
+
+
+def _listed(tools: Iterable[str]) -> str:
+    return f"the tools are {', '.join(tools)}"
+
+
 def serve(folder: Folder, writes: bool) -> None:
     """Serve on stdin and stdout until the other end closes; from here on the process is confined to the folder."""
-    server: MCPServer[Any] = MCPServer(
-        "designer", instructions=_INSTRUCTIONS, version=written_by().split()[-1], log_level="WARNING"
-    )
+    server = _Server("designer", instructions=_INSTRUCTIONS, version=written_by().split()[-1], log_level="WARNING")
     for tool in DesignTools(folder, writes).tools:
         server.add_tool(_answering(tool, folder))
     os.chdir(folder.root)

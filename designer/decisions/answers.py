@@ -12,9 +12,11 @@ from typing import Any, Final, cast
 from designer.analysis.study import analyze
 from designer.decisions.runs import Run
 from designer.design.document import Design
+from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
 from designer.sources import Estimate
-from designer.workload.kind import near, workload_kinds
+from designer.spelling import near
+from designer.workload.kind import workload_kinds
 from designer.workload.metrics import METRICS
 from designer.workload.text_files import Contents
 
@@ -116,11 +118,8 @@ def make_task(
     if not design.workloads:
         remedy = "add one, for example with --workload-file"
         raise AnalysisError("the design has no workload", place="--workload", remedy=remedy)
-    asked = workload or design.default_workload or next(iter(design.workloads))
-    spec = design.workloads.get(asked)
-    if spec is None:
-        known = ", ".join(design.workloads)
-        raise AnalysisError(f"there is no workload {asked!r}", place="--workload", remedy=f"its workloads: {known}")
+    spec = find_workload(design, workload or design.default_workload or next(iter(design.workloads)), "--workload")
+    asked = spec.id
     kind = workload_kinds().get(spec.kind)
     known_metrics = kind.metrics if kind is not None else ()
     for name in metrics:

@@ -21,6 +21,7 @@ from designer.checks.world import World
 from designer.decisions.failures import FEED, Failure, failures, feed_of, lost_parts
 from designer.decisions.failures_network import Damage, damage, deleted, idle, remains
 from designer.design.document import Design, WorkloadSpec
+from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError, Cancelled, DesignerError, NothingNamed
 from designer.findings import Severity
 from designer.memo import forget
@@ -145,11 +146,10 @@ def workload_of(design: Design, asked: str | None = None) -> WorkloadSpec:
         If there is none.
     """
     name = asked or design.default_workload or next(iter(design.workloads), "")
-    if name not in design.workloads:
-        known = ", ".join(design.workloads) or "none: add one, for example with --workload-file"
-        text = f"the design {design.name!r} has no workload {name!r}" if name else "the design has no workload"
-        raise AnalysisError(text, place="--workload", remedy=f"its workloads: {known}")
-    return design.workloads[name]
+    if not name:
+        remedy = "add one, for example with --workload-file"
+        raise AnalysisError("the design has no workload", place="--workload", remedy=remedy)
+    return find_workload(design, name, "--workload")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

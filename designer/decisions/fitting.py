@@ -19,6 +19,7 @@ from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.analysis.worth import WORTH, share_of
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.workloads import ChangeWorkload
+from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError, Cancelled
 from designer.formulas.layout import Layout
 from designer.formulas.memory.convolutional_memory import largest_batch
@@ -69,9 +70,7 @@ def fitting_settings(
     Cancelled
         If `cancelled` returns true.
     """
-    spec = design.workloads.get(workload)
-    if spec is None:
-        raise AnalysisError(f"the design has no workload {workload!r}", remedy=f"it has {', '.join(design.workloads)}")
+    spec = find_workload(design, workload)
     network = build_network(design)
     found: list[FittingSettings] = []
     tried: set[frozenset[tuple[str, JsonValue]]] = set()

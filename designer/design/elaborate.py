@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, cast
 
@@ -22,6 +21,7 @@ from designer.design.selectors import Selector, natural_key, parse_selector
 from designer.design.shapes import SHAPES_LIMIT, Shape, plain_of, shape_of
 from designer.errors import DocumentError
 from designer.memo import Memo, memo
+from designer.spelling import did_you_mean
 
 #: numbers of parts, links and definitions are kept as these: they stay below MAX_PARTS, and a million of each is kept.
 #: Their products do not fit: what multiplies them widens them first
@@ -237,9 +237,8 @@ class Netlist:
             return Selection(np.array([[local]]), 1)
         columns, chosen = self._select(parse_selector(path), path)
         if not columns and not _WILD & set(path.rsplit("/", 1)[-1]):
-            near = get_close_matches(path, self._own_ids, n=3)
-            mend = f"did you mean {' or '.join(near)}?" if near else "check the path against the outline"
-            raise DocumentError(f"there is no part {path!r}", remedy=mend)
+            remedy = did_you_mean(path, self._own_ids, "check the path against the outline")
+            raise DocumentError(f"there is no part {path!r}", remedy=remedy)
         return chosen
 
     def _select(self, selector: Selector, path: str) -> tuple[tuple[str, ...], Selection]:

@@ -42,8 +42,9 @@ from designer.interchange.changes import apply_changes
 from designer.interchange.native.json_text import decode, parse
 from designer.interchange.native.raw import read_bytes, shown
 from designer.interchange.templates import list_templates, open_design
+from designer.spelling import near
 from designer.units import DIMENSION_OF_UNIT
-from designer.workload.kind import WorkloadKind, near, workload_kinds
+from designer.workload.kind import WorkloadKind, workload_kinds
 from designer.workload.metrics import METRICS
 
 FORMAT: Final = "designer-cases"

@@ -34,7 +34,7 @@ from designer.errors import FormatError, raised_as
 from designer.fields import Quantity
 from designer.interchange.clusters import make_cluster
 from designer.interchange.refits import refit
-from designer.workload.kind import near
+from designer.spelling import near
 
 _WHAT: Final = ("parts", "links", "wirings", "groups", "policy", "remove", "add", "vms", "servers")
 _T = TypeVar("_T", Part, Link, VirtualMachine)

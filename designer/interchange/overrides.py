@@ -23,6 +23,7 @@ from designer.design.edits.workloads import AddWorkloads, ChangeWorkload
 from designer.errors import DesignerError, DocumentError, FormatError
 from designer.interchange.changes import apply_changes, blocks_of
 from designer.interchange.native.raw import shown
+from designer.spelling import did_you_mean
 from designer.workload.kind import workload_kinds
 
 #: source of values given for one run
@@ -96,16 +97,18 @@ def _workload(design: Design, rest: str, text: str) -> Design:
     # ids may hold points: the longest that is known
     names = [w for w in design.workloads if rest.startswith(f"{w}.")]
     if not names:
-        known = ", ".join(design.workloads) or "none"
-        raise FormatError(f"there is no workload in {rest!r}", remedy=f"there are {known}")
+        known = f"there are {', '.join(design.workloads) or 'none'}"
+        remedy = did_you_mean(rest.partition(".")[0], design.workloads, known)
+        raise FormatError(f"there is no workload in {rest!r}", remedy=remedy)
     name = max(names, key=len)
     setting = rest[len(name) + 1 :].removeprefix("settings.")
     spec = design.workloads[name]
     kind = workload_kinds().get(spec.kind)
     field = next((s for s in kind.settings if s.name == setting), None) if kind is not None else None
     if kind is not None and field is None:
-        names_known = ", ".join(s.name for s in kind.settings)
-        raise FormatError(f"{name} has no setting {setting!r}", remedy=f"it has {names_known}")
+        names_known = [s.name for s in kind.settings]
+        remedy = did_you_mean(setting, names_known, f"it has {', '.join(names_known)}")
+        raise FormatError(f"{name} has no setting {setting!r}", remedy=remedy)
     plain = field is not None and field.dimension in ("count", "flag")
     value = _plain(text) if plain else text
     return ChangeWorkload(name, {"settings": {**spec.settings, setting: value}}).apply(design)

@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 from designer.errors import FormatError
 from designer.formulas.software import recognised
 from designer.resources import assets
-from designer.workload.kind import Setting, WorkloadKind, near
+from designer.spelling import near
+from designer.workload.kind import Setting, WorkloadKind
 
 _PER_ACCELERATOR: Final = re.compile(r"(?P<base>.+?)_(?:per_)?(?:gpu|accelerator|device)\Z")
 

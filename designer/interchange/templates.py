@@ -16,6 +16,7 @@ from designer.interchange.native.envelope import SUFFIX
 from designer.interchange.native.json_text import decode, parse
 from designer.interchange.native.raw import MAX_FILE, read_bytes, shown
 from designer.resources import templates as templates_folder
+from designer.spelling import did_you_mean, known_name
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -59,7 +60,7 @@ def list_templates(folder: Path | None = None) -> list[Template]:
 
 
 def find_template(template_id: str, folder: Path | None = None) -> Path:
-    """The file of a template.
+    """The file of a template; letter case and ``-`` or ``_`` do not matter where only one can be meant.
 
     Raises
     ------
@@ -70,9 +71,17 @@ def find_template(template_id: str, folder: Path | None = None) -> Path:
     path = folder / f"{template_id}{SUFFIX}"
     if _ID.match(template_id) and path.is_file():
         return path
-    raise FormatError(
-        f"there is no file and no template {template_id!r}", remedy="see the list made by: designer templates"
-    )
+    known = template_ids(folder)
+    found = known_name(template_id, known)
+    if found is not None:
+        return folder / f"{found}{SUFFIX}"
+    remedy = did_you_mean(template_id, known, "see the list made by: designer templates")
+    raise FormatError(f"there is no file and no template {template_id!r}", remedy=remedy)
+
+
+def template_ids(folder: Path | None = None) -> list[str]:
+    """Ids of all templates, sorted."""
+    return sorted(path.name.removesuffix(SUFFIX) for path in (folder or templates_folder()).glob(f"*{SUFFIX}"))
 
 
 def open_any(name: str | Path, folder: Path | None = None) -> Loaded:

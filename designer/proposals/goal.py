@@ -9,7 +9,8 @@ from typing import Final
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import FormatError
 from designer.report.tables.cost import Price
-from designer.workload.kind import near, workload_kinds
+from designer.spelling import near
+from designer.workload.kind import workload_kinds
 
 MONEY: Final = "money"
 POWER: Final = "power_rated"

@@ -29,9 +29,10 @@ from designer.report.tables.power import draws, total
 from designer.report.tables.racks import KEPT, RACK_HEIGHT, RACK_POWER, plan_of
 from designer.rules.runner import check
 from designer.sources import Estimate
+from designer.spelling import near
 from designer.units import format_quantity
 from designer.workload.jobs import Training
-from designer.workload.kind import lower, near
+from designer.workload.kind import lower
 from designer.workload.metrics import METRICS, more_is_better
 from designer.workload.serving import Serving
 
@@ -71,6 +72,9 @@ class Question:
         # a model or dataset that is not known is a mistake of the question, and no trait of any design
         if isinstance(self.operation, Training | Serving):
             least_work(self.operation, f"workloads.{wanted.goal.id}")
+        if isinstance(self.operation, Training) and not (self.operation.run.samples or self.operation.input.dataset):
+            remedy = "add --with dataset=c4-en, or --with samples=1000000"
+            raise FormatError("the goal does not state how much is trained", place="--with", remedy=remedy)
         self.main = self._main()
         self.measures = self._measures()
         self.limits = self._limits()

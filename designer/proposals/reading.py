@@ -11,8 +11,9 @@ from designer.errors import FormatError, raised_as
 from designer.proposals.goal import GOALS, Wanted, known_metric
 from designer.proposals.question import Question
 from designer.report.tables.cost import Price
+from designer.spelling import near
 from designer.units import DIMENSIONS, parse
-from designer.workload.kind import near, workload_kinds
+from designer.workload.kind import workload_kinds
 from designer.workload.metrics import METRICS
 
 #: dimension of a metric by its unit

@@ -14,6 +14,10 @@ from designer.units import format_si
 #: so many of those that lost are named, of each reason
 _TOLD_LIMIT: Final = 3
 
+#: from this ratio on people read "times" more easily than percent, and from the other on no digit of it matters
+_TIMES: Final = 2.0
+_COUNTLESS: Final = 1e6
+
 
 def shown(measure: Measure, value: float) -> str:
     """A value of a measure in words."""
@@ -68,11 +72,10 @@ def impossible(question: Question, search: Search, found: Found, nearest: Sequen
         first = nearest[0]
         measure = measures[first.limit.measure]
         way = "at least" if measure.more else "at most"
-        gap = "below" if measure.more else "above"
         return (
             f"{measure.title} of {way} {shown(measure, first.limit.amount)} cannot be kept: with all else as asked "
             f"{shown(measure, first.value)} is the best there is ({question.title(first.point.settings)}), "
-            f"{shown(measure, first.by)} or {first.share:.0%} {gap} it"
+            f"{shown(measure, first.by)} or {_distance(first.share, measure.more)}"
         )
     reached: list[str] = []
     for limit in question.limits:
@@ -93,6 +96,20 @@ def impossible(question: Question, search: Search, found: Found, nearest: Sequen
         if question.limits
         else (f"none of the {found.space:,} designs runs: {_usual_reason(found.lost)}")
     )
+
+
+def _distance(share: float, more: bool) -> str:
+    """How far the best is from a limit, of which it misses a share, in words.
+
+    >>> _distance(0.25, True), _distance(0.25, False), _distance(1.5, False), _distance(36107.15, False)
+    ('25% below it', '25% above it', '2.5 times the limit', '36,108 times the limit')
+    """
+    times = 1.0 + share
+    if more or times < _TIMES:
+        return f"{share:.0%} {'below' if more else 'above'} it"
+    if times >= _COUNTLESS:
+        return "more than a million times the limit"
+    return f"{times:.3g} times the limit" if times < 100 else f"{times:,.0f} times the limit"
 
 
 def _usual_reason(lost: Iterable[Lost]) -> str:

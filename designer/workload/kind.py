@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
 from designer.errors import AnalysisError, UnitError, raised_as
 from designer.registry import discover
+from designer.spelling import did_you_mean
 from designer.units import DIMENSIONS, parse
 from designer.workload.operations import Operation, Search
 from designer.workload.program import Program, Programmed
@@ -68,11 +68,6 @@ class WorkloadKind:
     search: str = ""
 
 
-def near(name: str, known: Iterable[str]) -> list[str]:
-    """Names that `name` may have been meant to be, best first."""
-    return get_close_matches(name.replace("-", "_"), list(known), n=3)
-
-
 @cache
 def workload_kinds() -> Mapping[str, WorkloadKind]:
     """All workload kinds by name."""
@@ -122,9 +117,8 @@ def kind_of(kind_name: str, place: str) -> WorkloadKind:
     """
     kind = workload_kinds().get(kind_name)
     if kind is None:
-        raise AnalysisError(
-            f"there is no workload kind {kind_name!r}", place=place, remedy=f"use one of {', '.join(workload_kinds())}"
-        )
+        remedy = did_you_mean(kind_name, workload_kinds(), f"use one of {', '.join(workload_kinds())}")
+        raise AnalysisError(f"there is no workload kind {kind_name!r}", place=place or None, remedy=remedy)
     return kind
 
 

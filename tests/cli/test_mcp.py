@@ -164,7 +164,7 @@ def test_what_is_written_is_what_was_tried(folder: Path, talk: Talks) -> None:
         assert done == {**tried, "written": "b.design.json"}
         again = await call("edit", **{**given, "set": ["policy.gpudirect=true"]}, dry_run=False)
         assert "exists already" in again["error"]
-        told = await call("report", designs=["b.design.json"], output="r.md")
+        told = await call("report", design="b.design.json", output="r.md")
         assert told["chapters"]
         assert not (folder / "r.md").exists()
         told = await call("report", designs=["b.design.json"], output="r.md", dry_run=False)
@@ -221,7 +221,7 @@ def test_nothing_outside_the_folder_is_reached(folder: Path, talk: Talks, write:
             if not name.startswith("link"):
                 answer = await call("report", designs=["a.design.json"], output=f"{name}.md", dry_run=False)
                 assert ("outside" if write else "not allowed") in answer["error"]
-        assert "outside" in (await call("report", designs=["a.design.json"], prices="../p.csv"))["error"]
+        assert "outside" in (await call("report", design="a.design.json", prices="../p.csv"))["error"]
         told = await call("test")
         assert not any(t["state"] == "held" for t in told["tests"])
         assert len(told["errors"]) >= 2
@@ -271,3 +271,25 @@ def test_behind_the_names_stands_a_guard(folder: Path) -> None:
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     assert "no such folder" in process("mcp", tmp_path / "gone").message
+
+
+def test_wrong_arguments_are_refused_in_one_sentence(talk: Talks) -> None:
+    async def body(call: Call) -> None:
+        for tool, arguments, said in (
+            ("report", {}, "report needs a design"),
+            ("report", {"file": "a.design.json"}, "report has no argument 'file' — it takes design, designs"),
+            ("report", {"desing": "a.design.json"}, "report has no argument 'desing' — did you mean design"),
+            ("open_design", {}, "open_design needs 'design' — it takes design, ids"),
+            (
+                "analyze",
+                {"design": "a.design.json", "channels": "many"},
+                "channels: input should be a valid integer",
+            ),
+            ("analyse", {"design": "a.design.json"}, "there is no tool 'analyse' — did you mean analyze?"),
+        ):
+            error = (await call(tool, **arguments))["error"]
+            assert said in error
+            assert "\n" not in error
+            assert "pydantic" not in error
+
+    talk(body)

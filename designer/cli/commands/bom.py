@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     design = opened(options).design
     prices = load_settings(prices=Path(options.prices) if options.prices else None).prices
     tables = tables_of(design, prices)
+    notes: tuple[str, ...] = ()
     if suffix == ".xlsx":
         data = to_xlsx(list(tables.values()), design.title or design.name)
     else:
@@ -42,7 +43,9 @@ def run(options: argparse.Namespace) -> int:
             reason = "without a price list there is no cost" if name == "cost" else f"there is no table {name!r}"
             raise ReportError(reason, place="--table", remedy=f"use one of {', '.join(tables)}")
         data = to_csv(tables[name]).encode("utf-8", "replace")
-    print_written(options.output, atomic.write(Path(options.output), data))
+        # a line of prose is no row: programs read the file
+        notes = tables[name].notes
+    print_written(options.output, [*atomic.write(Path(options.output), data), *notes])
     return 0
 
 

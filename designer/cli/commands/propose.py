@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from designer.cli.command import Command
 
 if TYPE_CHECKING:
+    from designer.proposals.goal import Wanted
     from designer.proposals.results import Proposals
 
 _SHOWN = 20
@@ -87,6 +88,7 @@ def run(options: argparse.Namespace) -> int:
         base=base,
         choose=options.choose,
     )
+    _demand_limit(wanted)
     keep = Path(options.keep) if options.keep else None
     found = propose(wanted, keep=keep, progress=progress_bar())
     if options.json:
@@ -100,6 +102,22 @@ def run(options: argparse.Namespace) -> int:
             print_problem(found.impossible)
         return 1
     return 0
+
+
+def _demand_limit(wanted: Wanted) -> None:
+    """Refuse a goal without any limit: hundreds of designs that nothing tells apart are no proposal.
+
+    Raises
+    ------
+    FormatError
+        If there is none.
+    """
+    from designer.errors import FormatError
+    from designer.proposals.question import Question
+
+    if not Question(wanted).limits:
+        remedy = 'add --within "20 d", --limit METRIC=VALUE, --power "200 kW", --racks 2, or --budget with --prices'
+        raise FormatError("the goal has no limit", place="--within", remedy=remedy)
 
 
 def _write(found: Proposals, folder: Path, quiet: bool) -> None:

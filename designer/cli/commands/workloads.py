@@ -21,14 +21,15 @@ def run(options: argparse.Namespace) -> int:
     """List workload kinds, or show one."""
     from designer.cli.output import print_json, table
     from designer.errors import AnalysisError
-    from designer.workload.kind import near, workload_kinds
+    from designer.spelling import did_you_mean, known_name
+    from designer.workload.kind import workload_kinds
 
     kinds = workload_kinds()
-    if options.kind and options.kind not in kinds:
-        raise AnalysisError(
-            f"there is no workload kind {options.kind!r}", remedy=f"use {', '.join(near(options.kind, kinds) or kinds)}"
-        )
-    shown = [kinds[options.kind]] if options.kind else list(kinds.values())
+    name = known_name(options.kind, kinds)
+    if options.kind and name is None:
+        remedy = did_you_mean(options.kind, kinds, "see designer workloads")
+        raise AnalysisError(f"there is no workload kind {options.kind!r}", remedy=remedy)
+    shown = [kinds[name]] if name is not None else list(kinds.values())
     if options.json:
         print_json([as_document(kind) for kind in shown])
     elif options.kind:

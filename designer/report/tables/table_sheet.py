@@ -51,14 +51,12 @@ def safe(text: str) -> str:
 
 
 def to_csv(sheet: TableSheet) -> str:
-    """The table as CSV with heads, numbers plain, notes below as rows of their own."""
+    """The table as CSV with heads and plain numbers; its notes are prose, no rows, and left out."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([safe(c.head) for c in sheet.columns])
     for row in sheet.rows:
         writer.writerow([_plain(value) for value in row])
-    for note in sheet.notes:
-        writer.writerow([safe(note)])
     return out.getvalue()
 
 
