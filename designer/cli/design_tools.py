@@ -258,8 +258,7 @@ class DesignTools:
         from designer.report.writing import rendered
 
         given: list[Given] = []
-        first = [design] if design else []
-        names = list(dict.fromkeys([*first, *(designs or [])]))
+        names = [*([design] if design else ()), *(name for name in designs or () if name != design)]
         if not names:
             raise FormatError("report needs a design", place="design", remedy="name a file or a template")
         for name in names:
