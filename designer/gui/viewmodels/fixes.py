@@ -57,16 +57,8 @@ def fix_of(design: Design, finding: Finding, workload: str = "", fitting: Sequen
 
 
 def is_mended(design: Design, finding: Finding) -> bool:
-    """True if a finding made when the design was opened holds no longer; only those are asked that can be mended."""
-    if finding.code == "LINK-DEGRADED":
-        return fix_of(design, finding) is None
-    found = _part(design, finding) if finding.code in ("DOC-VALUE", "DOC-TYPE") else None
-    if found is None:
-        return False
-    part = found[1]
-    if finding.code == "DOC-VALUE":
-        return fix_of(design, finding) is None
-    return not part.type or (part.type in design.part_types and design.part_types[part.type].kind == part.kind)
+    """True if a finding of an import no longer holds in the design; only findings that one edit corrects are tested."""
+    return finding.code == "LINK-DEGRADED" and fix_of(design, finding) is None
 
 
 def _picked(design: Design, finding: Finding, *whats: str) -> Picked | None:
