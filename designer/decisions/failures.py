@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.damage import contents_of
 from designer.analysis.hashing import Hash, mix
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads
@@ -173,19 +174,6 @@ def feed_of(network: Network, rack: int) -> Feed | None:
         return None
     inside = [p for p in contents_of(network, [rack]).tolist() if p != rack]
     return Feed(limit, sum(context.number(net.part(p), "power_max") or 0.0 for p in inside))
-
-
-def contents_of(network: Network, parts: list[int]) -> Int:
-    """Some parts and all they contain, by their numbers, ascending."""
-    chosen = np.zeros(network.net.n_parts, dtype=bool)
-    chosen[parts] = True
-    parent = network.net.parent
-    inside = np.flatnonzero(parent >= 0)
-    while True:
-        grown = inside[chosen[parent[inside]] & ~chosen[inside]]
-        if not len(grown):
-            return np.flatnonzero(chosen)
-        chosen[grown] = True
 
 
 def lost_parts(network: Network, failure: Failure) -> Int:

@@ -1,7 +1,13 @@
-"""What each single failure costs: every link, NIC, switch, GPU, storage system, host and feed taken away in turn."""
+"""What each single failure costs: every link, NIC, switch, GPU, storage system, host and feed taken away in turn.
+
+After a failure a workload goes on in the best way that is left. It may use all that still works, or leave out more than
+failed: a job whose server lost one NIC runs without that rail everywhere, or without that server, where that is faster.
+So the loss of more never costs less than the loss of a part of it.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,23 +16,29 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.damage import Damage, contents_of, damage, idle, remains
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.selection import resolve
 from designer.analysis.study import run_workload
 from designer.analysis.vms.placement import place_vms
 from designer.analysis.worth import share_of, worth_of
 from designer.catalog.parttype import Capability
 from designer.checks.runner import State, promises_of, run
 from designer.checks.world import World
-from designer.decisions.failures import FEED, Failure, failures, feed_of, lost_parts
-from designer.decisions.failures_network import Damage, damage, deleted, idle, remains
+from designer.decisions.failures import FEED, KINDS, Failure, failures, feed_of, lost_parts
 from designer.design.document import Design, WorkloadSpec
 from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError, Cancelled, DesignerError, NothingNamed
 from designer.findings import Severity
+from designer.formulas.reliability.outage import REPAIR, outage
+from designer.formulas.reliability.time_between_failures import PARTS, time_between_failures
 from designer.memo import forget
-from designer.units import format_quantity
-from designer.workload.kind import workload_kinds
+from designer.sources import Estimate
+from designer.units import Seconds, format_quantity
+from designer.workload.jobs import Training
+from designer.workload.kind import lower, workload_kinds
+from designer.workload.operations import Collective
 
 Int = npt.NDArray[np.int64]
 Progress = Callable[[float, str], None]
@@ -35,6 +47,13 @@ Progress = Callable[[float, str], None]
 _SAME: Final = 1e-9
 #: accelerators, NICs and hosts that look alike differ by their place among the ranks: so many of each class are tried
 _PROBES: Final = 2
+_HOUR: Final = 3600.0
+#: [s]
+_YEAR: Final = 8766 * _HOUR
+_FREE: Final = Estimate.exact(0.0, "h")
+_NEVER: Final = Estimate.exact(float("inf"), "s")
+#: kinds whose loss no neighbour takes with it
+_ALONE: Final = frozenset({"server", "switch", "storage"})
 #: objects that each function keeps answers about between failures of a large design
 _KEPT_LIMIT: Final = 1
 #: of designs of more parts what holds them back after a failure is not told
@@ -62,6 +81,11 @@ class Loss:
         Promises and limits that held and no longer do.
     binds
         What holds the workload back then, or why it cannot run.
+    leaves_out
+        What is left out besides, since the workload is faster without it: ``servers[0]/server``. Empty for nothing.
+    gpu_hours
+        What one such failure costs until it is repaired: all accelerators wait until the workload goes on, then the
+        share that is lost does nothing [GPU-hours].
     """
 
     kind: str
@@ -74,6 +98,8 @@ class Loss:
     limits: tuple[str, ...]
     binds: str
     value: float
+    leaves_out: str = ""
+    gpu_hours: Estimate = _FREE
 
     @property
     def count(self) -> int:
@@ -125,6 +151,24 @@ class Survey:
     pairs: tuple[Pair, ...]
     failures: int
     seed: int
+    gpus: int = 0
+    between: Estimate = _NEVER
+
+    @property
+    def gpu_hours_per_year(self) -> Estimate:
+        """What all single failures cost in a year, each as often as parts of its kind fail [GPU-hours]."""
+        total = [0.0, 0.0, 0.0]
+        for loss in self.losses:
+            often = PARTS[loss.kind]
+            cost = loss.gpu_hours
+            # what fails most often is at the low end of the time between failures
+            for k, (hours, time) in enumerate(
+                ((cost.value, often.value), (cost.low, often.high), (cost.high, often.low))
+            ):
+                total[k] += loss.count * hours * _YEAR / time
+        value, low, high = (min(x, self.gpus * _YEAR / _HOUR) for x in total)
+        sources = tuple(sorted({s for x in self.losses for s in (*x.gpu_hours.sources, PARTS[x.kind].source)}))
+        return Estimate(value, low, high, "h", sources)
 
     @property
     def harmless(self) -> int:
@@ -164,6 +208,8 @@ class After:
         Accelerators that stand and are of no use.
     accelerators
         How many the workload still has to choose from.
+    ranks
+        How many take part in a collective; 0 for other workloads, whose throughput counts them.
     refused
         Machines that have no place.
     broken
@@ -176,6 +222,35 @@ class After:
     accelerators: int
     refused: frozenset[str]
     broken: frozenset[str]
+    ranks: int = 0
+
+
+def outage_of(spec: WorkloadSpec, whole: WorkloadResult) -> Estimate:
+    """From a failure until a workload goes on [s]; of a training with what was done since its last checkpoint."""
+    operation = lower(spec.kind, spec.settings, f"workloads.{spec.id}")
+    if not isinstance(operation, Training):
+        return outage(isinstance(operation, Collective))
+    found = outage(True, Seconds(operation.run.cold_start))
+    again = whole.metrics["step_time"].value * operation.run.checkpoint_every
+    # a failure comes anywhere between two checkpoints: half of it is done again in the mean
+    return replace(found, value=found.value + again / 2, low=found.low, high=found.high + again)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """How a workload goes on after a failure.
+
+    Parameters
+    ----------
+    share
+        Of the throughput that is left.
+    leaves_out
+        Path of what is left out besides what failed; empty for nothing.
+    """
+
+    after: After
+    share: float
+    leaves_out: str = ""
 
 
 #: what people call the parts that a selector of a workload names
@@ -216,6 +291,10 @@ class Survivor:
         self._asked = _where_its_data_is(self.network, spec)
         self._promised = promised and bool(design.assertions)
         self._known: dict[tuple[object, bytes], After] = {}
+        self._best: dict[tuple[object, bytes], Way] = {}
+        self._ranks = self._taking_part(self.network)
+        self.gpus = int(self.network.has(Capability.ACCELERATE).sum())
+        self.outage = outage_of(spec, self.whole)
 
     def answer(self, network: Network) -> tuple[WorkloadResult, ChannelLoads | None]:
         """The workload on a network."""
@@ -252,6 +331,55 @@ class Survivor:
                 forget(_KEPT_LIMIT)
         return replace(known, stranded=found.stranded)
 
+    def share(self, after: After) -> float:
+        """What is left of the throughput; of a collective, of what its ranks move together."""
+        if after.result is None:
+            return 0.0
+        share = share_of(self.whole, after.result) * (after.ranks / self._ranks if self._ranks else 1.0)
+        return 1.0 if abs(share - 1) < _SAME else share
+
+    def _taking_part(self, network: Network) -> int:
+        """Ranks of a collective; 0 for other workloads."""
+        place = f"workloads.{self.spec.id}"
+        operation = lower(self.spec.kind, self.spec.settings, place)
+        return len(resolve(network, operation.group, place)) if isinstance(operation, Collective) else 0
+
+    def best(self, parts: Int, links: Sequence[int] = ()) -> Way:
+        """How the workload goes on without parts and links: as they are, or with more left out where that is better."""
+        found = self._damage(parts, links)
+        key = (found.key, found.deleted.tobytes())
+        known = self._best.get(key)
+        if known is None:
+            own = self.after(parts, links)
+            known = Way(own, self.share(own))
+            # machines restart where they find a place, which no job chooses
+            for part in self._larger(found, parts, links) if not self.design.vms and known.share < 1 else ():
+                more = self.best(contents_of(self.network, [part]))
+                if more.share > known.share * (1 + _SAME):
+                    known = replace(more, leaves_out=more.leaves_out or self.network.net.path(part))
+            self._best[key] = known
+        return known
+
+    def _damage(self, parts: Int, links: Sequence[int]) -> Damage:
+        return damage(self.network, parts, links)
+
+    def _larger(self, found: Damage, parts: Int, links: Sequence[int]) -> list[int]:
+        """Parts whose loss takes all of a failure with it: what it is in, and what it is joined to."""
+        net = self.network.net
+        near = {int(end[k]) for k in links for end in (net.link_a, net.link_b)}
+        outer = [int(p) for p in parts.tolist() if int(net.parent[p]) not in set(parts.tolist())] if len(parts) else []
+        if len(outer) == 1 and self.network.net.part(outer[0]).kind not in _ALONE:
+            for one, other in ((net.link_a, net.link_b), (net.link_b, net.link_a)):
+                near |= set(other[one == outer[0]].tolist())
+        for part in [*near, *outer]:
+            above = int(net.parent[part])
+            while above >= 0:
+                near.add(above)
+                above = int(net.parent[above])
+        own = set(parts.tolist())
+        able = [p for p in sorted(near - own) if net.part(p).kind in KINDS]
+        return [p for p in able if self._damage(contents_of(self.network, [p]), ()).contains(found)]
+
     def _after(self, found: Damage) -> After:
         after = self._network(found)
         try:
@@ -277,14 +405,15 @@ class Survivor:
             # rows are read from the network, which would stay with them
             result = replace(result, flows=(), curves={}, tables={})
         refused = frozenset(place_vms(network).refused) if self.design.vms and not same else self._refused_before
-        return After(result, stranded, why, int(network.has(Capability.ACCELERATE).sum()), refused, broken)
+        ranks = self._taking_part(network) if result is not None and self._ranks else 0
+        return After(result, stranded, why, int(network.has(Capability.ACCELERATE).sum()), refused, broken, ranks)
 
     def _network(self, found: Damage) -> Network:
         if self.design.vms and len(found.deleted) and not found.links:
             parent, gone = self.network.net.parent, set(found.deleted.tolist())
             outer = [p for p in found.deleted.tolist() if int(parent[p]) not in gone]
             try:
-                return deleted(self.network, [self.network.net.path(p) for p in outer])
+                return _deleted(self.network, [self.network.net.path(p) for p in outer])
             except DesignerError:
                 pass
         return found.after or remains(self.network, found.parts, found.links)
@@ -296,8 +425,9 @@ class Survivor:
         path = self.network.net.link_path(failure.first) if failure.of_link else self.network.net.path(failure.first)
         told = [] if failure.kind != FEED else self._feed(failure.first)
         gpus = int(self.network.has(Capability.ACCELERATE)[parts].sum())
-        left = self.after(parts, links)
-        result, cut, why = left.result, left.stranded, left.why
+        own, way = self.after(parts, links), self.best(parts, links)
+        left = way.after
+        result, cut, why = left.result, own.stranded, left.why
         machines = sorted(left.refused - self._refused_before)
         share, value, binds, n_cut = 0.0, 0.0, why, len(cut)
         if result is None:
@@ -307,10 +437,40 @@ class Survivor:
             untold = frozenset({"FLOW-NO-WAY"} if len(cut) else ())
             told += sorted(left.broken - self._broken - untold)
             binds = ", ".join(b.label for b in result.binding[:1])
-            share = share_of(self.whole, result)
-            share = 1.0 if abs(share - 1) < _SAME else share
+            share = way.share
             value = result.metrics[self.metric].value if self.metric in result.metrics else 0.0
-        return Loss(failure.kind, path, failure.members, share, gpus, n_cut, tuple(machines), tuple(told), binds, value)
+        return Loss(
+            failure.kind,
+            path,
+            failure.members,
+            share,
+            gpus,
+            n_cut,
+            tuple(machines),
+            tuple(told),
+            binds,
+            value,
+            way.leaves_out,
+            self._cost(parts, links, share, gpus + n_cut),
+        )
+
+    def _cost(self, parts: Int, links: Sequence[int], share: float, gone: int) -> Estimate:
+        """What a failure costs until it is repaired [GPU-hours]."""
+        if share == 1.0 and not gone and idle(self.network, self._damage(parts, links), self.loads):
+            return _FREE
+        stands = self.outage
+        # accelerators that are gone do nothing, however much the rest gets done
+        still = max(1.0 - share, gone / self.gpus if self.gpus else 0.0)
+
+        def hours(waits: float, repaired: float) -> float:
+            waits = min(waits, repaired)
+            return self.gpus * (waits + still * (repaired - waits)) / _HOUR
+
+        sources = tuple(sorted({*stands.sources, REPAIR.source}))
+        value, low, high = (
+            hours(getattr(stands, end), float(getattr(REPAIR, end))) for end in ("value", "low", "high")
+        )
+        return Estimate(value, low, high, "h", sources)
 
     def _feed(self, rack: int) -> list[str]:
         feed = feed_of(self.network, rack)
@@ -402,7 +562,17 @@ def survive(
         doubles,
         sum(len(f.members) for f in every),
         seed,
+        survivor.gpus,
+        time_between_failures(_counts(every)),
     )
+
+
+def _counts(every: Sequence[Failure]) -> Mapping[str, int]:
+    """How many of each kind may fail."""
+    found: Counter[str] = Counter()
+    for failure in every:
+        found[failure.kind] += len(failure.members)
+    return found
 
 
 def _probes(failure: Failure, brief: bool) -> list[Failure]:
@@ -434,9 +604,15 @@ def _pairs(
         names = [net.link_path(f.first) if f.of_link else net.path(f.first) for f in rows]
         parts = np.unique(np.concatenate([lost_parts(survivor.network, f) for f in rows]))
         links = [f.first for f in rows if f.of_link]
-        result = survivor.after(parts, links).result
-        share = 0.0 if result is None else share_of(survivor.whole, result)
-        found.append(Pair((names[0], names[1]), share))
+        alone = [survivor.best(lost_parts(survivor.network, f), [f.first] if f.of_link else []) for f in rows]
+        share = survivor.share(survivor.after(parts, links))
+        outer = [net.index_of(way.leaves_out) for way in alone if way.leaves_out]
+        if outer and share < 1:
+            # what is left out after each of them alone is left out together
+            more = np.union1d(parts, contents_of(survivor.network, outer))
+            share = max(share, survivor.share(survivor.after(more, links)))
+        # both at once leave no more than the worse of them alone
+        found.append(Pair((names[0], names[1]), min(share, *(way.share for way in alone))))
     return tuple(sorted(found, key=lambda pair: pair.share))
 
 
@@ -449,3 +625,19 @@ def heat(survey: Survey, network: Network) -> tuple[Mapping[int, float], Mapping
         for number in loss.members.tolist():
             into[number] = max(into.get(number, 0.0), loss.lost)
     return parts, links
+
+
+def _deleted(network: Network, paths: Sequence[str]) -> Network:
+    """The network of the design with parts deleted from the document, so that its virtual machines let go of them.
+
+    Raises
+    ------
+    DesignerError
+        If something else in the design needs them.
+    """
+    from designer.checks.world import without
+
+    design = network.design
+    for path in paths:
+        design = without(design, path)
+    return build_network(design)

@@ -9,14 +9,26 @@ from designer.cli.command import Command
 from designer.cli.design import add_design
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from designer.decisions.failures_survey import Loss, Survey
+    from designer.design.document import Design
+    from designer.report.running_cost import Hourly
+    from designer.sources import Estimate
 
 _MORE = (
     "Taken away in turn: every server, switch, NVSwitch, PCIe switch, GPU, NIC, DPU, storage system and drive, one\n"
     "link of every bundle, and one of the two feeds of every rack that tells its power. Failures that nothing tells\n"
     "apart are worked out once.\n\n"
 )
-#: rows told to people without --all
+#: what the costs rest on
+_MODEL = (
+    "A collective waits for its transport and is made again, plain flows are sent another way; until the repair, in a "
+    "day, the share that is lost does nothing."
+)
+#: from here on digits after the point are of no use
+_TEN = 10
+#: rows printed without --all
 _MOST = 30
 
 
@@ -27,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", metavar="N", type=int, default=0, help="N double failures as well, drawn at random")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="the same seed draws the same pairs")
     parser.add_argument("--all", action="store_true", help="every class of failures, those that cost nothing as well")
+    parser.add_argument("--prices", metavar="CSV", help="your price list, as for designer report: costs in money")
+    parser.add_argument("--settings", metavar="TOML", help="settings of a report: rent, or years of the price list")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -41,23 +55,53 @@ def run(options: argparse.Namespace) -> int:
         if getattr(options, name) < 0:
             raise FormatError("a count below zero", place=f"--{name}", remedy="give zero or more")
     design = opened(options).design
+    hourly = _hourly(design, options)
     with raised_in(file=options.design):
         found = survive(design, options.workload, pairs=options.pairs, seed=options.seed, progress=progress_bar())
     if options.json:
-        print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
+        document = as_document(found, hourly)
+        print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **document})
     else:
-        _print(found, options.all)
+        _print(found, options.all, hourly)
     return 0
 
 
-def as_document(found: Survey) -> dict[str, Any]:
-    """The JSON that scripts rely on."""
+def _hourly(design: Design, options: argparse.Namespace) -> tuple[Hourly, ...]:
+    """What an hour of the design costs, by currency; nothing without prices.
+
+    Raises
+    ------
+    FormatError
+        If prices are given from which no cost of an hour follows.
+    """
+    if not options.prices and not options.settings:
+        return ()
+    from pathlib import Path
+
+    from designer.errors import FormatError
+    from designer.report.running_cost import hourly
+    from designer.report.settings import load_settings
+
+    settings, prices = (Path(name) if name else None for name in (options.settings, options.prices))
+    found = hourly(design, load_settings(settings, prices), None)
+    if not found:
+        remedy = "give --settings with a file that holds [cost] rent, or years beside a price list"
+        raise FormatError("these do not state what an hour costs", place="--prices", remedy=remedy)
+    return found
+
+
+def as_document(found: Survey, hourly: Sequence[Hourly] = ()) -> dict[str, Any]:
+    """The JSON that scripts rely on; costs in money where an hour has a price."""
     return {
         "workload": found.workload,
         "metric": {"name": found.metric, "value": found.value, "unit": found.unit},
         "failures": found.failures,
         "fatal": found.fatal,
         "harmless": found.harmless,
+        "gpus": found.gpus,
+        "between_failures": _estimate(found.between),
+        "gpu_hours_per_year": _estimate(found.gpu_hours_per_year),
+        "cost_per_year": {h.currency: found.gpu_hours_per_year.value * per_gpu(h, found) for h in hourly},
         "losses": [
             {
                 "kind": x.kind,
@@ -70,6 +114,9 @@ def as_document(found: Survey) -> dict[str, Any]:
                 "gpus_stranded": x.gpus_stranded,
                 "machines": list(x.machines),
                 "limits": list(x.limits),
+                "leaves_out": x.leaves_out or None,
+                "gpu_hours": _estimate(x.gpu_hours),
+                "cost": {h.currency: x.gpu_hours.value * per_gpu(h, found) for h in hourly},
                 "why": x.binds,
             }
             for x in found.losses
@@ -79,9 +126,24 @@ def as_document(found: Survey) -> dict[str, Any]:
     }
 
 
-def _print(found: Survey, everything: bool) -> None:
-    from designer.cli.output import table
-    from designer.units import format_si
+def _estimate(found: Estimate) -> dict[str, Any]:
+    return {
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "unit": found.unit,
+        "sources": list(found.sources),
+    }
+
+
+def per_gpu(cost: Hourly, found: Survey) -> float:
+    """What an hour of one accelerator costs."""
+    return cost.value / found.gpus if found.gpus else 0.0
+
+
+def _print(found: Survey, everything: bool, hourly: Sequence[Hourly]) -> None:
+    from designer.cli.output import paragraph, table
+    from designer.units import format_quantity, format_si
 
     whole = format_si(found.value, found.unit)
     print(f"{found.design}, {found.workload}: {found.metric} {whole} with everything in place")
@@ -89,12 +151,32 @@ def _print(found: Survey, everything: bool) -> None:
     told = [x for x in found.losses if everything or any(x.badness)]
     rows = [_row(x) for x in (told if everything else told[:_MOST])]
     if rows:
-        heads = ("what fails", "for example", "alike", "lost", "GPUs lost", "stranded", "limits broken", "then binds")
-        print(table(heads, rows, (2, 3, 4, 5)))
+        heads = (
+            *("what fails", "for example", "alike", "lost", "GPUs lost", "stranded", "GPU-hours each"),
+            *("goes on without", "limits broken", "then binds"),
+        )
+        print(table(heads, rows, (2, 3, 4, 5, 6)))
     if len(told) > len(rows):
         print(f"… and {len(told) - len(rows)} more classes; --all prints them")
+    if found.gpus:
+        year = found.gpu_hours_per_year
+        between = format_quantity(found.between.value, "duration")
+        text = f"Something fails every {between} in the mean; all single failures cost {_hours(year)} in a year"
+        text += f" ({_count(year.low)} to {_count(year.high)})"
+        for cost in hourly:
+            text += f", {year.value * per_gpu(cost, found):,.0f} {cost.currency}"
+        print()
+        print(paragraph("", f"{text}. {_MODEL}"))
     if found.pairs:
         _print_pairs(found)
+
+
+def _hours(found: Estimate) -> str:
+    return f"{_count(found.value)} GPU-hours"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value >= _TEN else f"{value:.2g}"
 
 
 def _row(loss: Loss) -> tuple[str, ...]:
@@ -106,6 +188,8 @@ def _row(loss: Loss) -> tuple[str, ...]:
         "stops" if loss.stops else f"{loss.lost:.1%}",
         f"{loss.gpus_lost:,}" if loss.gpus_lost else "",
         f"{loss.gpus_stranded:,}" if loss.gpus_stranded else "",
+        _count(loss.gpu_hours.value) if loss.gpu_hours.value else "",
+        loss.leaves_out,
         "; ".join(limits),
         loss.binds,
     )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import HOST
-from designer.analysis.network import NETWORKS_LIMIT, Network, build_network, network_of
+from designer.analysis.network import NETWORKS_LIMIT, Network, network_of
 from designer.analysis.results import ChannelLoads
 from designer.catalog.parttype import Capability
 from designer.design.components import connected
@@ -43,6 +43,19 @@ class Remains(Netlist):
         chosen = Netlist.select(self, path)
         index = np.where((chosen.index >= 0) & self.dead[chosen.index], -1, chosen.index)
         return Selection(index, chosen.last)
+
+
+def contents_of(network: Network, parts: list[int]) -> Int:
+    """Some parts and all they contain, by their numbers, ascending."""
+    chosen = np.zeros(network.net.n_parts, dtype=bool)
+    chosen[parts] = True
+    parent = network.net.parent
+    inside = np.flatnonzero(parent >= 0)
+    while True:
+        grown = inside[chosen[parent[inside]] & ~chosen[inside]]
+        if not len(grown):
+            return np.flatnonzero(chosen)
+        chosen[grown] = True
 
 
 def remains(network: Network, parts: Sequence[int] | Int, links: Sequence[int] = ()) -> Network:
@@ -104,6 +117,17 @@ class Damage:
     stranded: Int
     deleted: Int
     after: Network | None = None
+
+    def contains(self, other: Damage) -> bool:
+        """True if all that is gone with `other` is gone with this as well."""
+        if not np.isin(other.parts, self.parts).all():
+            return False
+        left = [k for k in other.links if not self._takes(k)]
+        return all(left.count(k) <= self.links.count(k) for k in set(left))
+
+    def _takes(self, link: int) -> bool:
+        net = self.after.net if self.after is not None else None
+        return net is not None and bool(net.link_a[link] == net.link_b[link])
 
     @property
     def key(self) -> tuple[bytes, tuple[int, ...]]:
@@ -238,19 +262,3 @@ def _hosted(network: Network, gpus: Int) -> Int:
         ends &= hosts[label[other]]
         np.maximum.at(joined, one[ends], label[other][ends])
     return joined[gpus]
-
-
-def deleted(network: Network, paths: Sequence[str]) -> Network:
-    """The network of the design with parts deleted from the document, so that its virtual machines let go of them.
-
-    Raises
-    ------
-    DesignerError
-        If something else in the design needs them.
-    """
-    from designer.checks.world import without
-
-    design = network.design
-    for path in paths:
-        design = without(design, path)
-    return build_network(design)

@@ -1,0 +1,1 @@
+"""How often parts fail, and how long a failure holds work up."""
