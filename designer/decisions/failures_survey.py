@@ -335,7 +335,10 @@ class Survivor:
         """What is left of the throughput; of a collective, of what its ranks move together."""
         if after.result is None:
             return 0.0
-        share = share_of(self.whole, after.result) * (after.ranks / self._ranks if self._ranks else 1.0)
+        share = share_of(self.whole, after.result)
+        if self._ranks:
+            # fewer ranks may talk faster, but do no more each
+            share = min(share, 1.0) * after.ranks / self._ranks
         return 1.0 if abs(share - 1) < _SAME else share
 
     def _taking_part(self, network: Network) -> int:

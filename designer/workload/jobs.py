@@ -141,7 +141,7 @@ class Checkpointing:
     Parameters
     ----------
     every, mean_time_between_failures
-        Between checkpoints, and between failures of the whole job [s].
+        Between checkpoints, and between failures of the whole job; 0 for an estimate from its accelerators [s].
     cold_start, repair, length
         From a failure until the checkpoint is read, until what failed is back, and of the whole run [s].
     seed

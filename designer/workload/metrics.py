@@ -123,6 +123,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "ettr_simulated": Metric("1", MORE, "the same of runs with failures drawn at random, and what single runs see"),
         "exact_interval": Metric("s", NEITHER, "between checkpoints, with the highest effective training time ratio"),
         "spares": Metric("1", LESS, "servers with which more are out than there are spares 1 % of the time only"),
+        "mean_time_between_failures": Metric("s", MORE, "of the whole job: more accelerators fail more often"),
         "lost_share": Metric("1", LESS, "time lost to checkpoints and failures at that interval"),
         # virtual machines
         "migration_time": Metric("s", LESS, "until the last machine is over"),

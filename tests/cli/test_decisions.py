@@ -103,7 +103,19 @@ def test_accept_refuses_what_is_no_result(capsys: pytest.CaptureFixture[str], tm
 
 def test_every_command_that_reads_a_design_takes_changes_for_one_run(capsys: pytest.CaptureFixture[str]):
     """A new design, a question or a file that is rewritten is no run on a design as it stands."""
-    others = {"generate", "import", "mcp", "new", "parts", "propose", "self-check", "templates", "tidy"}
+    others = {
+        "completion",
+        "generate",
+        "help",
+        "import",
+        "mcp",
+        "new",
+        "parts",
+        "propose",
+        "self-check",
+        "templates",
+        "tidy",
+    }
     others |= {"validate", "waive", "workloads"}
     for name in commands():
         text = call(capsys, name, "--help").out

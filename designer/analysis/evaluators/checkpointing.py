@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.training.checkpoints import route_checkpoint
-from designer.analysis.training.preparation import prepare
+from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.analysis.training.step import unfit
 from designer.findings import Finding, Severity
 from designer.formulas.layout import Layout, Sharding
+from designer.formulas.reliability.time_between_failures import job_time_between_failures
 from designer.formulas.storage.checkpoint import BYTES_PER_PARAMETER, CheckpointEstimate, best_interval, lost_share
 from designer.formulas.storage.goodput import (
     RUNS_LIMIT,
@@ -59,14 +62,20 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
         ),
     }
     findings = [*plan.findings, *unfit(plan), *write.findings]
-    failures = Seconds(operation.mean_time_between_failures)
-    if failures > 0:
-        best = best_interval(found.stall, failures)
-        metrics["best_interval"] = timed(best, out, "Young's rule")
-        if operation.every >= found.write:
-            share = float(lost_share(Seconds(operation.every), found, failures))
-            metrics["lost_share"] = Estimate(share, share * less, min(1.0, share * more), "1", sources)
-            metrics |= _goodput(operation, found, (less * out[0], more * out[1]), (less * back[0], more * back[1]))
+    between = _between(operation, plan)
+    metrics["mean_time_between_failures"] = between
+    failures = Seconds(between.value)
+    best = best_interval(found.stall, failures)
+    # it grows as the root of the time between failures
+    rarely = tuple(math.sqrt(end / between.value) for end in (between.low, between.high))
+    metrics["best_interval"] = timed(best, (out[0] * rarely[0], out[1] * rarely[1]), "Young's rule")
+    if operation.every >= found.write:
+        share, most, least = (
+            float(lost_share(Seconds(operation.every), found, Seconds(m)))
+            for m in (between.value, between.low, between.high)
+        )
+        metrics["lost_share"] = Estimate(share, least * less, min(1.0, most * more), "1", sources)
+        metrics |= _goodput(operation, found, between, (less * out[0], more * out[1]), (less * back[0], more * back[1]))
     if 0 < operation.every < found.write:
         findings.append(
             Finding(
@@ -88,15 +97,26 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
     return result, write.loads
 
 
+def _between(operation: Checkpointing, plan: TrainingPlan) -> Estimate:
+    """Mean time between failures of the job: what is given, else by its accelerators [s]."""
+    if operation.mean_time_between_failures > 0:
+        return Estimate.exact(operation.mean_time_between_failures, "s", (), "as given")
+    return job_time_between_failures(plan.layout.ranks)
+
+
 def _goodput(
-    operation: Checkpointing, found: CheckpointEstimate, out: tuple[float, float], back: tuple[float, float]
+    operation: Checkpointing,
+    found: CheckpointEstimate,
+    between: Estimate,
+    out: tuple[float, float],
+    back: tuple[float, float],
 ) -> dict[str, Estimate]:
     """What a long run gets done with failures: closed form beside a simulation, the best interval, and spares."""
-    sources = ("daly-2006", "kokolis-2025", "zero-2020")
+    sources = tuple(sorted({"daly-2006", "kokolis-2025", "zero-2020", *between.sources}))
 
-    def failing(write: float, read: float) -> Interruptions:
+    def failing(write: float, read: float, mean: float = between.value) -> Interruptions:
         return Interruptions(
-            Seconds(operation.mean_time_between_failures),
+            Seconds(mean),
             Seconds(operation.cold_start + found.restore * read),
             Seconds(found.stall * write),
             Seconds(max(0.0, found.write - found.stall) * write),
@@ -104,9 +124,13 @@ def _goodput(
 
     interval, failures = Seconds(operation.every), failing(1.0, 1.0)
     value = float(effective_time(interval, failures))
-    worst, best = (float(effective_time(interval, failing(out[k], back[k]))) for k in (1, 0))
+    often = (between.high, between.low)
+    worst, best = (float(effective_time(interval, failing(out[k], back[k], often[k]))) for k in (1, 0))
     exact = float(most_effective_interval(failures, found.write))
-    ends = [float(most_effective_interval(failing(out[k], back[k]), Seconds(found.write * out[k]))) for k in (0, 1)]
+    ends = [
+        float(most_effective_interval(failing(out[k], back[k], mean), Seconds(found.write * out[k])))
+        for k, mean in ((0, between.low), (1, between.high))
+    ]
     metrics = {
         "ettr": Estimate(value, worst, best, "1", sources, "in the long run"),
         "exact_interval": Estimate(exact, min(exact, *ends), max(exact, *ends), "s", sources, "Daly's complete model"),

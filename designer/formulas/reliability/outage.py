@@ -18,13 +18,13 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status
-from designer.units import Seconds
+from designer.units import Seconds, parse_duration
 
-_HOUR: Final = 3600.0
-#: seconds of one step of the timeout of InfiniBand, which doubles with each
-_TICK: Final = 4.096e-6
+_HOUR: Final = float(parse_duration("1 h"))
+#: the timeout of InfiniBand is this, doubled as often as NCCL_IB_TIMEOUT says [s]
+_TICK: Final = Constant(4.096e-6, 4.096e-6, 4.096e-6, "nccl-environment", Status.PRIMARY, "s").value
 #: repeats before a connection is given up
-_REPEATS: Final = 7
+_REPEATS: Final = Constant(7.0, 7.0, 7.0, "nccl-environment", Status.PRIMARY).value
 
 #: 4.096 µs × 2^20 × 7; 18 was the default before release 2.23, many sites set 22
 TRANSPORT_TIMEOUT: Final = Constant(

@@ -8,16 +8,20 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status
+from designer.units import parse_duration
 
-_HOUR: Final = 3600.0
-#: a run of 54 days on 16,384 accelerators in 2,048 servers: accelerator hours, and server hours
-_GPU_TIME: Final = 16_384 * 54 * 24 * _HOUR
-_SERVER_TIME: Final = 2_048 * 54 * 24 * _HOUR
+_HOUR: Final = float(parse_duration("1 h"))
+_DAY: Final = float(parse_duration("1 d"))
+#: a run of 54 days on 16,384 accelerators in 2,048 servers: time of all accelerators, and of all servers
+_GPU_TIME: Final = Constant(
+    16_384 * 54 * _DAY, 16_384 * 54 * _DAY, 16_384 * 54 * _DAY, "llama-3-2024", Status.PRIMARY, "s"
+).value
+_SERVER_TIME: Final = _GPU_TIME / Constant(8.0, 8.0, 8.0, "llama-3-2024", Status.PRIMARY).value
 
 #: of a job, per accelerator: all 419 interruptions, servers, network and software among them. The band is 6.5 and 2.34
 #: failures of servers of eight in 1,000 days, as two research clusters saw (kokolis-2025).
 JOB: Final = Constant(
-    _GPU_TIME / 419, 8 * 24e3 * _HOUR / 6.5, 8 * 24e3 * _HOUR / 2.34, "llama-3-2024", Status.PRIMARY, "s", "per GPU"
+    _GPU_TIME / 419, 8e3 * _DAY / 6.5, 8e3 * _DAY / 2.34, "llama-3-2024", Status.PRIMARY, "s", "per GPU"
 )
 
 

@@ -10,6 +10,7 @@ from designer.decisions.failures_survey import Survey, survive
 from designer.design.document import Design, Link, Part, Policy, WorkloadSpec, replaced, with_changes
 from designer.errors import AnalysisError
 from designer.fields import Quantity
+from designer.formulas.reliability.time_between_failures import PARTS
 from designer.interchange.templates import open_design
 from tests.brute_failures import compare
 from tests.budget import sample
@@ -188,3 +189,56 @@ def test_the_worst_of_nics_that_look_alike_is_told() -> None:
 def test_an_unknown_workload_is_refused() -> None:
     with pytest.raises(AnalysisError, match="no workload 'nothing'"):
         survive(two_ways(), "nothing")
+
+
+def test_losing_more_never_costs_less() -> None:
+    """A server has eight rails of 50 GB/s; its GPUs are 8 of 256.
+
+    Without it 31/32 of the work is done: 3.125 % are lost. A job that lost one NIC, GPU or PCIe switch of it may leave
+    the server out, so none of them costs more than that, though one NIC alone halves what the server sends. Each leaf
+    holds 32 NICs of one rail, and cannot cost less than one of them.
+    """
+    found = survive(open_design("su-h100-32"), "all-reduce")
+    rows = {x.path: x for x in found.losses}
+    server = rows["servers[0]/server"]
+    assert server.lost == pytest.approx(8 / 256)
+    for inner in ("nic0", "nic4", "psw0", "gpu0", "nvsw0"):
+        row = rows[f"servers[0]/{inner}"]
+        assert 0 < row.lost <= server.lost * (1 + 1e-9)
+        assert row.leaves_out == "servers[0]/server"
+        assert row.gpu_hours.value <= server.gpu_hours.value * (1 + 1e-9)
+    assert rows["rails[0]"].lost <= rows["leaves[0]/switch"].lost
+    assert rows["servers[0]/nic0"].lost <= rows["leaves[0]/switch"].lost
+
+
+def test_by_hand_what_a_failure_costs() -> None:
+    """256 GPUs wait 40.06 s for the collective; then 8 of them stand for the rest of a day:
+    256 × 40.06 s + 8 × (86,400 − 40.06) s = 701,138 s = 194.8 GPU-hours. Servers fail every 57,700 h, 32 of them
+    4.86 times in 8,766 h: 947 GPU-hours a year for servers alone."""
+    found = survive(open_design("su-h100-32"), "all-reduce")
+    server = next(x for x in found.losses if x.kind == "server")
+    assert server.gpu_hours.value == pytest.approx((256 * 40.06 + 8 * (86_400 - 40.06)) / 3600, rel=1e-4)
+    assert server.gpu_hours.low < server.gpu_hours.value < server.gpu_hours.high
+    assert found.gpus == 256
+    a_year = sum(x.count * x.gpu_hours.value * 8766 * 3600 / PARTS[x.kind].value for x in found.losses)
+    assert found.gpu_hours_per_year.value == pytest.approx(a_year)
+    assert a_year > 947
+    assert next(x for x in found.losses if x.path == "servers[0]/storage_nic0").gpu_hours.value == 0.0
+
+
+def test_more_parts_fail_more_often() -> None:
+    """Half of the servers, NICs, GPUs and links at them: the time between failures nearly doubles."""
+    design = open_design("su-h100-32")
+    whole = survive(design, "storage-to-gpus").between
+    half = survive(design.model_copy(update=shrunk(design, {"servers": 16})), "storage-to-gpus").between
+    assert whole.value * 1.8 < half.value <= whole.value * 2
+
+
+@pytest.mark.parametrize("template", sample(["hgx-a100-4", "sm-4029gp-trt-pair"], ["hgx-h100-8", "m40-server"]))
+def test_a_pair_never_costs_less_than_one_of_them(template: str) -> None:
+    design = open_design(template)
+    for workload in list(design.workloads)[:2]:
+        found = survive(design, workload, alike=False, pairs=30)
+        alone = {x.path: x.share for x in found.losses}
+        for pair in found.pairs:
+            assert pair.share <= min(alone[path] for path in pair.paths) * (1 + 1e-9)
