@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
@@ -23,6 +23,12 @@ from designer.memo import memo
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
+#: kinds of parts that fail by themselves, in the order in which they are listed
+KINDS: Final = ("server", "switch", "nvswitch", "pcie_switch", "gpu", "nic", "dpu", "storage", "drive")
+#: kinds whose loss no neighbour takes with it
+_ALONE: Final = frozenset({"server", "switch", "storage"})
+#: shares this near are the same, relative
+_SAME_TOLERANCE: Final = 1e-9
 #: what stands where a part was: it offers nothing and passes nothing on
 _NOTHING: Final = Part(id="lost", kind="lost")
 
@@ -171,6 +177,61 @@ def damage(network: Network, parts: Int, links: Sequence[int] = ()) -> Damage:
         return Damage(kept, left, hidden, off)
     after = remains(network, kept, left)
     return Damage(kept, left, np.union1d(hidden, stranded(network, after)), off, after)
+
+
+def best_way(
+    network: Network,
+    parts: Int,
+    links: Sequence[int],
+    share: Callable[[Damage], float],
+    known: dict[object, tuple[float, Damage, str]],
+) -> tuple[float, Damage, str]:
+    """How a workload goes on without parts and links: on all that still works, or with more left out if that is better.
+
+    A job whose server lost one NIC may run without that server, or without the switch behind the NIC. So the loss of
+    more never costs less than the loss of a part of it.
+
+    Parameters
+    ----------
+    share
+        Of the throughput that a damage leaves.
+    known
+        Answers so far, by damage.
+
+    Returns
+    -------
+    tuple of float, Damage, str
+        The share that is left, what is gone then, and the path of what is left out besides; empty for nothing.
+    """
+    own = damage(network, parts, links)
+    key = (own.key, own.deleted.tobytes())
+    found = known.get(key)
+    if found is None:
+        found = share(own), own, ""
+        for part in _larger(network, own, parts, links) if found[0] < 1 else ():
+            more = best_way(network, contents_of(network, [part]), (), share, known)
+            if more[0] > found[0] * (1 + _SAME_TOLERANCE):
+                found = more[0], more[1], more[2] or network.net.path(part)
+        known[key] = found
+    return found
+
+
+def _larger(network: Network, found: Damage, parts: Int, links: Sequence[int]) -> list[int]:
+    """Parts whose loss takes all of a failure with it: what it is in, and what it is joined to."""
+    net = network.net
+    own = set(parts.tolist())
+    near = {int(end[k]) for k in links for end in (net.link_a, net.link_b)}
+    outer = [p for p in own if int(net.parent[p]) not in own]
+    if len(outer) == 1 and net.part(outer[0]).kind not in _ALONE:
+        for one, other in ((net.link_a, net.link_b), (net.link_b, net.link_a)):
+            near |= set(other[one == outer[0]].tolist())
+    for part in [*near, *outer]:
+        above = int(net.parent[part])
+        while above >= 0:
+            near.add(above)
+            above = int(net.parent[above])
+    able = [p for p in sorted(near - own) if net.part(p).kind in KINDS]
+    return [p for p in able if damage(network, contents_of(network, [p])).contains(found)]
 
 
 def idle(network: Network, found: Damage, loads: ChannelLoads | None) -> bool:

@@ -15,6 +15,7 @@ from designer.analysis.failure_events import Failure, changes_of_links, changes_
 from designer.analysis.measures import GROUPS_LIMIT, Band, banded, bands_of, main_metric, values_of
 from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
 from designer.analysis.network import build_network
+from designer.analysis.rerouting import rerouted
 from designer.analysis.serving.clocked import ENGINE_START
 from designer.analysis.serving.felt import Felt
 from designer.analysis.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
@@ -134,6 +135,7 @@ def simulate(
     jobs = [recovering(network, job, failures) for job in jobs]
     jobs = [in_its_cadence(network, job, cancelled) for job in jobs]
     prices = Prices(network, machines_of(network, jobs), parts_in_turns(network, jobs))
+    jobs = [rerouted(prices, job, failures, cancelled) for job in jobs] if failures else jobs
     if begins:
         raise AnalysisError(
             f"{next(iter(begins))!r} has a start and is not run",

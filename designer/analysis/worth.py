@@ -8,6 +8,8 @@ from designer.analysis.results import WorkloadResult
 from designer.errors import AnalysisError
 from designer.workload.metrics import more_is_better
 
+#: losses below this share are rounding
+_SAME_TOLERANCE: Final = 1e-9
 #: metrics of how much a workload gets done, the first it has counts. What is served at a given rate is no measure of
 #: that: what could be is.
 WORTH: Final = (
@@ -52,3 +54,18 @@ def share_of(before: WorkloadResult, after: WorkloadResult) -> float:
     if not more_is_better(name, before.kind):
         one, other = other, one
     return other / one if one > 0 else float(other >= one)
+
+
+def share_of_work(before: WorkloadResult, after: WorkloadResult, ranks: int = 0, ranks_left: int = 0) -> float:
+    """What is left of a workload's throughput after a failure; of a collective, of what its ranks move together.
+
+    Parameters
+    ----------
+    ranks, ranks_left
+        Of a collective before and after; 0 for other workloads, whose throughput counts them.
+    """
+    share = share_of(before, after)
+    if ranks:
+        # fewer ranks may talk faster, but do no more each
+        share = min(share, 1.0) * ranks_left / ranks
+    return 1.0 if abs(share - 1) < _SAME_TOLERANCE else share

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.damage import contents_of
+from designer.analysis.damage import KINDS, contents_of
 from designer.analysis.hashing import Hash, mix
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads
@@ -25,8 +25,6 @@ from designer.rules.context import Context
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
-#: kinds of parts that fail by themselves, in the order they are told
-KINDS: Final = ("server", "switch", "nvswitch", "pcie_switch", "gpu", "nic", "dpu", "storage", "drive")
 LINK: Final = "link"
 FEED: Final = "feed"
 #: rounds of telling neighbours apart; symmetric fabrics need fewer than ten

@@ -16,17 +16,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.damage import Damage, contents_of, damage, idle, remains
+from designer.analysis.damage import Damage, best_way, contents_of, damage, idle, remains
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.selection import resolve
 from designer.analysis.study import run_workload
 from designer.analysis.vms.placement import place_vms
-from designer.analysis.worth import share_of, worth_of
+from designer.analysis.worth import share_of_work, worth_of
 from designer.catalog.parttype import Capability
 from designer.checks.runner import State, promises_of, run
 from designer.checks.world import World
-from designer.decisions.failures import FEED, KINDS, Failure, failures, feed_of, lost_parts
+from designer.decisions.failures import FEED, Failure, failures, feed_of, lost_parts
 from designer.design.document import Design, WorkloadSpec
 from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError, Cancelled, DesignerError, NothingNamed
@@ -43,8 +43,6 @@ from designer.workload.operations import Collective
 Int = npt.NDArray[np.int64]
 Progress = Callable[[float, str], None]
 
-#: losses below this share are rounding
-_SAME: Final = 1e-9
 #: accelerators, NICs and hosts that look alike differ by their place among the ranks: so many of each class are tried
 _PROBES: Final = 2
 _HOUR: Final = 3600.0
@@ -52,8 +50,6 @@ _HOUR: Final = 3600.0
 _YEAR: Final = 8766 * _HOUR
 _FREE: Final = Estimate.exact(0.0, "h")
 _NEVER: Final = Estimate.exact(float("inf"), "s")
-#: kinds whose loss no neighbour takes with it
-_ALONE: Final = frozenset({"server", "switch", "storage"})
 #: objects that each function keeps answers about between failures of a large design
 _KEPT_LIMIT: Final = 1
 #: of designs of more parts what holds them back after a failure is not told
@@ -291,7 +287,7 @@ class Survivor:
         self._asked = _where_its_data_is(self.network, spec)
         self._promised = promised and bool(design.assertions)
         self._known: dict[tuple[object, bytes], After] = {}
-        self._best: dict[tuple[object, bytes], Way] = {}
+        self._best: dict[object, tuple[float, Damage, str]] = {}
         self._ranks = self._taking_part(self.network)
         self.gpus = int(self.network.has(Capability.ACCELERATE).sum())
         self.outage = outage_of(spec, self.whole)
@@ -319,7 +315,9 @@ class Survivor:
 
     def after(self, parts: Int, links: Sequence[int] = ()) -> After:
         """What is left without parts and links; what leaves the same behind is worked out once."""
-        found = damage(self.network, parts, links)
+        return self._what_is_left(damage(self.network, parts, links))
+
+    def _what_is_left(self, found: Damage) -> After:
         if not self.design.vms and idle(self.network, found, self.loads):
             return self._left(self.network, self.whole, found.stranded)
         key = (found.key, found.deleted.tobytes() if self.design.vms else b"")
@@ -335,11 +333,7 @@ class Survivor:
         """What is left of the throughput; of a collective, of what its ranks move together."""
         if after.result is None:
             return 0.0
-        share = share_of(self.whole, after.result)
-        if self._ranks:
-            # fewer ranks may talk faster, but do no more each
-            share = min(share, 1.0) * after.ranks / self._ranks
-        return 1.0 if abs(share - 1) < _SAME else share
+        return share_of_work(self.whole, after.result, self._ranks, after.ranks)
 
     def _taking_part(self, network: Network) -> int:
         """Ranks of a collective; 0 for other workloads."""
@@ -349,39 +343,18 @@ class Survivor:
 
     def best(self, parts: Int, links: Sequence[int] = ()) -> Way:
         """How the workload goes on without parts and links: as they are, or with more left out where that is better."""
-        found = self._damage(parts, links)
-        key = (found.key, found.deleted.tobytes())
-        known = self._best.get(key)
-        if known is None:
-            own = self.after(parts, links)
-            known = Way(own, self.share(own))
+        if self.design.vms:
             # machines restart where they find a place, which no job chooses
-            for part in self._larger(found, parts, links) if not self.design.vms and known.share < 1 else ():
-                more = self.best(contents_of(self.network, [part]))
-                if more.share > known.share * (1 + _SAME):
-                    known = replace(more, leaves_out=more.leaves_out or self.network.net.path(part))
-            self._best[key] = known
-        return known
+            own = self.after(parts, links)
+            return Way(own, self.share(own))
+        share, found, leaves_out = best_way(self.network, parts, links, self._share_left, self._best)
+        return Way(self._what_is_left(found), share, leaves_out)
+
+    def _share_left(self, found: Damage) -> float:
+        return self.share(self._what_is_left(found))
 
     def _damage(self, parts: Int, links: Sequence[int]) -> Damage:
         return damage(self.network, parts, links)
-
-    def _larger(self, found: Damage, parts: Int, links: Sequence[int]) -> list[int]:
-        """Parts whose loss takes all of a failure with it: what it is in, and what it is joined to."""
-        net = self.network.net
-        near = {int(end[k]) for k in links for end in (net.link_a, net.link_b)}
-        outer = [int(p) for p in parts.tolist() if int(net.parent[p]) not in set(parts.tolist())] if len(parts) else []
-        if len(outer) == 1 and self.network.net.part(outer[0]).kind not in _ALONE:
-            for one, other in ((net.link_a, net.link_b), (net.link_b, net.link_a)):
-                near |= set(other[one == outer[0]].tolist())
-        for part in [*near, *outer]:
-            above = int(net.parent[part])
-            while above >= 0:
-                near.add(above)
-                above = int(net.parent[above])
-        own = set(parts.tolist())
-        able = [p for p in sorted(near - own) if net.part(p).kind in KINDS]
-        return [p for p in able if self._damage(contents_of(self.network, [p]), ()).contains(found)]
 
     def _after(self, found: Damage) -> After:
         after = self._network(found)

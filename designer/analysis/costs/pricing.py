@@ -209,6 +209,11 @@ class Prices:
         default_factory=dict[Hashable, tuple[list[Cost], object]]
     )
 
+    #: prices on what failures leave, by the parts and links that are gone
+    left: dict[tuple[tuple[int, ...], tuple[int, ...]], Prices] = field(
+        default_factory=lambda: dict[tuple[tuple[int, ...], tuple[int, ...]], Prices]()
+    )
+
     def __post_init__(self) -> None:
         self.table = ResourceTable(self.network)
 

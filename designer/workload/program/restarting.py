@@ -40,8 +40,10 @@ class Restarting:
 
     @property
     def tasks(self) -> Sequence[Task]:
-        """Those of the program, and what a restart takes."""
-        return (*self._script.tasks, _FAILS, Delay(self.recovery.cold_start), self.recovery.read)
+        """Those of the program, of what it is after failures, and what a restart takes."""
+        elsewhere = [step.task for _, steps, _ in self.recovery.reroutes for step in steps]
+        reads = [self.recovery.read, *(read for _, _, read in self.recovery.reroutes)]
+        return (*self._script.tasks, *elsewhere, _FAILS, Delay(self.recovery.cold_start), *reads)
 
     def start(self, now: float) -> list[Item]:
         """The program, and its first failures."""
@@ -61,7 +63,7 @@ class Restarting:
             cold = Item(Delay(self.recovery.cold_start), COLD_START, self._failed, wait=wait)
             return Restart([cold, *self._failures(now)])
         if item.step == COLD_START:
-            return [Item(self.recovery.read, RESTORE, item.number)]
+            return [Item(self._elsewhere(now), RESTORE, item.number)]
         if item.step == RESTORE:
             return self._again(now)
         if item.step == ARRIVAL:
@@ -76,6 +78,15 @@ class Restarting:
             return self._rest(now)
         # when all is done nothing fails any more
         return found if self._under_way else Restart(())
+
+    def _elsewhere(self, now: float) -> Task:
+        """Take the steps that the last failure leaves; the task that reads there."""
+        past = [one for one in self.recovery.reroutes if self._began + one[0] <= now]
+        if not past:
+            return self.recovery.read
+        _, steps, read = max(past, key=lambda one: one[0])
+        self.program = replace(self.program, steps=steps)
+        return read
 
     def _again(self, now: float) -> list[Item]:
         """From what is safe on."""

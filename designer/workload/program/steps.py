@@ -69,7 +69,7 @@ class Recovery:
     Parameters
     ----------
     safe
-        The step whose end makes its item, and all before it, safe.
+        The step whose end makes its item, and all before it, safe; empty where nothing ever is.
     read
         What is read before it goes on.
     cold_start
@@ -78,6 +78,8 @@ class Recovery:
         Mean time between failures that are drawn, exponential; inf for none [s].
     times
         Failures besides, counted from the start of the program, and from when on it may start again [s].
+    reroutes
+        From a failure on the program has other steps of the same names, and reads by another task.
     """
 
     safe: str
@@ -86,6 +88,7 @@ class Recovery:
     between: float = math.inf
     times: tuple[tuple[float, float], ...] = ()
     seed: int = 0
+    reroutes: tuple[tuple[float, tuple[Step, ...], Task], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,9 @@ class Program:
             self._refuse(measure.step not in known, f"{measure.name} measures {measure.step}, which is no step", "")
         if self.recovery is not None:
             safe, cold = self.recovery.safe, self.recovery.cold_start
-            self._refuse(safe not in known, f"is safe after {safe}, which is no step", "correct the name")
+            self._refuse(
+                bool(safe) and safe not in known, f"is safe after {safe}, which is no step", "correct the name"
+            )
             self._refuse(not 0 <= cold < math.inf, f"starts cold in {cold:g} s", "give 0 s or more")
             self._refuse(not self.recovery.between > 0, "fails without pause", "give a time between failures above 0")
         ring = self._ring()
