@@ -28,7 +28,7 @@ CLOCK-SATURATED        error          More work arrives than can be done
 CLOCK-SHIFT            info           Starting a workload later would make all of them faster
 CLOCK-SHORT            warning        The simulated time is too short for some figures
 CLOCK-SLOWED           info           A workload takes longer beside the others
-CLOCK-STUCK            error          A task can never go on
+CLOCK-STUCK            error          A task cannot go on in the time simulated
 COLL-OTHER-NETWORK     warning        Traffic of accelerators runs over a network meant for something else
 COLL-SHARP-OFF         warning,info   Reduction in the switches is not counted
 DATA-UNSURE            info           The speed of some links is not certain

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.clock.jobs import Job, job_of
+from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices, every_work
 from designer.analysis.damage import Damage, best_way, contents_of, damage
 from designer.analysis.evaluators import Question, evaluator_of
@@ -26,12 +27,15 @@ from designer.catalog.parttype import Capability
 from designer.design.channels import link_number
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError, DocumentError
+from designer.findings import Finding, Severity
 from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_TIMEOUT
+from designer.units import format_quantity
 from designer.workload import operations
 from designer.workload.jobs import Training
 from designer.workload.kind import kind_of, lower
 from designer.workload.program import Collective, Compute, Delay, Mark, Move, Program, Recovery, Step, Task
 from designer.workload.program.rerouted import Rerouted
+from designer.workload.program.restarting import FAILURE, RESTORE
 from designer.workload.program.training import (
     CopyCheckpoint,
     LoadBatch,
@@ -80,11 +84,12 @@ def rerouted(prices: Prices, job: Job, failures: Sequence[Failure], cancelled: C
         def elsewhere(task: Task, parts: tuple[int, ...] = parts, links: tuple[int, ...] = links) -> Task:
             return task if isinstance(task, Mark | Delay) else Rerouted(task, parts, links)
 
+        steps = tuple(replace(step, task=elsewhere(step.task)) for step in program.steps)
+        if not _can_be_done(prices, [*(step.task for step in steps), elsewhere(read)], job.place):
+            break
         begun = failure.at - job.start
         times.append((begun, begun + patience))
-        reroutes.append(
-            (begun, tuple(replace(step, task=elsewhere(step.task)) for step in program.steps), elsewhere(read))
-        )
+        reroutes.append((begun, steps, elsewhere(read)))
     if not times:
         return job
     own = program.recovery or _recovery(prices.network, job, program, together)
@@ -92,6 +97,35 @@ def rerouted(prices: Prices, job: Job, failures: Sequence[Failure], cancelled: C
     # items that are done again would be counted twice
     measures = tuple(replace(m, of="pace") if m.of == "period" else m for m in program.measures)
     return replace(job_of(replace(program, recovery=recovery, measures=measures), job.place), start=job.start)
+
+
+def _can_be_done(prices: Prices, tasks: Sequence[Task], place: str) -> bool:
+    """Whether tasks have a price on what is left."""
+    try:
+        for task in tasks:
+            prices.price(prices.unit(task)[0], place)
+    except AnalysisError:
+        return False
+    return True
+
+
+def still_down(jobs: Sequence[Job], run: Run, failures: Sequence[Failure]) -> list[Finding]:
+    """Programs that a failure stopped and that had not gone on when the run ended."""
+    found: list[Finding] = []
+    for job in jobs:
+        own = job.program.recovery if job.program is not None else None
+        if own is None or not own.reroutes:
+            continue
+        at = own.reroutes[-1][0] + job.start
+        back = [t.ended for t in run.tasks if t.program == job.name and t.step == RESTORE and t.done and t.ended >= at]
+        hit = [f.path for f in failures if f.at == at and f.share <= 0]
+        failed = any(t.step == FAILURE and t.done and t.ended >= at for t in run.tasks if t.program == job.name)
+        if back or not failed:
+            continue
+        ready = format_quantity(max(again for _, again in own.times) + job.start + own.cold_start, "duration")
+        text = f"{job.name} did not go on after {', '.join(hit)} failed: it restarts on what is left at {ready}"
+        found.append(Finding("CLOCK-STUCK", Severity.ERROR, text, tuple(hit), "simulate a longer time, or mend it"))
+    return found
 
 
 def _recovery(network: Network, job: Job, program: Program, together: bool) -> Recovery:

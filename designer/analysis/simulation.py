@@ -15,7 +15,7 @@ from designer.analysis.failure_events import Failure, changes_of_links, changes_
 from designer.analysis.measures import GROUPS_LIMIT, Band, banded, bands_of, main_metric, values_of
 from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
 from designer.analysis.network import build_network
-from designer.analysis.rerouting import rerouted
+from designer.analysis.rerouting import rerouted, still_down
 from designer.analysis.serving.clocked import ENGINE_START
 from designer.analysis.serving.felt import Felt
 from designer.analysis.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
@@ -174,6 +174,7 @@ def simulate(
     findings = (
         *(f for f in run.findings if short is None or f.code != short.code),
         *([short] if short is not None else ()),
+        *still_down(jobs, run, failures),
         *_crowded(run),
         *_too_short(jobs, metrics, run),
         *_started(jobs, run),

@@ -406,7 +406,8 @@ class _Scanner:
         assert reason is not None
         if not known:
             known_units = f"units are {', '.join(_UNITS)}"
-            remedy = did_you_mean(_SPELLED.get(unit, unit), _UNITS, known_units)
+            spelled_out = _SPELLED.get(unit)
+            remedy = f"did you mean {spelled_out}?" if spelled_out else did_you_mean(unit, _UNITS, known_units)
             raise CheckError(f"{spelled!r}: there is no unit {unit!r}", at, remedy)
         raise CheckError(reason.text, at, reason.remedy or "")
 

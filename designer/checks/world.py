@@ -118,7 +118,11 @@ class World:
         return []
 
     def _workload(self, name: str) -> WorkloadSpec:
-        return find_workload(self.design, name)
+        try:
+            return find_workload(self.design, name)
+        except AnalysisError as error:
+            # a promise is about one design, which its line names already
+            raise AnalysisError(f"there is no workload {name!r}", remedy=error.remedy) from None
 
     def result(self, workload: str, load: float | None = None) -> WorkloadResult:
         """What a workload does; `load` is what is asked of it per second, where its kind has such a setting."""

@@ -115,7 +115,9 @@ def _failures(run: Run) -> Iterator[Interruption]:
             then = next((at for at in back if at >= begin), math.inf)
             anew = failed[k + 1] if k + 1 < len(failed) else math.inf
             end = min(then, anew)
-            yield Interruption(program, Cause.FAILURE, begin, min(end, run.end), "", end <= run.end)
+            gone = {number for at, number, capacity in run.changes if at == begin and capacity <= 0}
+            what = _named(run.table, sorted(gone)) if gone else ""
+            yield Interruption(program, Cause.FAILURE, begin, min(end, run.end), what, end <= run.end)
 
 
 def _changed(run: Run) -> Iterator[Interruption]:
