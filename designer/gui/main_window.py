@@ -310,6 +310,8 @@ class MainWindow(QMainWindow):
             self.docks.findings.counted.connect(self.toolbar.count)
             self.docks.findings.waive_wanted.connect(self.requests.waive)
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
+            self.docks.flow.update_wanted.connect(partial(self.run, "analyze.run"))
+            self.docks.flow.stop_wanted.connect(partial(self.run, "analyze.stop"))
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
             # what is selected there is selected on the canvas: its letter does there what it does here
