@@ -16,7 +16,8 @@ from typing import Final
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import most_of, serve
 from designer.analysis.serving.bottlenecks import bottlenecks
-from designer.analysis.serving.limits import FULL_TOLERANCE, Outcome, outcome, outcome_of
+from designer.analysis.serving.closed_form import closed_form, decoding, first_token, reading
+from designer.analysis.serving.limits import Outcome, outcome, outcome_of
 from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, changed
 from designer.analysis.serving.split import serve_split
@@ -24,7 +25,6 @@ from designer.analysis.serving.spreads import step_spread
 from designer.decisions.search import fewest
 from designer.errors import AnalysisError
 from designer.formulas.serving._number_format import CACHE_FORMATS, number_format
-from designer.formulas.serving.attention_prefill import prefill_area
 from designer.units import format_quantity
 from designer.workload.engines import releases
 from designer.workload.serving import Deployment, Limits, Serving
@@ -37,10 +37,6 @@ CHOICES: Final = ("engine", "weights", "cache", "budget", "slots")
 #: engines for prompts and for answers of a pod, in least terms, and their widths
 RATIOS_LIMIT: Final = ((1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1), (4, 1), (2, 3), (3, 2))
 POD_WIDTHS_LIMIT: Final = (1, 2, 4, 8)
-#: use of an engine beyond which the closed form lets no queue settle
-_FULL_TOLERANCE: Final = 0.9
-#: turns until requests at once and their steps agree
-_SETTLING_ROUNDS: Final = 12
 #: more replicas than this are never the answer
 REPLICAS_LIMIT: Final = 4096
 #: nor more pods
@@ -101,7 +97,7 @@ class Replicas:
             If these are more than are looked for, or no request fits.
         """
         most, rate = self._most(asked, cancelled)[0], load.rate
-        units = max(1, math.ceil(rate / (most * FULL_TOLERANCE)))
+        units = max(1, math.ceil(rate / most))
         if units > REPLICAS_LIMIT:
             each = format_quantity(most, "frequency")
             raise AnalysisError(
@@ -279,61 +275,3 @@ def keeps(times: tuple[float, float], limits: Limits, output: float) -> bool:
 def fewest_by_form(way: Way, load: Mean, limits: Limits) -> int | None:
     """The fewest units that keep the limits by the closed form; None where none do."""
     return fewest(lambda units: keeps(way.times(load, units), limits, load.output), way.units_limit)
-
-
-def _pieces(placement: Placement, prompt: float) -> tuple[float, int]:
-    """Time of a piece of a prompt, the mean one, which reads what came before it [s]; and how many there are."""
-    budget = placement.scheduling.budget
-    tokens, pieces = max(1, round(min(prompt, budget))), math.ceil(prompt / budget)
-    return placement.steps.step(tokens, prefill_area(round(prompt), 0.0) / pieces, 1, 0, 0.0), pieces
-
-
-def reading(placement: Placement, prompt: float) -> float:
-    """Time an engine reads a prompt for when it does nothing else [s]."""
-    piece, pieces = _pieces(placement, prompt)
-    return piece * pieces
-
-
-def first_token(placement: Placement, whole: float, busy: float) -> float:
-    """Time to the first token where prompts of `whole` seconds wait for those before them, as in M/D/1 [s]."""
-    if busy >= _FULL_TOLERANCE:
-        return math.inf
-    return placement.release.overheads.path + placement.fetch + whole * (1 + busy / (2 * (1 - busy)))
-
-
-def decoding(placement: Placement, rate: float, prompt: float, output: float, busy: float = 0.0) -> float:
-    """Time per token at a rate of requests [s]; infinite where the engine cannot keep up.
-
-    Parameters
-    ----------
-    busy
-        Share of the time that prompts take.
-
-    Notes
-    -----
-    Requests at once are rate times time to answer (Little).
-    """
-    whole, running, tpot = prompt + output / 2, 1.0, 0.0
-    if prompt + output > placement.capacity or busy >= _FULL_TOLERANCE:
-        return math.inf
-    for _ in range(_SETTLING_ROUNDS):
-        count = max(1, round(running))
-        tpot = (placement.steps.decode(count) + placement.steps.context() * count * whole) / (1 - busy)
-        running = rate * output * tpot
-        if running > placement.scheduling.slots or running * whole > placement.capacity:
-            return math.inf
-    return tpot
-
-
-def closed_form(placement: Placement, rate: float, prompt: float, output: float) -> tuple[float, float]:
-    """Time to the first token and per token of one replica at a rate [s]; infinite where it cannot keep up.
-
-    Notes
-    -----
-    Steps with prompts lengthen the mean step by their share of the time; a prompt waits for half a step.
-    """
-    piece, pieces = _pieces(placement, prompt)
-    extra = max(0.0, piece - (placement.steps.decode(1) if placement.scheduling.mixed else 0.0)) * pieces
-    tpot = decoding(placement, rate, prompt, output, rate * extra)
-    ttft = first_token(placement, piece * pieces, rate * piece * pieces) + tpot / 2
-    return (ttft, tpot) if math.isfinite(ttft) else (math.inf, math.inf)

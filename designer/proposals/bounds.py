@@ -76,6 +76,8 @@ def peak_rate(network: Network, goal: Training | Serving, place: str) -> float:
     """
     if isinstance(goal, Training):
         parts = resolve(network, goal.job.group, f"{place}.group")
-        return accelerator_of(network, parts, place)[0].peak(goal.job.precision) * len(parts)
+        name = goal.job.precision
+        slowest, _ = accelerator_of(network, parts, place, lambda one: 1 / one.peak(name))
+        return slowest.peak(name) * len(parts)
     parts = resolve(network, "gpus", f"{place}.group")
     return max(device_of(network, parts, place)[0].flops.values()) * len(parts)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.serving.answers import most_of, settled
+from designer.analysis.serving.filling import filled
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import read, within
@@ -16,8 +17,6 @@ from designer.workload.serving import Limits, Serving
 
 #: a load within limits is found this closely
 _LOAD_TOLERANCE: Final = 0.01
-#: above this use a queue takes longer to settle than any run lasts
-FULL_TOLERANCE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class Outcome:
     Parameters
     ----------
     holds
-        True if enough requests keep them, and no queue grows through the run.
+        True if enough requests keep them.
     ttft, latency
         At the share of requests that the limits hold for [s].
     tpot
@@ -46,13 +45,9 @@ class Outcome:
 def outcome(run: ServingRun, first: int, limits: Limits) -> Outcome:
     """What a run says of limits, from its first request that counts."""
     values, kept = read(run, first).values, within(run, first, limits)
-    # a queue that grows through the run has no steady percentile
-    waiting = run.turns[:, 6]
-    half = len(waiting) // 2
-    steady = waiting[half:].mean() <= max(1.0, 2 * waiting[:half].mean())
     at = limits.percentile
     times = (values[f"ttft_{at}"], values.get("tpot", 0.0), values[f"latency_{at}"])
-    return Outcome(bool(kept >= limits.share and steady), *times, kept)
+    return Outcome(bool(kept >= limits.share), *times, kept)
 
 
 def outcome_of(
@@ -60,6 +55,8 @@ def outcome_of(
 ) -> Outcome:
     """The same of so many replicas that share the load."""
     sent = sent_to_one(asked.load, replicas, placement.place, placement.capacity)
+    load = filled(asked.load, placement, sent.requests, replicas)
+    sent = sent_to_one(load, replicas, placement.place, placement.capacity)
     return outcome(settled(placement, sent.requests, 1.0, cancelled), sent.first, asked.limits)
 
 
@@ -67,7 +64,7 @@ def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], b
     """The most requests a second that the placed replicas answer within the limits [1/s]; 0 where none."""
     replicas = len(placement.replicas)
     requests = sent_to_one(asked.load, replicas, placement.place, placement.capacity).requests
-    most = most_of(placement, requests, step_spread(placement), cancelled)[0] * replicas * FULL_TOLERANCE
+    most = most_of(placement, requests, step_spread(placement), cancelled)[0] * replicas
 
     def holds(rate: float) -> bool:
         return outcome_of(placement, replace(asked, load=replace(asked.load, rate=rate)), replicas, cancelled).holds
