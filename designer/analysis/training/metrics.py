@@ -186,9 +186,7 @@ def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
             rests.input,
             f"slowest: {fed.slowest(routed_step.path)}",
         ),
-        "input_stall": Estimate(
-            routed_step.step.input_stall, 0.0, max(routed_step.step.input_stall, routed_step.input[2]), "s", rests.all
-        ),
+        "input_stall": Estimate(*routed_step.stall, "s", rests.all),
         "data_rate_per_gpu": Estimate(
             fed.rate,
             fed.low,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from designer.analysis.network import Network
@@ -58,6 +59,17 @@ class RoutedStep:
     def training_rate(self) -> float:
         """Stored bytes per second a reader uses up when it never waits [B/s]."""
         return self.plan.local_batch * self.samples.stored / self.busy.step_time if self.samples else 0.0
+
+    @property
+    def stall(self) -> tuple[float, float, float]:
+        """Waiting for samples in a step, and its band [s]; input and computing are taken as independent."""
+        value, low, high = self.input
+        if not self.overlapped:
+            return self.step.input_stall, low, high
+        gap, busy = value - self.busy.step_time, self.busy
+        least = gap - math.hypot(value - low, busy.high - busy.step_time)
+        most = gap + math.hypot(high - value, busy.step_time - busy.low)
+        return self.step.input_stall, max(0.0, least), max(0.0, most)
 
     @property
     def routed(self) -> RoutedCosts:
