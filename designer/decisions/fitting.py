@@ -23,7 +23,7 @@ from designer.errors import AnalysisError, Cancelled
 from designer.formulas.layout import Layout
 from designer.formulas.memory.convolutional_memory import largest_batch
 from designer.formulas.memory.transformer_memory import what_would_fit
-from designer.workload.jobs import Checkpointing, HyperparameterSweep, Job, Training
+from designer.workload.jobs import Checkpointing, Job, Training
 from designer.workload.kind import lower
 from designer.workload.serving import Serving
 from designer.workload.shape import TransformerShape
@@ -111,9 +111,8 @@ def _changes(network: Network, spec: WorkloadSpec) -> Iterator[Settings]:
     """Changes of the settings worth trying, the smallest first."""
     place = f"workloads.{spec.id}"
     operation = lower(spec.kind, spec.settings, place)
-    if isinstance(operation, Training | Checkpointing | HyperparameterSweep):
-        job = operation.training.job if isinstance(operation, HyperparameterSweep) else operation.job
-        yield from _of_training(network, job, place)
+    if isinstance(operation, Training | Checkpointing):
+        yield from _of_training(network, operation.job, place)
     elif isinstance(operation, Serving):
         yield from _of_serving(spec.settings)
 

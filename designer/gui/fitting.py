@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from designer.errors import Cancelled
+from designer.errors import Cancelled, DesignerError
 from designer.gui.session import Session
 from designer.gui.viewmodels.answer_state import AnswerState
 from designer.gui.workers import Cancelled_, Newest
@@ -45,7 +45,9 @@ class FittingFinder(QObject):
     def _arrived(self, _ticket: int, result: object) -> None:
         if self._wanted is None or self._wanted[0] is not self.session.design or isinstance(result, Cancelled):
             return
-        # an error here says no more than the answer itself: nothing that fits is known
+        if isinstance(result, Exception) and not isinstance(result, DesignerError):
+            self.session.warned.emit(f"Something went wrong in the search for settings that fit: {result!r}")
+        # a refusal says no more than the answer itself: nothing that fits is known
         self.session.set_fitting(result if isinstance(result, tuple) else ())
 
     def close(self) -> None:

@@ -295,7 +295,7 @@ class Question:
             found[PORTS] = float(sum(2 * b.cables for b in bundles(inventory(design))))
         else:
             lines = priced(design, self.wanted.prices)
-            missing = list(dict.fromkeys(x.item.part or x.item.model for x in lines if x.price is None))
+            missing = list(dict.fromkeys(x.item.part or x.item.model for x in lines if x.missing))
             if missing and strict and not self.wanted.unpriced:
                 more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
                 raise FormatError(f"the price list does not hold {missing[0]}{more}")

@@ -55,6 +55,7 @@ def test_what_does_not_fit_is_said_first_and_the_button_makes_it_fit(window: Mai
     set_sharding(session, "none")
     qtbot.waitUntil(lambda: session.state is AnswerState.UNFIT and bool(session.fitting), timeout=60_000)
     flow.flush()
+    qtbot.waitUntil(lambda: "If it did fit" in texts(flow))
     said = texts(flow)
     # 6.74 G parameters at 2 + 4 + 12 bytes are 121 GB, and activations come on top: more than 85.5 GB
     assert said[1] == "Does not fit: 143 GB on GPUs of 85.5 GB"
@@ -109,7 +110,7 @@ def test_a_served_model_that_is_refused_gets_the_width_that_fits(window: MainWin
     assert window.docks is not None
     flow = window.docks.flow
     flow.flush()
-    assert texts(flow)[1] == "No answer"
+    qtbot.waitUntil(lambda: "No answer" in texts(flow)[:2])
     assert "no answer" in window.toolbar.live.text()
     qtbot.mouseClick(button(flow, "Apply"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=60_000)

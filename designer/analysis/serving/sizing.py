@@ -12,6 +12,7 @@ from designer.analysis.results import Bottleneck, Cell, Column, Table
 from designer.analysis.serving.answers import most_of, serve, settled, too_long
 from designer.analysis.serving.apart import sized_apart
 from designer.analysis.serving.bottlenecks import bottlenecks
+from designer.analysis.serving.filling import filled
 from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.readings import read, within
@@ -35,8 +36,6 @@ _RUN_LIMIT: Final = 6
 #: where these need more than the closed form said, others are run that it finds smaller than the smallest, up to this
 _BOUND_LIMIT: Final = 24
 _TOLD_LIMIT: Final = 16
-#: above this use a queue takes longer to settle than any run lasts
-_FULL_TOLERANCE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +339,7 @@ def _fewest_of(placement: Placement, asked: Serving, cancelled: Callable[[], boo
     most, fast, slow = most_of(placement, requests, step_spread(placement), cancelled)
     width = placement.split.devices
     beside = placement.each
-    replicas = max(1, math.ceil(rate / (most * _FULL_TOLERANCE)))
+    replicas = max(1, math.ceil(rate / most))
     last: _Tried | None = None
     if replicas > _REPLICAS_LIMIT:
         each = format_quantity(most, "frequency")
@@ -387,24 +386,22 @@ def _missed(tried: _Tried, limits: Limits) -> str:
 
 def _try(placement: Placement, asked: Serving, replicas: int, cancelled: Callable[[], bool] | None) -> _Tried:
     sent = sent_to_one(asked.load, replicas, placement.place, placement.capacity)
+    load = filled(asked.load, placement, sent.requests, replicas)
+    sent = sent_to_one(load, replicas, placement.place, placement.capacity)
     run = settled(placement, sent.requests, 1.0, cancelled)
     values = read(run, sent.first).values
     share = f"p{asked.limits.share:.0%}".removesuffix("%")
     # refused requests keep no limit
     kept = within(run, sent.first, asked.limits)
     named = (values[f"ttft_{share}"], values.get("tpot", 0.0), values[f"latency_{share}"])
-    # a queue that grows through the run has no steady percentile
-    waiting = run.turns[:, 6]
-    half = len(waiting) // 2
-    steady = waiting[half:].mean() <= max(1.0, 2 * waiting[:half].mean())
-    return _Tried(bool(kept >= asked.limits.share and steady), *named, kept)
+    return _Tried(bool(kept >= asked.limits.share), *named, kept)
 
 
 def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None = None) -> float:
     """The most requests a second that the placed replicas answer within the limits [1/s]; 0 where none."""
     replicas = len(placement.replicas)
     requests = sent_to_one(asked.load, replicas, placement.place, placement.capacity).requests
-    most = most_of(placement, requests, step_spread(placement), cancelled)[0] * replicas * _FULL_TOLERANCE
+    most = most_of(placement, requests, step_spread(placement), cancelled)[0] * replicas
 
     def holds(rate: float) -> bool:
         return _try(placement, replace(asked, load=replace(asked.load, rate=rate)), replicas, cancelled).holds
