@@ -389,7 +389,7 @@ def bottleneck_text(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
     count = sum(b.alike for b in bounds)
     if round(together, 2) <= 1.0:
         return binds, ""
-    of = f"all {count} that bind, {binds}," if count > 1 else best.label
+    of = f"all {count} that bind ({binds})" if count > 1 else best.label
     return binds, f"twice the capacity of {of} makes it {together:.2f} times as good"
 
 
