@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from designer.analysis.network import Network
@@ -61,17 +60,6 @@ class RoutedStep:
         return self.plan.local_batch * self.samples.stored / self.busy.step_time if self.samples else 0.0
 
     @property
-    def stall(self) -> tuple[float, float, float]:
-        """Waiting for samples in a step, and its band [s]; input and computing are taken as independent."""
-        value, low, high = self.input
-        if not self.overlapped:
-            return self.step.input_stall, low, high
-        gap, busy = value - self.busy.step_time, self.busy
-        least = gap - math.hypot(value - low, busy.high - busy.step_time)
-        most = gap + math.hypot(high - value, busy.step_time - busy.low)
-        return self.step.input_stall, max(0.0, least), max(0.0, most)
-
-    @property
     def routed(self) -> RoutedCosts:
         """The collectives, those of parameter servers aside."""
         return self.costs.routed if isinstance(self.costs, ServerCosts) else self.costs
@@ -121,6 +109,7 @@ def route_step(
             findings,
         )
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
+    samples = replace(samples, batch=plan.handed)
     fed = feed(network, plan.readers() if readers is None else readers, path, samples, place, explained=explained)
     overlapped = path.prefetch > 0
     # without batches ahead the step's own input is over before it communicates
