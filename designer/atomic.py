@@ -93,13 +93,54 @@ def read(path: str | os.PathLike[str], limit: int) -> bytes:
         return file.read(limit)
 
 
+def open_device(path: str | os.PathLike[str]) -> int:
+    """A pipe or character device, open for writing; a pipe gets ten seconds to find a reader.
+
+    Raises
+    ------
+    WriteError
+        If it is something else, or nobody reads from the pipe.
+    OSError
+        If the system refuses.
+    """
+    path = Path(path)
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise WriteError("this is a folder", file=_shown(path), remedy="name a file in it")
+    if not stat.S_ISCHR(mode) and not stat.S_ISFIFO(mode):
+        what = "a disk" if stat.S_ISBLK(mode) else "no plain file"
+        raise WriteError(f"this is {what}", file=_shown(path), remedy="choose another name")
+    return _open_pipe(path) if stat.S_ISFIFO(mode) else os.open(path, os.O_WRONLY | _flag("O_NOCTTY"))
+
+
+def open_companion(path: str | os.PathLike[str], flags: int = os.O_RDWR) -> int:
+    """A file that the program keeps next to another one, such as a lock: a regular file with one name, and no link.
+
+    Nobody chose its name, so a link by that name, which an unpacked archive may hold, is never followed.
+
+    Raises
+    ------
+    OSError
+        ``ELOOP`` for a symbolic link, ``EEXIST`` for anything else that is not such a file; as ``os.open`` otherwise.
+    """
+    if not _flag("O_NOFOLLOW") and os.path.islink(path):
+        raise OSError(errno.ELOOP, "this is a symbolic link", os.fspath(path))
+    flags |= _flag("O_NOFOLLOW") | _flag("O_NONBLOCK") | _flag("O_CLOEXEC") | _flag("O_BINARY") | _flag("O_NOCTTY")
+    handle = os.open(path, flags, 0o644)
+    info = os.fstat(handle)
+    if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1:
+        os.close(handle)
+        raise OSError(errno.EEXIST, "this is not a regular file with one name", os.fspath(path))
+    return handle
+
+
 def _write(path: Path, data: bytes, private: bool) -> tuple[str, ...]:
     try:
         old = path.stat()
     except FileNotFoundError:
         old = None
     if old is not None and not stat.S_ISREG(old.st_mode):
-        _pour(path, old.st_mode, data)
+        _pour(path, data)
         return ()
     real = Path(os.path.realpath(path))
     if old is not None:
@@ -109,15 +150,9 @@ def _write(path: Path, data: bytes, private: bool) -> tuple[str, ...]:
     return notes
 
 
-def _pour(path: Path, mode: int, data: bytes) -> None:
+def _pour(path: Path, data: bytes) -> None:
     """Write to a device or pipe, which are never replaced."""
-    if stat.S_ISDIR(mode):
-        raise WriteError("this is a folder", file=_shown(path), remedy="name a file in it")
-    if not stat.S_ISCHR(mode) and not stat.S_ISFIFO(mode):
-        what = "a disk" if stat.S_ISBLK(mode) else "no plain file"
-        raise WriteError(f"this is {what}", file=_shown(path), remedy="choose another name")
-    handle = _open_pipe(path) if stat.S_ISFIFO(mode) else os.open(path, os.O_WRONLY | _flag("O_NOCTTY"))
-    with os.fdopen(handle, "wb") as device:
+    with os.fdopen(open_device(path), "wb") as device:
         device.write(data)
 
 
@@ -310,3 +345,12 @@ def lock(handle: int, shared: bool = False) -> None:
         import fcntl
 
         fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+
+
+def is_named(handle: int, path: str | os.PathLike[str]) -> bool:
+    """True if an open file is the one that `path` names now: nobody has replaced or removed it."""
+    try:
+        here, named = os.fstat(handle), os.stat(path)
+    except OSError:
+        return False
+    return (here.st_dev, here.st_ino) == (named.st_dev, named.st_ino)

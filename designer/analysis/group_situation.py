@@ -64,8 +64,9 @@ def situation_of(
     if exchange is not None:
         direct = min(exchange.rate, intra)
     if inside is not None and path in (PathClass.XGMI, PathClass.NVLINK_MESH) and ranks > 2:
+        # on a mesh of unequal links the narrowest pair is what all pairs can have at once
+        pair = (direct or inside.rate) / max(1, ranks // servers - 1)
         direct = direct or inside.rate
-        pair = inside.rate / max(1, ranks // servers - 1)
     return CollectiveSituation(
         kind=CollectiveKind.ALL_REDUCE,
         ranks=ranks,

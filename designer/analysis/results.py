@@ -15,6 +15,8 @@ from designer.sources import Estimate
 
 Float = npt.NDArray[np.float64]
 _NONE = np.empty(0)
+#: codes of findings that a workload does not fit
+_UNFIT = ("TRAIN-MEMORY",)
 _Row = TypeVar("_Row")
 
 
@@ -188,6 +190,11 @@ class WorkloadResult:
     findings: tuple[Finding, ...] = ()
     curves: Mapping[str, tuple[Curve, ...]] = field(default_factory=dict[str, tuple[Curve, ...]])
     tables: Mapping[str, Table] = field(default_factory=dict[str, Table])
+
+    @property
+    def unfit(self) -> Finding | None:
+        """The finding that the workload does not fit in memory; its metrics are those it would have if it did."""
+        return next((f for f in self.findings if f.code in _UNFIT), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,8 +37,6 @@ _ANSWERS_LIMIT: Final = 10
 #: and no longer than this takes
 _MOST_REQUESTS_LIMIT: Final = 20_000
 _EVENTS_LIMIT: Final = 400_000
-#: above this share of what can be answered queues grow
-_FULL_TOLERANCE: Final = 0.99
 #: what is slower by less is as quick
 _SAME_TOLERANCE: Final = 1e-6
 _TIMED: Final = ("ttft", "tpot", "itl", "latency")
@@ -100,7 +98,7 @@ def served_beside(
         return Beside(slower, metrics, (Finding("TRAIN-BESIDE", Severity.INFO, told),))
     arriving = metrics["requests_per_second"].value if asked.load.kind not in ("clients", "offline") else 0.0
     able = alone.metrics["most_requests_per_second"].value / times
-    if arriving > _FULL_TOLERANCE * able:
+    if arriving > able:
         return Beside(slower, _without_times(metrics), (_grows(told, arriving, able, metrics, training),))
     one = play(prices, [mine], until=until, cancelled=cancelled, most_events=_EVENTS_LIMIT)
     log, other = both.requests.get(mine.name), one.requests.get(mine.name)
@@ -182,7 +180,7 @@ def _grows(
     lasts = training["time_to_train"].value
     asked, most = format_quantity(arriving, "frequency"), format_quantity(able, "frequency")
     text = f"{told}: meanwhile {asked} of requests arrive and {most} can be answered, so "
-    if arriving > _FULL_TOLERANCE * metrics["most_requests_per_second"].value:
+    if arriving > metrics["most_requests_per_second"].value:
         text += "queues never empty: no latency is told"
     else:
         text += (

@@ -1,15 +1,19 @@
 """Rings over the accelerators of one island: which neighbours talk, and what share of a rank's traffic each hop takes.
 
-On a switched domain one order is as good as any. On a full mesh every pair of ranks is used alike (a fractional
-packing of rings). On a partial mesh such as the hybrid cube mesh, edge-disjoint rings are packed as far as the link
-counts allow. Where accelerator links cannot close a ring, the ring goes from neighbour to nearest neighbour.
+On a switched domain one order is as good as any. On a full mesh of equal links every pair of ranks is used alike (a
+fractional packing of rings). On a partial mesh such as the hybrid cube mesh, edge-disjoint rings are packed as far as
+the link counts allow. Where neither fills the links of a rank, as on a mesh with one wider bundle, rings share the
+links in the proportions that carry most. Where accelerator links cannot close a ring, the ring goes from neighbour to
+nearest neighbour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
 
 from designer.analysis.capacities import ACCELERATOR
 from designer.analysis.islands import GRAPHS_LIMIT, LocalGraph, LocalShape
@@ -18,10 +22,12 @@ from designer.catalog.parttype import Capability
 from designer.formulas.collectives import PathClass
 from designer.memo import memo
 
-#: bounds of the search for rings in a partial mesh
-CYCLES_LIMIT: Final = 600
+#: bounds of the search for rings in a partial mesh; a full mesh of eight has so many
+CYCLES_LIMIT: Final = 2520
 RANKS_LIMIT: Final = 16
 STEPS_LIMIT: Final = 200_000
+#: a ring that has less than this share of the widest link is none
+NOTHING_TOLERANCE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +57,28 @@ _RINGS_LIMIT: Final = 256
 def find_rings(graph: LocalGraph, ranks: tuple[int, ...], rules: Rules) -> Rings:
     """The rings through `ranks` (places in the island), at least two."""
     shape = graph.shape
-    if all(_switched(shape, r) for r in ranks):
+    if all(_switched(shape, r) for r in ranks) and all(_is_direct(graph, a, b, rules) for a, b, _ in _closed(ranks)):
         return Rings(_closed(ranks), PathClass.NVLINK_SWITCH)
     links = _direct(graph, ranks)
     kinds = {shape.links[s.channel >> 1] for r in ranks for s in shape.steps[r] if s.domain == ACCELERATOR}
     xgmi = "xgmi" in kinds
     n = len(ranks)
     counts = {tuple(sorted(pair)): c for pair, c in links.items()}
-    if len(counts) == n * (n - 1) // 2 and len(set(counts.values())) == 1:
-        hops = tuple((a, b, 1 / (n - 1)) for a in ranks for b in ranks if a != b)
-        return Rings(hops, PathClass.XGMI if xgmi else PathClass.NVLINK_MESH)
-    cycles = _pack(ranks, counts)
-    if cycles:
-        share = 1 / (2 * len(cycles))
-        hops = tuple(hop for cycle in cycles for a, b, _ in _closed(cycle) for hop in ((a, b, share), (b, a, share)))
-        return Rings(hops, PathClass.XGMI if xgmi else PathClass.NVLINK_RINGS)
-    return _by_neighbours(graph, ranks, rules, bool(links))
+    full = len(counts) == n * (n - 1) // 2
+    path = PathClass.NVLINK_MESH if full else PathClass.NVLINK_RINGS
+    path = PathClass.XGMI if xgmi else path
+    if full and len(set(counts.values())) == 1:
+        return Rings(tuple((a, b, 1 / (n - 1)) for a in ranks for b in ranks if a != b), path)
+    cycles = _cycles(ranks, counts)
+    packed = _pack(ranks, counts, cycles)
+    # no packing of rings carries more than the links of the rank that has least
+    most = min((sum(c for pair, c in counts.items() if r in pair) for r in ranks), default=0.0)
+    if packed and 2 * len(packed) * min(counts.values()) >= most:
+        share = 1 / (2 * len(packed))
+        hops = tuple(hop for cycle in packed for a, b, _ in _closed(cycle) for hop in ((a, b, share), (b, a, share)))
+        return Rings(hops, path)
+    shared = _share(ranks, counts, cycles)
+    return Rings(shared, path) if shared else _by_neighbours(graph, ranks, rules, bool(links))
 
 
 def _closed(order: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
@@ -93,13 +105,43 @@ def _direct(graph: LocalGraph, ranks: Sequence[int]) -> dict[tuple[int, int], fl
     return found
 
 
-def _pack(ranks: Sequence[int], capacity: dict[tuple[int, ...], float]) -> list[list[int]]:
-    """As many edge-disjoint rings through all ranks as the links allow; a bundle counts its links."""
-    if len(ranks) < 3 or len(ranks) > RANKS_LIMIT or not capacity:
+def _share(
+    ranks: Sequence[int], capacity: Mapping[tuple[int, ...], float], cycles: Sequence[Sequence[int]]
+) -> tuple[tuple[int, int, float], ...]:
+    """Hops of rings that share links so that every rank sends most; none where no ring closes.
+
+    Notes
+    -----
+    A linear program: each ring, run both ways round, and on a full mesh all pairs alike, by what it takes of each pair.
+    """
+    from scipy.optimize import linprog  # slow to import, and needed for uneven meshes alone
+
+    columns = [{tuple(sorted(hop[:2])) for hop in _closed(cycle)} for cycle in cycles]
+    sent = [2.0] * len(columns)
+    if len(ranks) > 2 and len(capacity) == len(ranks) * (len(ranks) - 1) // 2:
+        columns.append(set(capacity))
+        sent.append(len(ranks) - 1.0)
+    if not columns:
+        return ()
+    pairs = list(capacity)
+    takes = np.array([[float(pair in column) for column in columns] for pair in pairs])
+    wide = max(capacity.values())
+    found = linprog(-np.array(sent), takes, np.array([capacity[pair] / wide for pair in pairs]), method="highs-ds")
+    assert found.success, found.message
+    amount = np.where(found.x > NOTHING_TOLERANCE, found.x, 0.0)
+    total = float(amount @ np.array(sent))
+    share = takes @ amount / total
+    return tuple((a, b, s) for pair, s in zip(pairs, share.tolist(), strict=True) if s for a, b in (pair, pair[::-1]))
+
+
+def _pack(
+    ranks: Sequence[int], capacity: Mapping[tuple[int, ...], float], cycles: Sequence[list[int]]
+) -> list[list[int]]:
+    """As many of some rings, edge-disjoint, as the links allow; a bundle counts its links."""
+    if not cycles:
         return []
     unit = min(capacity.values())
     left = {pair: round(c / unit) for pair, c in capacity.items()}
-    cycles = _cycles(ranks, left)
     # one bit a link: a ring fits where none of its links is used up
     number = {pair: k for k, pair in enumerate(left)}
     links = [[number[tuple(sorted(hop[:2]))] for hop in _closed(cycle)] for cycle in cycles]
@@ -138,8 +180,10 @@ def _pack(ranks: Sequence[int], capacity: dict[tuple[int, ...], float]) -> list[
     return best
 
 
-def _cycles(ranks: Sequence[int], left: dict[tuple[int, ...], int]) -> list[list[int]]:
+def _cycles(ranks: Sequence[int], left: Mapping[tuple[int, ...], float]) -> list[list[int]]:
     """Rings through all ranks along existing links, each once (not also backwards)."""
+    if len(ranks) < 3 or len(ranks) > RANKS_LIMIT:
+        return []
     beside: dict[int, list[int]] = {r: [] for r in ranks}
     for pair in left:
         beside[pair[0]].append(pair[1])

@@ -206,7 +206,8 @@ def _pairs_inside(pattern: Pattern, ranks: Int) -> Legs | None:
         return None
     size = np.diff(pattern.start)
     n_pairs = int((size * (size - 1)).sum())
-    if n_pairs == len(pattern.inside.share) or n_pairs > PAIRS_LIMIT:
+    share = pattern.inside.share
+    if (n_pairs == len(share) and len(np.unique(share)) == 1) or n_pairs > PAIRS_LIMIT:
         return None
     pairs = [(a, b, 1 / (len(m) - 1)) for m in (m.tolist() for m in pattern.members()) for a in m for b in m if a != b]
     source, target, share = (np.array(column) for column in zip(*pairs, strict=True))

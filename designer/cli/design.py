@@ -64,6 +64,8 @@ def opened_as(name: str, options: argparse.Namespace) -> Loaded:
     if not overrides and not files:
         return loaded
     from designer.cli.output import print_problem
+    from designer.design.integrity import demand_sound
+    from designer.errors import raised_in
     from designer.interchange.overrides import given_way, overridden, with_workloads
 
     design = overridden(with_workloads(loaded.design, files), overrides)
@@ -71,4 +73,8 @@ def opened_as(name: str, options: argparse.Namespace) -> Loaded:
     if gone:
         more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
         print_problem(f"note: values given by hand for the old type gave way: {', '.join(gone[:3])}{more}")
-    return loaded._replace(design=design)
+    # what was found in the file may not hold of the changed design, and the other way round
+    before = set(demand_sound(loaded.design))
+    with raised_in(file=name):
+        after = demand_sound(design)
+    return loaded._replace(design=design, findings=[*(f for f in loaded.findings if f not in before), *after])

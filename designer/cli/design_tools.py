@@ -80,7 +80,7 @@ class DesignTools:
             "title": opened.title,
             "intent": opened.intent,
             "workload_kinds": {w.id: w.kind for w in opened.workloads.values()},
-            "findings": _findings([*findings, *_ruled(opened)]),
+            "findings": _findings(list(dict.fromkeys([*findings, *_ruled(opened)]))),
         }
         if ids:
             from designer.cli.documents import ids_of
@@ -139,8 +139,8 @@ class DesignTools:
         self._demand_inside(workloads or [])
         after = self._changed(before, changes or {})
         after = _with_workloads(overridden(after, set or ()), workloads or ())
-        problems = demand_sound(after)
-        old, new = _findings(_ruled(before)), _findings([*problems, *_ruled(after)])
+        demand_sound(after)
+        old, new = _findings(_ruled(before)), _findings(_ruled(after))
         told: dict[str, Any] = {
             "changes": diff(before, after).lines(_MOST),
             "new_findings": [f for f in new if f not in old],

@@ -16,6 +16,7 @@ from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
 from designer.sources import Estimate
 from designer.workload.kind import near, workload_kinds
 from designer.workload.metrics import METRICS
+from designer.workload.text_files import Contents
 
 #: makes a design with values changed, each spelled PATH=VALUE; a function of a module, so that it can be sent
 Change = Callable[[Design, Sequence[str]], Design]
@@ -44,20 +45,33 @@ class Task:
 
     @property
     def question(self) -> str:
-        """A hash of design, workload, paths, metrics and program, the same for sweeps that ask the same."""
-        try:
-            version = importlib.metadata.version("designer")
-        except importlib.metadata.PackageNotFoundError:
-            version = ""
+        """A hash of design, workload, paths, metrics and program, the same for sweeps that ask the same.
+
+        The files that settings of the design name are hashed by what they hold.
+        """
         pieces = [json.dumps(_bare(self.design.model_dump(mode="json", exclude_defaults=True)), sort_keys=True)]
-        pieces += [version, self.workload, *self.paths, "", *self.metrics]
+        pieces += [program_version(), self.workload, *self.paths, "", *self.metrics]
+        pieces += [files] if (files := Contents().digest(self.named)) else []
         return hashlib.sha256("\0".join(pieces).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def named(self) -> tuple[object, ...]:
+        """Values of settings of all workloads of the design; some may name files."""
+        return tuple(value for spec in self.design.workloads.values() for value in spec.settings.values())
 
     @property
     def title(self) -> str:
         """The workload as people call it."""
         spec = self.design.workloads[self.workload]
         return spec.title or spec.id
+
+
+def program_version() -> str:
+    """The version of this program that is installed; empty if it is not."""
+    try:
+        return importlib.metadata.version("designer")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
 
 
 def _bare(content: Any) -> Any:

@@ -90,11 +90,7 @@ def sweep(
             kept.close()
     rows.sort(key=lambda row: row.number)
     if kept is not None:
-        # rows of other values of the same question stay behind those asked for
-        asked = {run.settings for run in runs}
-        others = [row for row in kept.done if row.settings not in asked]
-        more = [Row(len(runs) + k, r.settings, r.metrics, r.binding, r.error) for k, r in enumerate(others)]
-        kept.close([*rows, *more])
+        kept.close(rows)
     return tuple(rows)
 
 

@@ -45,7 +45,7 @@ def legend(view_state: ViewState, frame: Frame) -> tuple[list[Batch], int, int]:
     text = (
         (view_state.loads.title or "Utilisation of the busier direction")
         if not view_state.stale
-        else "Utilisation — being worked out again"
+        else "Utilisation, out of date"
     )
     labels = [Label(pad, pad * 0.6, wide - 2 * pad, px * 1.4, text, px, theme.muted)]
     y = round(pad * 0.6 + px * 1.6)

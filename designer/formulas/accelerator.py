@@ -80,14 +80,18 @@ class Accelerator:
         """True if it is a PCIe card."""
         return self.form.lower().startswith(("card", "pcie"))
 
-    @property
-    def clock(self) -> Constant:
-        """Share of the clock its calibration holds for that it keeps under products, for want of power [1]."""
-        rated = self.calibration.power
-        half = max(self.flops.get("fp16", 0.0), self.flops.get("bf16", 0.0))
-        if rated is None or self.power <= 0 or half <= 0:
+    def clock(self, number_format: str) -> Constant:
+        """Share of the clock its calibration holds for that products in a format keep within its power limit [1].
+
+        Notes
+        -----
+        The rated power is that of 16-bit products. Others draw it at the rate their width allows: a product of twice
+        the width takes as much energy as two. Units of formats that are not in use draw none.
+        """
+        rated, runs_as = self.calibration.power, self.runs_as(number_format)
+        if rated is None or self.power <= 0 or runs_as not in _HALVES:
             return CARD if self.is_card else FULL_CLOCK
-        return clock_share(Ratio(self.power / (half * rated.value)))
+        return clock_share(Ratio(self.power / (self.flops[runs_as] * _HALVES[runs_as] * rated.value)))
 
     @property
     def calibration(self) -> Generation:
@@ -110,6 +114,8 @@ class Accelerator:
         )
 
 
+#: 16-bit products that draw as much power as one of a format
+_HALVES: Final = {"fp8": 0.5, "fp16": 1.0, "bf16": 1.0, "tf32": 2.0, "fp32": 2.0}
 _WIDER = {
     "fp8": ("fp8", "bf16", "fp16", "tf32", "fp32"),
     "bf16": ("bf16", "fp16", "tf32", "fp32"),

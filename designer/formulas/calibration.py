@@ -74,7 +74,6 @@ STATIC_POWER: Final = Constant(
 
 CUBE_ROOT: Final = Constant(1 / 3, 1 / 3, 0.5, "power-scaling", Status.ASSUMED, "1", "power with the cube of the clock")
 FULL_CLOCK: Final = Constant(1.0, 1.0, 1.0, "power-scaling", Status.ASSUMED, "1", "nothing limits it")
-LAST_TENTH: Final = Constant(0.1, 0.05, 0.2, "power-scaling", Status.ASSUMED, "1", "clocks do not fall below")
 
 _CNN_HALF: Final = _fitted(
     0.55, 0.45, 0.67, "ResNet-50 on V100, A30, A100, H100 under MXNet: 31 points, 4 % median residual"
@@ -219,17 +218,20 @@ def generation(name: str) -> Generation:
 
 
 def clock_share(power: Ratio) -> Constant:
-    """Share of the clock under full load that a power limit leaves, the limit given as share of the rated power [1].
+    """Share of the full rate that a power limit leaves, the limit given as share of the rated power [1].
 
     Notes
     -----
-    Power = static + (1 - static) clock³; a limit below the static share leaves the last tenth.
+    Power = static + (1 - static) clock³. Below the limit at which rate per power is highest, static / (1 - root), the
+    part does no worse with that clock on fewer of its units, so that more units never lower the rate.
     """
     if power >= 1:
         return FULL_CLOCK
 
     def left(static: float, root: float) -> float:
-        return max(LAST_TENTH.value, max(0.0, (power - static) / (1 - static)) ** root)
+        best = static / (1 - root)
+        clocked = max(power, best)
+        return power / clocked * ((clocked - static) / (1 - static)) ** root
 
     return Constant(
         left(STATIC_POWER.value, CUBE_ROOT.value),

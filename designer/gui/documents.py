@@ -15,6 +15,7 @@ from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.edits.replace import Replace
 from designer.errors import DesignerError, FormatError, WriteError
+from designer.gui.fitting import FittingFinder
 from designer.gui.playing import Player
 from designer.gui.session import Session
 from designer.gui.workers import Cancelled_, LiveAnalysis, Newest
@@ -81,6 +82,7 @@ class Document(QObject):
         self.session = session
         session.setParent(self)
         self.live = LiveAnalysis(session, self)
+        self.fitting = FittingFinder(session, self)
         self.player = Player(session, self)
         self.digest = digest
         self.file_state = FileState.OURS
@@ -284,6 +286,7 @@ class Document(QObject):
         """Stop all work and remove the journal."""
         self._later.stop()
         self.live.close()
+        self.fitting.close()
         self.player.close()
         self._writer.close()
         self._journal.discard()

@@ -22,6 +22,7 @@ from designer.design.edits.clipboard import Duplicate, Paste, copy, is_clip
 from designer.design.edits.structure import Delete
 from designer.design.history import History
 from designer.errors import DesignerError, DocumentError
+from designer.gui.viewmodels.answer_state import AnswerState, state_of
 from designer.gui.viewmodels.apart import Apart
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from designer.analysis.results import Analysis, WorkloadResult
     from designer.analysis.simulation import Simulation
     from designer.decisions.failures_survey import Survey
+    from designer.decisions.fitting import FittingSettings
     from designer.findings import Finding
     from designer.gui.viewmodels.virtual_machines import Migration
 
@@ -63,6 +65,12 @@ class Session(QObject):
     awaited_changed : ``bool``
         Whether the loads of the current design are being worked out: other long work on it begins when they are there,
         as it then finds the network and its routes made.
+    state_changed : ``AnswerState``
+        Whether the answer is computed, complete, out of date or refused; sent when that changes.
+    progress_changed : ``float, str``
+        Share of the running analysis that is done, and what it does.
+    fitting_changed
+        Settings with which a workload that does not fit would fit are known, or no longer valid.
     workload_changed : ``str``
     modified_changed : ``bool``
     file_changed : ``Path | None``
@@ -82,6 +90,9 @@ class Session(QObject):
     moment_changed = Signal(float)
     stale_changed = Signal(bool)
     awaited_changed = Signal(bool)
+    state_changed = Signal(object)
+    progress_changed = Signal(float, str)
+    fitting_changed = Signal()
     survey_changed = Signal(object)
     workload_changed = Signal(str)
     modified_changed = Signal(bool)
@@ -113,6 +124,16 @@ class Session(QObject):
         self.workload = design.default_workload or next(iter(design.workloads), "")
         self.findings: tuple[Finding, ...] = ()
         self._modified = False
+        #: share of the running analysis that is done, and what it does
+        self.progress: tuple[float, str] = (0.0, "")
+        #: settings with which the shown workload fits; None while they are not known
+        self.fitting: tuple[FittingSettings, ...] | None = None
+        self._state = self.state
+
+    @property
+    def state(self) -> AnswerState:
+        """The state of the answer to the shown workload."""
+        return state_of(bool(self.design.workloads), self.awaited, self.stale, self.result, self.failure)
 
     @property
     def design(self) -> Design:
@@ -136,8 +157,10 @@ class Session(QObject):
         """What the analysis says about the chosen workload."""
         if self.analysis is None:
             return None
-        found = [w for w in self.analysis.workloads if w.id == self.workload]
-        return found[0] if found else next(iter(self.analysis.workloads), None)
+        found = next((w for w in self.analysis.workloads if w.id == self.workload), None)
+        if found is None and self.workload not in self.design.workloads:
+            return next(iter(self.analysis.workloads), None)
+        return found
 
     # ---- changing the design
 
@@ -220,6 +243,7 @@ class Session(QObject):
         if self.workload not in after.workloads:
             self._set_workload(after.default_workload or next(iter(after.workloads), ""))
         self.design_changed.emit(changes)
+        self._tell_state()
         self._touch()
         self.settled.emit(changes)
         return changes
@@ -369,7 +393,9 @@ class Session(QObject):
         self.workload = workload
         self.set_migration(None)
         self.set_highlight(())
+        self.set_fitting(None)
         self.workload_changed.emit(workload)
+        self._tell_state()
 
     def set_analysis(self, analysis: Analysis | None, failure: DesignerError | None = None) -> None:
         """Take over the answer of the engine for the current design, or why there is none."""
@@ -380,6 +406,7 @@ class Session(QObject):
         # else a full answer follows the quick one: what is looked at stays lit
         self._answered = self.design if analysis is not None else None
         self._set_stale(False)
+        self._tell_state()
         self.analysis_changed.emit(analysis)
 
     def set_survey(self, survey: Survey | None) -> None:
@@ -391,12 +418,35 @@ class Session(QObject):
     def _set_stale(self, stale: bool) -> None:
         if stale != self.stale:
             self.stale = stale
+            if stale:
+                self.set_fitting(None)
             self.stale_changed.emit(stale)
+            self._tell_state()
+
+    def _tell_state(self) -> None:
+        state = self.state
+        if state is not self._state:
+            self._state = state
+            self.state_changed.emit(state)
+
+    def set_progress(self, share: float, text: str) -> None:
+        """Take over how far the running analysis is."""
+        self.progress = (share, text)
+        self.progress_changed.emit(share, text)
+
+    def set_fitting(self, fitting: tuple[FittingSettings, ...] | None) -> None:
+        """Take over with which settings the shown workload fits."""
+        if fitting is not self.fitting:
+            self.fitting = fitting
+            self.fitting_changed.emit()
 
     def set_awaited(self, awaited: bool) -> None:
         """Tell whether the loads of the current design are being worked out."""
         if awaited != self.awaited:
             self.awaited = awaited
+            if awaited:
+                self.progress = (0.0, "")
+            self._tell_state()
             self.awaited_changed.emit(awaited)
 
     # ---- file

@@ -31,6 +31,8 @@ class Theme:
         Grounds: behind everything, of panels, of what stands on a panel, of fields.
     series
         Colours of lines and bars in plots, told apart without colour vision.
+    warn_soft, bad_soft
+        Grounds of banners.
     quiet
         Of bars that only stand behind others.
     assumed
@@ -53,6 +55,8 @@ class Theme:
     good: str
     warn: str
     bad: str
+    warn_soft: str
+    bad_soft: str
     assumed: str
     quiet: str
     series: tuple[str, ...]
@@ -80,6 +84,8 @@ LIGHT: Final = Theme(
     good="#15803d",
     warn="#b45309",
     bad="#b91c1c",
+    warn_soft="#fdf3e0",
+    bad_soft="#fdeceb",
     assumed="#9a5b00",
     quiet="#cbd2db",
     series=("#2f6fde", "#d9822b", "#178a7a", "#a8479b", "#7a8496", "#b8a11a"),
@@ -101,6 +107,8 @@ DARK: Final = Theme(
     good="#5ad17f",
     warn="#f0b355",
     bad="#ff7b72",
+    warn_soft="#352b18",
+    bad_soft="#3a2022",
     assumed="#e2b35c",
     quiet="#4b5462",
     series=("#6ea0ff", "#f2a65a", "#4cc3ae", "#d886cb", "#9aa6b6", "#e0d05a"),
@@ -123,6 +131,8 @@ CONTRAST: Final = Theme(
     good="#7dff9b",
     warn="#ffc94d",
     bad="#ff9d94",
+    warn_soft="#2a2000",
+    bad_soft="#330d0a",
     assumed="#ffe066",
     quiet="#8a8a8a",
     series=("#7cc4ff", "#ffb055", "#5ee6d8", "#f0a8e6", "#d0d0d0", "#ffff00"),

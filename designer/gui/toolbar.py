@@ -22,6 +22,8 @@ from PySide6.QtWidgets import (
 from designer.gui import icons
 from designer.gui.controls import ChoiceBox, plain
 from designer.gui.theme import Theme
+from designer.gui.viewmodels.answer_state import AnswerState
+from designer.units import format_quantity
 
 if TYPE_CHECKING:
     from designer.gui.documents import Document
@@ -81,7 +83,7 @@ class Freshness(SteadyButton):
     """How fresh the numbers are. Its colour changes twice with each edit, and a style sheet would cost far more."""
 
     def __init__(self) -> None:
-        super().__init__(widest="● live   8888 ms")
+        super().__init__(widest="● up to date   888.8 ms")
         self.colour = ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -198,9 +200,8 @@ class ToolBar(QToolBar):
             for signal, slot in (
                 (session.design_changed, self._design_changed),
                 (session.workload_changed, self.fill),
-                (session.stale_changed, self.freshness),
-                (session.analysis_changed, self.freshness),
-                (live.busy_changed, self.freshness),
+                (session.state_changed, self.freshness),
+                (session.awaited_changed, self.freshness),
                 (live.timed, self.freshness),
                 (live.progressed, self.progressed),
                 (live.busy_changed, self.busy),
@@ -239,13 +240,18 @@ class ToolBar(QToolBar):
         if self._document is None:
             return
         session, live, colours = self._document.session, self._document.live, self.theme
-        text, colour = f"live   {live.took:.0f} ms", colours.good
-        if not session.design.workloads:
+        state = session.state
+        text, colour = f"up to date   {format_quantity(live.took / 1e3, 'duration')}", colours.good
+        if state is AnswerState.NONE:
             text, colour = "no workload", colours.faint
-        elif session.failure is not None and not session.stale:
+        elif state is AnswerState.COMPUTING:
+            text, colour = "computing", colours.accent
+        elif state is AnswerState.STALE:
+            text, colour = ("updating" if session.awaited else "out of date"), colours.warn
+        elif state is AnswerState.REFUSED:
+            text, colour = "no answer", colours.bad
+        elif state is AnswerState.UNFIT:
             text, colour = "cannot run", colours.bad
-        elif session.stale:
-            text, colour = ("stale" if not live.enabled else "updating"), colours.warn
         self.live.setText(f"● {text}")
         if colour != self.live.colour:
             self.live.colour = colour
@@ -265,8 +271,8 @@ class ToolBar(QToolBar):
         if not busy:
             self._progress.setVisible(False)
 
-    def count(self, count: int, text: str) -> None:
-        """How many findings there are."""
+    def count(self, count: int, text: str, errors: bool = False) -> None:
+        """How many findings there are, in the colour of the worst."""
         if (count, text, self.theme) == self._counted:
             return
         if self._counted is None or self._counted[2] != self.theme:
@@ -277,6 +283,8 @@ class ToolBar(QToolBar):
         self._counted = (count, text, self.theme)
         self.findings.setText(str(count) if count else "")
         icon, colour = ("warning", self.theme.warn) if count else ("check", self.theme.good)
+        if errors:
+            icon, colour = "error", self.theme.bad
         self.findings.setIcon(icons.icon(icon, colour))
         self.findings.setToolTip(plain(f"Findings: {text}"))
         self.findings.setAccessibleName(f"Findings: {text}")

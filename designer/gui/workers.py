@@ -328,7 +328,11 @@ class LiveAnalysis(QObject):
         self.busy_changed.emit(True)
 
     def _progress(self, share: float, text: str) -> None:
-        self._jobs.call(partial(self.progressed.emit, share, text))
+        self._jobs.call(partial(self._show_progress, share, text))
+
+    def _show_progress(self, share: float, text: str) -> None:
+        self.progressed.emit(share, text)
+        self.session.set_progress(share, text)
 
     def _arrived(self, ticket: int, result: object) -> None:
         if ticket != self._ticket:
@@ -376,7 +380,7 @@ def study(
 
     one = [workload] if workload in design.workloads else None
     if not full:
-        return analyze(design, one, curves=False, cancelled=cancelled)
+        return analyze(design, one, curves=False, progress=progress, cancelled=cancelled)
     try:
         return analyze(design, None, curves=True, shown=workload, progress=progress, cancelled=cancelled)
     except Cancelled:

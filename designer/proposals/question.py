@@ -14,13 +14,12 @@ from functools import cached_property
 from typing import Final
 
 from designer.analysis.network import build_network
-from designer.analysis.serving import most_rate as serving_work
 from designer.analysis.study import run_workload
-from designer.analysis.training import least_time as training_work
 from designer.decisions.pareto import Choice, Limit, Measure, Settings, Worth
 from designer.design.document import Design
 from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
 from designer.findings import Severity
+from designer.proposals.bounds import least_work, peak_rate
 from designer.proposals.families._family import Asked, Family
 from designer.proposals.goal import KEPT_SHARE, MONEY, PORTS, POWER, RACKS, Wanted
 from designer.registry import discover
@@ -70,10 +69,8 @@ class Question:
         self._refuse_unknown_choices()
         self.operation = lower(wanted.goal.kind, wanted.goal.settings, f"workloads.{wanted.goal.id}")
         # a model or dataset that is not known is a mistake of the question, and no trait of any design
-        if isinstance(self.operation, Training):
-            training_work.least_work(self.operation, f"workloads.{wanted.goal.id}")
-        elif isinstance(self.operation, Serving):
-            serving_work.least_work(self.operation, f"workloads.{wanted.goal.id}")
+        if isinstance(self.operation, Training | Serving):
+            least_work(self.operation, f"workloads.{wanted.goal.id}")
         self.main = self._main()
         self.measures = self._measures()
         self.limits = self._limits()
@@ -277,14 +274,11 @@ class Question:
         height = sum((stock.number(u.part, "height") or 0.0) * u.count for u in stock.classes)
         work = peak = 0.0
         place = f"workloads.{self.wanted.goal.id}"
-        if isinstance(self.operation, Training):
-            work = training_work.least_work(self.operation, place)
-            group = self.operation.job.group
-            peak = training_work.peak_rate(build_network(design), self.operation, place) if group == "gpus" else 0.0
-        elif isinstance(self.operation, Serving):
-            if self.operation.deployment.group == "gpus":
-                work = serving_work.least_work(self.operation, place)
-            peak = serving_work.peak_rate(build_network(design), "gpus", place)
+        goal = self.operation
+        if isinstance(goal, Training | Serving):
+            group = goal.job.group if isinstance(goal, Training) else goal.deployment.group
+            if group == "gpus":
+                work, peak = least_work(goal, place), peak_rate(build_network(design), goal, place)
         limit = self.wanted.rack_power
         if limit is not None and bill[POWER] > limit:
             raise FormatError(
@@ -301,7 +295,7 @@ class Question:
             found[PORTS] = float(sum(2 * b.cables for b in bundles(inventory(design))))
         else:
             lines = priced(design, self.wanted.prices)
-            missing = list(dict.fromkeys(x.item.part or x.item.model for x in lines if x.price is None))
+            missing = list(dict.fromkeys(x.item.part or x.item.model for x in lines if x.missing))
             if missing and strict and not self.wanted.unpriced:
                 more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
                 raise FormatError(f"the price list does not hold {missing[0]}{more}")

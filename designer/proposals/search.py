@@ -60,13 +60,9 @@ def propose(
     )
     if search.space > SPACE_LIMIT:
         raise FormatError(f"{search.space:,} designs", place="--choose", remedy=f"at most {SPACE_LIMIT:,}")
-    try:
-        found = search.run()
-        nearest = search.nearest() if not found.front else ()
-        why = impossible(question, search, found, nearest) if not found.front else ""
-    finally:
-        if kept is not None:
-            kept.close()
+    found = search.run()
+    nearest = search.nearest() if not found.front else ()
+    why = impossible(question, search, found, nearest) if not found.front else ""
     best = tuple(_proposal(question, point.settings, point.worth) for point in found.front)
     return Proposals(wanted, question.measures, best, found, nearest, why, question.title)
 

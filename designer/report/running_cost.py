@@ -13,7 +13,7 @@ from typing import Final
 from designer.analysis.results import WorkloadResult
 from designer.design.document import Design
 from designer.report.inventory import inventory
-from designer.report.settings import Chosen, Settings
+from designer.report.settings import Chosen, Cost, Settings
 from designer.report.tables.cost import priced, totals
 from designer.report.tables.power import draws, total
 from designer.sources import Estimate
@@ -63,22 +63,29 @@ def energy(watts: float, pue: float, price: float) -> float:
     return watts / _KILO * pue * price
 
 
+def rent(design: Design, inputs: Cost) -> float:
+    """What the accelerators and servers of a design are rented for an hour; 0 without a rent."""
+    stock = inventory(design)
+    servers = sum(unit.count for unit in stock.classes if unit.part.kind == "server")
+    return (inputs.rent or 0.0) * stock.accelerators + (inputs.server_rent or 0.0) * servers
+
+
 def hourly(
     design: Design, settings: Settings, result: WorkloadResult | None, today: datetime.date | None = None
 ) -> tuple[Hourly, ...]:
     """What an hour costs while a workload runs, by currency; nothing without an input."""
     chosen, found = settings.chosen, dict[str, dict[str, tuple[float, float, float]]]()
     inputs, assumed = chosen.cost, list[str]()
-    if inputs.rent is not None:
-        count = inventory(design).accelerators
-        _put(found, inputs.currency, "rent", inputs.rent * count)
+    rented = rent(design, inputs)
+    if rented:
+        _put(found, inputs.currency, "rent", rented)
     elif settings.prices is not None and inputs.years is not None:
         for currency, capital in totals(priced(design, settings.prices, today)).items():
             _put(found, currency, "hardware", owned(capital, inputs.years, inputs.busy or 1.0))
         if inputs.busy is None:
             assumed.append("in use all the time")
     load = total(draws(design, result))[1]
-    tariff, pays = chosen.energy, inputs.rent is None or not inputs.energy_in_rent
+    tariff, pays = chosen.energy, not rented or not inputs.energy_in_rent
     if tariff.price is not None and load is not None and pays:
         pue = tariff.pue or 1.0
         ends = (energy(watts, pue, tariff.price) for watts in (load.value, load.low, load.high))
@@ -117,4 +124,10 @@ def units(result: WorkloadResult, cost: Hourly) -> tuple[Unit, ...]:
 
 def asked(chosen: Chosen) -> bool:
     """Whether anything was given from which a cost of running follows."""
-    return chosen.cost.rent is not None or chosen.cost.years is not None or chosen.energy.price is not None
+    cost = chosen.cost
+    return (
+        cost.rent is not None
+        or cost.server_rent is not None
+        or cost.years is not None
+        or chosen.energy.price is not None
+    )

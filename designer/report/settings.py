@@ -57,8 +57,9 @@ class Cost(Frozen):
 
     Parameters
     ----------
-    rent
-        Of one accelerator for an hour, in ``currency``; it takes the place of a price list.
+    rent, server_rent
+        Of one accelerator, and of one server, for an hour, in ``currency``; they take the place of a price list. A
+        design without accelerators has only servers to rent.
     energy_in_rent
         Whether the rent pays for the energy as well.
     years
@@ -68,6 +69,7 @@ class Cost(Frozen):
     """
 
     rent: Share | None = None
+    server_rent: Share | None = None
     currency: str = "USD"
     energy_in_rent: bool = True
     years: Annotated[float, Field(gt=0, le=100)] | None = None

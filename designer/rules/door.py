@@ -8,7 +8,9 @@ from designer.rules import runner
 
 
 def check(design: Design, profile: str | None = None) -> list[Finding]:
-    """What the design rules say about a design, worst first; waived findings are left out.
+    """What the design rules say about a design, and what is wrong with the document, worst first.
+
+    Waived findings are left out. ``designer check`` prints the same findings.
 
     Parameters
     ----------

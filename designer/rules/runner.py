@@ -8,6 +8,7 @@ from datetime import date
 from functools import cache
 
 from designer.design.document import Design
+from designer.design.integrity import examine
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
 from designer.memo import Memo
@@ -49,7 +50,9 @@ def check(
     today: date | None = None,
     chosen: Iterable[str] | None = None,
 ) -> Report:
-    """What the rules say about a design.
+    """What the rules say about a design, and what is wrong with the document itself.
+
+    Problems of the document (``DOC-…``) belong to every profile and cannot be waived.
 
     Parameters
     ----------
@@ -58,7 +61,7 @@ def check(
     today
         The day waivers are judged on.
     chosen
-        Codes of the rules to run; all of the profile by default.
+        Codes of the rules to run, without the document; all of the profile by default.
 
     Raises
     ------
@@ -74,6 +77,8 @@ def check(
             found += offences(rule, context)
     order = list(Severity)
     stand, waived = apart(design, found, today or date.today())
+    if wanted is None:
+        stand = [*(problem.finding() for problem in examine(design)), *stand]
     return Report(tuple(sorted(stand, key=lambda f: order.index(f.severity))), tuple(waived))
 
 

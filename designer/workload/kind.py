@@ -12,7 +12,7 @@ from typing import Any, Final
 from designer.errors import AnalysisError, UnitError, raised_as
 from designer.registry import discover
 from designer.units import DIMENSIONS, parse
-from designer.workload.operations import Operation
+from designer.workload.operations import Operation, Search
 from designer.workload.program import Program, Programmed
 
 #: no setting counts more than this
@@ -41,7 +41,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadKind:
-    """A workload: typed settings, and what they ask for: an operation, a program over time, or both.
+    """A workload: typed settings, and what they lead to: an operation, a program over time, both, or a search.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ class WorkloadKind:
         The operation that ``analyze`` answers; None: it answers by running the program.
     program
         What runs over time; None for questions that nothing runs for.
+    search
+        The module of ``designer.decisions`` that answers; empty for all others.
     reports
         ``training``, ``inference``, ``migration``, ``transfer`` or ``collective``: what the answer looks like.
     metrics
@@ -63,6 +65,7 @@ class WorkloadKind:
     help: str = ""
     metrics: tuple[str, ...] = ()
     program: Callable[[Mapping[str, Any]], Program] | None = None
+    search: str = ""
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
@@ -86,7 +89,9 @@ def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operati
     """
     kind = kind_of(kind_name, place)
     read = read_settings(kind, settings, place)
-    with _placed(place):
+    if kind.search:
+        return Search(kind.search, read)
+    with placed(place):
         if kind.lower is not None:
             return kind.lower(read)
         assert kind.program is not None, f"{kind.name} has neither an operation nor a program"
@@ -103,7 +108,7 @@ def program_of(kind_name: str, settings: Mapping[str, object], place: str) -> Pr
     """
     kind = kind_of(kind_name, place)
     read = read_settings(kind, settings, place)
-    with _placed(place):
+    with placed(place):
         return kind.program(read) if kind.program is not None else None
 
 
@@ -124,7 +129,7 @@ def kind_of(kind_name: str, place: str) -> WorkloadKind:
 
 
 @contextmanager
-def _placed(place: str) -> Generator[None]:
+def placed(place: str) -> Generator[None]:
     """Errors of a kind, which knows its settings and not where they stand, given with their place."""
     try:
         yield

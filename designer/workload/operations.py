@@ -8,18 +8,12 @@ Parts are named by *selectors*: a path, a path with wild cards, or one of the wo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from designer.workload.inference import Inference
-from designer.workload.jobs import (
-    Checkpointing,
-    DataLoading,
-    HyperparameterSweep,
-    LayoutSearch,
-    StorageSizing,
-    Training,
-)
+from designer.workload.jobs import Checkpointing, DataLoading, Training
 from designer.workload.serving import Serving
 
 Pairing = Literal["auto", "nearest", "striped", "pairs", "shift", "permutation", "all"]
@@ -167,35 +161,15 @@ class KvmMigration:
     background: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Pooling:
-    """Accelerators owned by teams against the same accelerators shared by all.
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """A search of ``designer.decisions``, by the name of its module, and the settings that it reads, in SI units."""
 
-    Parameters
-    ----------
-    jobs_per_second
-        Jobs each owner starts [1/s].
-    job_time, variation
-        Mean time of a job [s] and its squared coefficient of variation [1].
-    """
-
-    answered_by: ClassVar[str] = "pooling"
-    group: str
-    owners: int
-    jobs_per_second: float
-    job_time: float
-    variation: float = 1.0
+    answered_by: ClassVar[str] = "search"
+    name: str
+    settings: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class VmCapacity:
-    """How many more machines like one of the design fit, and where."""
-
-    answered_by: ClassVar[str] = "vm_capacity"
-    vm: str
-    release: str = ""
-
-
-MoveOperation = Vmotion | Evacuation | KvmMigration | Pooling | VmCapacity
-TrainingOperation = Training | Checkpointing | DataLoading | StorageSizing | LayoutSearch | HyperparameterSweep
-Operation = Transfer | Collective | MoveOperation | TrainingOperation | Serving | Inference
+MoveOperation = Vmotion | Evacuation | KvmMigration
+TrainingOperation = Training | Checkpointing | DataLoading
+Operation = Transfer | Collective | MoveOperation | TrainingOperation | Serving | Inference | Search

@@ -1,14 +1,23 @@
-"""Text files a user points at: configurations, traces and job lists; refused with a remedy before they are parsed."""
+"""Text files a user points at: configurations, traces and job lists; refused with a remedy before they are parsed.
+
+Answers depend on what those files hold: `Contents` gives a digest of it, for whoever keeps answers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from designer.errors import ExchangeError
 
 _Read = TypeVar("_Read")
+#: files that are read together with one that is named in the same folder
+_READ_WITH: Final = ("hf_quant_config.json",)
+#: no path is longer than this; a longer text is the content of a file
+_LONGEST_PATH: Final = 4096
 
 
 def read_file(
@@ -44,3 +53,66 @@ def read_file(
         return parse(text)
     except ExchangeError as error:
         raise error.at(file=path.name) from None
+
+
+def _named(value: str) -> Iterator[Path]:
+    """The file that a value of a setting names, if it does, and what is read together with it."""
+    if not 0 < len(value) <= _LONGEST_PATH or value.lstrip().startswith("{"):
+        return
+    path = Path(value)
+    try:
+        if path.is_file():
+            yield path
+            yield from (path.with_name(name) for name in _READ_WITH if path.with_name(name).is_file())
+    except (OSError, ValueError):
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What a file held when it was read; `state` is its number, size and time then."""
+
+    state: tuple[int, ...]
+    digest: str
+
+    @classmethod
+    def of(cls, path: Path) -> _Content:
+        # the state first: a change while it is read shows
+        state = _state(path)
+        try:
+            with path.open("rb") as file:
+                return cls(state, hashlib.file_digest(file, "sha256").hexdigest())
+        except OSError:
+            return cls(state, "")
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    try:
+        info = path.stat()
+    except OSError:
+        return ()
+    return (info.st_ino, info.st_size, info.st_mtime_ns)
+
+
+class Contents:
+    """What the files hold that settings name. Each is read once; a later change is noticed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[Path, _Content]] = {}
+
+    def digest(self, values: Iterable[object]) -> str:
+        """One digest of what all the files hold that the values name; empty if they name none."""
+        found = {str(path): content.digest for path, content in self._files(values)}
+        pieces = [text for file in sorted(found.items()) for text in file]
+        return hashlib.sha256("\0".join(pieces).encode("utf-8", "surrogatepass")).hexdigest() if pieces else ""
+
+    def changed(self, values: Iterable[object]) -> Path | None:
+        """A file the values name that is not as it was when it was read; None if there is none."""
+        return next((path for path, content in self._files(values) if _state(path) != content.state), None)
+
+    def _files(self, values: Iterable[object]) -> Iterator[tuple[Path, _Content]]:
+        for value in values:
+            if isinstance(value, str):
+                if value not in self._known:
+                    self._known[value] = {path: _Content.of(path) for path in _named(value)}
+                yield from self._known[value].items()

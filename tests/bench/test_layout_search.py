@@ -2,7 +2,8 @@
 
 import time
 
-from designer.formulas.pipeline.layout_search import SearchLimits, layouts, search_layouts
+from designer.decisions.layout_search import search_layouts
+from designer.formulas.pipeline.layouts import SearchLimits, layouts
 from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision
 from designer.formulas.software import software
@@ -21,7 +22,7 @@ def test_ten_thousand_candidates(benchmark) -> None:
     """A search keeps layer costs; a fresh estimate of a hundred of its candidates is the baseline."""
     network = network_of(PART, 8)
     start = time.perf_counter()
-    result = search_layouts(trainer(), 1024, 1536, network.costs, LIMITS)
+    result = search_layouts(trainer(), 1024, 1536, network.costs, LIMITS, 10)
     each = (time.perf_counter() - start) / result.candidates
     benchmark.pedantic(lambda: None, rounds=1)
     assert result.candidates >= 10_000

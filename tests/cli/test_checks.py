@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import designer
 from designer.__main__ import main
+from designer.cli.output import finding_dict
 from designer.design.document import Assertion
 from designer.design.edits.assertions import AddAssertions
 from designer.interchange.native.writer import save
@@ -52,6 +54,27 @@ def suite(tmp_path: Path) -> Path:
     file = tmp_path / "machine.checks.toml"
     file.write_text(CHECKS, "utf-8")
     return file
+
+
+def test_a_check_finds_the_same_whichever_way_the_design_was_changed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    # four PCIe switches and a storage NIC of 16 lanes each fill the 80 lanes of cpu0: 5 × 16 = 80
+    change = "links.cpu0--psw0.lanes=17"
+    design = designer.edit(designer.open_design("hgx-h100-8"), set=[change])
+    file = tmp_path / "wide.design.json"
+    save(design, file)
+    by_file = called(capsys, "check", file, "--json")
+    by_set = called(capsys, "check", "hgx-h100-8", "--set", change, "--json")
+    by_python = [finding_dict(f) for f in designer.check(design)]
+    assert (by_file[0], by_set[0]) == (1, 1)
+    assert json.loads(by_file[1])["findings"] == json.loads(by_set[1])["findings"] == by_python
+    assert [(f["code"], f["where"]) for f in by_python if f["severity"] == "error"] == [("DOC-PORTS", ["cpu0"])]
+    assert "need 81 PCIe lanes, it has 80" in str(by_python)
+    # and what was wrong with the file no longer stands once it is corrected for the run
+    assert called(capsys, "check", file, "--set", "links.cpu0--psw0.lanes=16")[0] == 0
+    assert called(capsys, "analyze", file, "--workload", "h2d", "--set", "links.cpu0--psw0.lanes=16")[0] == 0
+    assert called(capsys, "analyze", "hgx-h100-8", "--workload", "h2d", "--set", change)[0] == 1
 
 
 def test_rules_are_reported_with_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:

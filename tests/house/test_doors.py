@@ -77,7 +77,11 @@ def test_every_evaluator_answers_an_operation() -> None:
 @pytest.mark.parametrize("kind", workload_kinds())
 def test_every_workload_kind_asks_for_what_is_answered(kind: str) -> None:
     found = workload_kinds()[kind]
-    assert found.lower is not None or found.program is not None, "give it an operation or a program"
+    if found.search:
+        module = importlib.import_module(f"designer.decisions.{found.search}")
+        assert get_type_hints(module.answer).keys() >= {"network", "settings", "question"}
+        return
+    assert found.lower is not None or found.program is not None, "give it an operation, a program or a search"
     if found.lower is not None:
         asked = get_type_hints(found.lower)["return"]
         assert {*united(asked), asked} & OPERATIONS, f"{asked} is answered by nothing"

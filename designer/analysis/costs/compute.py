@@ -10,6 +10,7 @@ from designer.analysis.costs.pricing import Cost, CostKind, Prices
 from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import accelerator_of
 from designer.errors import AnalysisError
+from designer.formulas.accelerator import Accelerator
 from designer.formulas.compute.gemm import FORMULA as GEMM
 from designer.formulas.compute.roofline import MEMORY_SHARE, roofline_time
 from designer.formulas.software import software
@@ -29,12 +30,15 @@ def price(prices: Prices, task: Compute, place: str) -> Cost:
     parts = resolve(network, task.where, place)
     seconds, low, high, sources = task.seconds, 1.0, 1.0, tuple[str, ...]()
     if not seconds and (task.flop or task.size):
-        part, _ = accelerator_of(network, parts, place)
-        name = part.runs_as(task.precision)
-        if not part.flops.get(name):
-            raise AnalysisError(f"{part.name} has no {task.precision}", place=place, remedy="choose another format")
-        rate, launch = FlopPerSecond(part.peak(name)), Seconds(software("tuned").launch.value)
-        seconds = float(roofline_time(Flop(task.flop), Bytes(task.size), rate, part.memory_bandwidth, launch))
+
+        def time_on(part: Accelerator) -> float:
+            name = part.runs_as(task.precision)
+            if not part.flops.get(name):
+                raise AnalysisError(f"{part.name} has no {task.precision}", place=place, remedy="choose another format")
+            rate, launch = FlopPerSecond(part.peak(name)), Seconds(software("tuned").launch.value)
+            return float(roofline_time(Flop(task.flop), Bytes(task.size), rate, part.memory_bandwidth, launch))
+
+        seconds = time_on(accelerator_of(network, parts, place, time_on)[0])
         # the peak is the most there is; what kernels reach of it depends on their shapes
         low, high = 1.0, 1 / MEMORY_SHARE.low
         sources = tuple(sorted({"roofline-2009", "memory-share", *GEMM.sources}))

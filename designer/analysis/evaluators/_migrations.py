@@ -37,9 +37,9 @@ from designer.sources import Estimate
 from designer.units import Ratio, Seconds
 from designer.workload.jobs import Training
 from designer.workload.kind import lower
-from designer.workload.operations import Evacuation, KvmMigration, Pooling, Transfer, VmCapacity, Vmotion
+from designer.workload.operations import Evacuation, KvmMigration, Transfer, Vmotion
 
-_NOT_BESIDE = (Vmotion, Evacuation, KvmMigration, Pooling, VmCapacity)
+_NOT_BESIDE = (Vmotion, Evacuation, KvmMigration)
 
 
 def find_background(network: Network, ids: Sequence[str], place: str) -> list[Background]:
@@ -62,8 +62,9 @@ def find_background(network: Network, ids: Sequence[str], place: str) -> list[Ba
             raise AnalysisError(f"there is no workload {workload_id!r}", place=at, remedy=f"workloads: {known}")
         operation = lower(spec.kind, spec.settings, f"workloads.{spec.id}")
         title = spec.title or spec.id
+        unsteady = AnalysisError(f"{workload_id!r} is no steady traffic", place=at, remedy="name transfers or training")
         if isinstance(operation, _NOT_BESIDE):
-            raise AnalysisError(f"{workload_id!r} is no steady traffic", place=at, remedy="name transfers or training")
+            raise unsteady
         if isinstance(operation, Transfer):
             demand = transfer_demand(network, operation, f"workloads.{spec.id}")
             found.append(Background(spec.id, title, demand.incidence, demand.limits))
@@ -74,7 +75,9 @@ def find_background(network: Network, ids: Sequence[str], place: str) -> list[Ba
             continue
         question = Question(spec.id, "", title, f"workloads.{spec.id}", curves=False)
         _, loads = evaluator_of(operation).evaluate(network, operation, question)
-        if loads is not None and loads.load.any():
+        if loads is None:
+            raise unsteady
+        if loads.load.any():
             found.append(Background(spec.id, title, _as_one(network, loads)))
     return found
 

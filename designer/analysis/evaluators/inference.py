@@ -163,14 +163,14 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
     findings = [*told, *named, *unused_in_batches(operation, tokens=_has_tokens(operation, place))]
     binding = _binding(network, parts, cut, work, operation, path, each)
     curves: Mapping[str, tuple[Curve, ...]] = {}
-    if rate > _FULL_TOLERANCE * most[0]:
+    if rate > most[0]:
         findings.append(saturated(rate, most[0], "the instances together", "give it more instances"))
         found["samples_per_second"] = _estimate(most, "1/s", "saturated: what can be answered at all")
     else:
         runs = [
             _run(operation, instances, cut, lambda n, f=f: time(n, f), lambda n, f=f: whole(n, f), question.cancelled)
             for f, able in zip(factors, most, strict=True)
-            if rate <= _FULL_TOLERANCE * able
+            if rate <= able
         ]
         found |= _answers(operation, runs, instances, rate)
         found |= _watts(cut, work, runs[0], len(parts), found["samples_per_second"].value)

@@ -1,12 +1,15 @@
-"""Paths inside an island, by cost and transit rules; equal paths share traffic in proportion to their capacity.
+"""Paths inside an island, by cost and transit rules; equal paths share traffic by what they carry.
 
 GPUs, NICs, memories and drives are ends, not thoroughfares: whether traffic may pass through a part is said by its
-kind. Splitting by capacity gives a GPU's NVLinks their fixed shares over the NVSwitches (4, 5, 5, 4 of 18).
+kind. Traffic is split by what each way carries to its end: a GPU's NVLinks have fixed shares over the NVSwitches
+(4, 5, 5, 4 of 18), and links that the other GPU has no counterpart of take nothing from the rest.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,16 +65,25 @@ def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> S
         return None
     ends = [s for s, cost in tree.cost.items() if s[0] == target and cost == best]
     paths = _steps_towards(graph, tree, ends)
+    order = sorted(paths, key=tree.cost.__getitem__)
+    width = _widths(paths, order)
     flow: dict[_State, float] = {(source, -1, False): 1.0}
     carried: dict[int, float] = {}
-    for state in sorted(paths, key=tree.cost.__getitem__):
+    for state in order:
         amount = flow.get(state, 0.0)
-        total = sum(capacity for _, _, capacity in paths[state])
         for after, channel, capacity in paths[state]:
-            part = amount * capacity / total
+            part = amount * min(capacity, width.get(after, math.inf)) / width[state]
             carried[channel] = carried.get(channel, 0.0) + part
             flow[after] = flow.get(after, 0.0) + part
     return Segment(tuple(carried), tuple(carried.values()), best)
+
+
+def _widths(paths: Mapping[_State, list[tuple[_State, int, float]]], order: Sequence[_State]) -> dict[_State, float]:
+    """What the steps from each state on carry to the end together [B/s]; states by ascending cost."""
+    width: dict[_State, float] = {}
+    for state in reversed(order):
+        width[state] = sum(min(capacity, width.get(after, math.inf)) for after, _, capacity in paths[state])
+    return width
 
 
 def find_cost(shape: LocalShape, source: int, target: int, rules: Rules) -> int | None:
@@ -79,6 +91,28 @@ def find_cost(shape: LocalShape, source: int, target: int, rules: Rules) -> int 
     if source == target:
         return 0
     return _tree(shape, source, rules).least.get(target)
+
+
+@memo(most=GRAPHS_LIMIT, each=_SEGMENTS_LIMIT)
+def roots_passed(shape: LocalShape, source: int, target: int, rules: Rules) -> int | None:
+    """Root complexes that the cheapest path passes: none below one PCIe switch, two between sockets; None without path.
+
+    Of equally cheap paths the one that passes fewest counts.
+    """
+    if source == target:
+        return 0
+    tree = _tree(shape, source, rules)
+    least = tree.least.get(target)
+    if least is None:
+        return None
+    passed = {state: 0 for state, cost in tree.cost.items() if state[0] == target and cost == least}
+    for state in sorted(tree.cost, key=tree.cost.__getitem__, reverse=True):
+        if state not in passed:
+            continue
+        for before, _ in tree.before.get(state, ()):
+            more = passed[state] + (before[0] != source and Capability.ROOT in shape.kinds[before[0]].capabilities)
+            passed[before] = min(more, passed.get(before, more))
+    return passed[(source, -1, False)]
 
 
 def _steps_towards(graph: LocalGraph, tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_State, int, float]]]:

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from designer.analysis.serving.filling import filled
 from designer.analysis.serving.load import Sent, offered
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.records import ServingRun
@@ -27,8 +28,6 @@ from designer.workload.serving import Load, Serving
 
 #: a band is of 80 %: so many standard deviations either way
 EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "counted-serving", Status.PRIMARY, "1", "of a normal distribution")
-#: an engine this close to what it can take has no steady queue within any run
-_FULL_TOLERANCE: Final = 0.99
 #: what can end first in a split deployment
 READING, ANSWERING, HANDING_OVER = "reading prompts", "answering", "handing over keys and values"
 #: generations of requests in a run that finds what an engine can take, and most requests of one
@@ -149,8 +148,8 @@ def serve(
     AnalysisError
         If a trace cannot be read, or no request fits.
     """
-    replicas = len(placement.replicas)
-    placement, sent, tier, fetching = stored(placement, asked)
+    replicas, drawn = len(placement.replicas), placement
+    placement, sent, tier, fetching = stored(drawn, asked)
     requests = sent.requests
     if asked.load.reuse and requests.cached:
         # what was found holds for other loads on the same caches as well
@@ -168,7 +167,7 @@ def serve(
     most = most_of(placement, requests, spread, cancelled)
     open_loop = not requests.clients and asked.load.kind != "offline"
     rate = offered(asked.load, requests, replicas)
-    if open_loop and rate > _FULL_TOLERANCE * most[0]:
+    if open_loop and rate > most[0]:
         more = enough(rate * replicas, most[0], placement)
         together = at_once(placement, requests)
         slots, groups = placement.scheduling.slots, placement.split.data
@@ -179,11 +178,16 @@ def serve(
             more += f"; wider replicas have more room: keys and values of {counted(together)} requests fit in one"
         findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together", more))
         return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas, tier=tier)
+    load = filled(asked.load, placement, requests, replicas)
+    if load is not asked.load:
+        asked = replace(asked, load=load)
+        placement, sent, tier, _ = stored(drawn, asked)
+        requests = sent.requests
     runs = tuple(
         settled(placement, requests, factor, cancelled)
         for factor, end in zip(factors, most, strict=False)
         # a band that reaches beyond what the engine can take has no upper end there
-        if not open_loop or rate <= _FULL_TOLERANCE * end
+        if not open_loop or rate <= end
     )
     if open_loop and banded and len(runs) < len(factors):
         text = f"at the slow end of the band the replicas answer {most[2] * replicas:.3g} requests a second only"
@@ -356,7 +360,7 @@ def counted(requests: float) -> str:
 
 def enough(rate: float, each: float, placement: Placement) -> str:
     """In words, how many replicas take a rate of which one takes so much [1/s]."""
-    count = math.ceil(rate / each / _FULL_TOLERANCE)
+    count = math.ceil(rate / each)
     return f"give it {count:,} replicas ({count * placement.split.devices:,} accelerators) or more"
 
 

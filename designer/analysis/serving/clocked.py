@@ -168,7 +168,7 @@ class Engines:
 
     def log(self, end: float) -> RequestLog:
         """What has become of all requests until a time [s]."""
-        found = RequestLog(self._extra, self._saturated)
+        found = RequestLog(self._extra, self._saturated, arriving=self.load.kind != "clients")
         for replica in self.replicas:
             book = replica.book
             run = streamed(book.run(self.placement.capacity), self.placement.scheduling)

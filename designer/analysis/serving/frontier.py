@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.serving.answers import Served, path_of, settled
+from designer.analysis.serving.filling import filled
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.readings import quantiles
 from designer.analysis.serving.records import ServingRun
@@ -108,6 +109,8 @@ def _frontier(served: Served, base: Load, most: float, cancelled: Callable[[], b
 def _run(served: Served, load: Load, cancelled: Callable[[], bool] | None) -> tuple[ServingRun, int]:
     placement = served.placement
     if served.prompts is None:
+        sent = sent_to_one(load, len(placement.replicas), placement.place, placement.capacity)
+        load = filled(load, placement, sent.requests, len(placement.replicas))
         sent = sent_to_one(load, len(placement.replicas), placement.place, placement.capacity)
         return settled(placement, sent.requests, 1.0, cancelled), sent.first
     return run_split(served, load, cancelled)

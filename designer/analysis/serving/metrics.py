@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.serving.answers import EIGHTY, SOURCES, Served
+from designer.analysis.serving.answers import EIGHTY, SOURCES, Served, asked_rate
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import SHARES, quantiles, read, throughput, window, within
 from designer.analysis.serving.spreads import first_extra, held_back
@@ -119,12 +119,23 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
 
 def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     placement, replicas, run = served.placement, served.stands, served.runs[0]
-    pairs = [throughput(one, served.sent.first) for one in served.runs]
+    arriving = served.serving.load.kind in ("rate", "trace")
+    pairs = [throughput(one, served.sent.first, arriving=arriving) for one in served.runs]
+    begin, end = window(run, served.sent.first)
+    drawn = (len(run.sent) - 1 - served.sent.first) / (end - begin)
+    if served.serving.load.kind == "rate" and drawn > 0 and not served.serving.load.profile:
+        # requests drawn come a little faster or slower than was asked for; no more are answered than come
+        asked = asked_rate(served) / replicas
+        even = [min(asked / drawn, asked / requests) for requests, _ in pairs]
+        pairs = [(requests * k, tokens * k) for k, (requests, tokens) in zip(even, pairs, strict=True)]
+    least = served.most[2]
+    if arriving and asked_rate(served) > least * replicas:
+        # engines at the slow end of the band are not run: they answer what they can
+        pairs.append((least, least * float(np.mean(served.sent.requests.output))))
     found = {
         "requests_per_second": Estimate.over([p[0] for p in pairs], "1/s", SOURCES, note).scaled(replicas),
         "tokens_per_second": Estimate.over([p[1] for p in pairs], "1/s", SOURCES, note).scaled(replicas),
     }
-    begin, end = window(run, served.sent.first)
     turns = run.turns
     length = turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2
     inside = (turns[:, 0] >= begin) & (turns[:, 0] <= end)
@@ -156,7 +167,7 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     limits = served.serving.limits
     if limits.ttft or limits.tpot or limits.latency:
         shares = [within(one, served.sent.first, limits) for one in served.runs]
-        good = [share * pair[0] for share, pair in zip(shares, pairs, strict=True)]
+        good = [share * pair[0] for share, pair in zip(shares, pairs, strict=False)]
         found["goodput"] = Estimate.over(good, "1/s", SOURCES, note).scaled(replicas)
     if placement.device.power:
         found |= _power(served, found["tokens_per_second"].value, busy, devices)
@@ -166,12 +177,17 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
 def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[str, Estimate]:
     placement, run = served.placement, served.runs[0]
     device, shape = placement.device, placement.shape
-    length = run.turns[:, 3] * run.turns[:, 1]
+    begin, end = window(run, served.sent.first)
+    steady = run.turns[(run.turns[:, 0] >= begin) & (run.turns[:, 0] <= end)]
+    turns = steady if len(steady) else run.turns
+    length = turns[:, 3] * turns[:, 1]
     total = float(length.sum())
-    steps_a_second = run.counts.steps / total
-    context = float((run.turns[:, 5] * length).sum()) / total
+    steps_a_second = float(turns[:, 3].sum()) / total
+    context = float((turns[:, 5] * length).sum()) / total
     read_bytes = (placement.weights + context * placement.steps.kv.token / placement.split.data) * steps_a_second
-    work = 2 * shape.active_parameters * (run.counts.tokens_in + run.counts.tokens_out) / total
+    # tokens answered are counted turn by turn, those of prompts in proportion
+    answered = float((turns[:, 3] * turns[:, 4]).sum()) / max(1.0, float((run.turns[:, 3] * run.turns[:, 4]).sum()))
+    work = 2 * shape.active_parameters * (run.counts.tokens_in + run.counts.tokens_out) * answered / total
     arithmetic = work / placement.split.devices / device.flops[device.runs_as(placement.steps.weights)]
     memory = Ratio(min(1.0, read_bytes / device.bandwidth))
     computing = Ratio(min(1.0, arithmetic))

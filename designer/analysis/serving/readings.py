@@ -110,9 +110,19 @@ def window(run: ServingRun, first: int) -> tuple[float, float]:
     return (begin, end) if end > begin else (0.0, run.end)
 
 
-def throughput(run: ServingRun, first: int) -> tuple[float, float]:
-    """Requests and output tokens a second while the load lasts [1/s]."""
+def throughput(run: ServingRun, first: int, *, arriving: bool = True) -> tuple[float, float]:
+    """Requests and output tokens a second while the load lasts [1/s].
+
+    Parameters
+    ----------
+    arriving
+        Requests have times of their own: what they add is read a mean answer later than they came. Else clients send
+        one when another has been answered.
+    """
     begin, end = window(run, first)
+    if arriving and end < run.end:
+        late = float((run.done - run.sent)[first:][run.served[first:]].mean()) if run.served[first:].any() else 0.0
+        begin, end = begin + late, min(end + late, run.end)
     inside = run.served & (run.done > begin) & (run.done <= end)
     if not inside.any():
         begin, end, inside = 0.0, run.end, run.served
@@ -133,11 +143,11 @@ def within(run: ServingRun, first: int, limits: Limits) -> float:
     return float(good[counted].mean())
 
 
-def percentiles(run: ServingRun, first: int) -> Readings:
+def percentiles(run: ServingRun, first: int, *, arriving: bool = True) -> Readings:
     """As `read`, with rates while the load lasts; nothing where no request that counts was answered."""
     if not (run.served & (np.arange(len(run.sent)) >= first)).any():
         return Readings({}, {})
     found = read(run, first)
-    requests, tokens = throughput(run, first)
+    requests, tokens = throughput(run, first, arriving=arriving)
     rates = {"requests_per_second": requests, "tokens_per_second": tokens}
     return Readings({**found.values, **rates}, found.errors)

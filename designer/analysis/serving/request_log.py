@@ -21,11 +21,14 @@ class RequestLog:
         What is not known of the first token beside its steps: logarithm of the factor either way [1].
     saturated
         True if more is asked than can be answered: no latency is told.
+    arriving
+        True if requests have times of their own; else clients send one when another has been answered.
     """
 
     extra: float = 0.0
     saturated: bool = False
     parts: list[tuple[ServingRun, int]] = field(default_factory=list[tuple[ServingRun, int]])
+    arriving: bool = True
 
     @cached_property
     def run(self) -> ServingRun:
@@ -71,7 +74,7 @@ class RequestLog:
     @cached_property
     def readings(self) -> Readings:
         """Means, percentiles and rates of all that counts."""
-        return percentiles(self.run, self.first)
+        return percentiles(self.run, self.first, arriving=self.arriving)
 
     def between(self, begin: float, end: float, *, outside: bool = False) -> ServingRun:
         """Counted requests sent between two times, and steps that began then; or all others [s]."""

@@ -24,6 +24,7 @@ from designer.analysis.serving.answers import (
     saturated,
     too_long,
 )
+from designer.analysis.serving.filling import filled
 from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.records import Counts, ServingRun
@@ -111,17 +112,25 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     of_prompts = [finding for finding in prompts.findings if finding not in answers.findings]
     told: tuple[Finding, ...] = (*of_prompts, *sent_findings(sent.notes), *too_long(answers, longest))
     served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1, short=names[least], room=room)
-    if asked.load.kind != "offline" and rate > _FULL_TOLERANCE * most[0]:
+    if asked.load.kind != "offline" and rate > most[0]:
         more = "give keys and values a wider way from one to the other"
         if least < len(stages):
             more = enough(rate, stages[least][1][0], (prompts, answers)[least])
         return replace(served, findings=(*told, saturated(rate, most[0], names[least], f"for {names[least]} {more}")))
+    count = len(answers.replicas)
+    load = filled(asked.load, answers, requests, count, count)
+    if load is not asked.load:
+        asked = replace(asked, load=load)
+        sent = sent_to_one(load, 1, place, found_in(prompts))
+        requests = sent.requests
+        reading = Requests(requests.prompt, [1] * len(requests.prompt), requests.at, cached=requests.cached)
+        served = replace(served, serving=asked, sent=sent)
     # neither side is faster than its data sheet, so the band ends where the first of them does
     fast, slow = max(factors_of(prompts, spread)[0], factors_of(answers, spread)[0]), math.exp(spread)
     runs = tuple(
         _run(prompts, answers, pull, reading, requests, factor, cancelled)
         for factor in (1.0, fast, slow)
-        if asked.load.kind == "offline" or rate <= _FULL_TOLERANCE * most[0] / factor
+        if asked.load.kind == "offline" or rate <= most[0] / factor
     )
     return replace(served, runs=runs)
 
@@ -169,6 +178,8 @@ def run_split(served: Served, load: Load, cancelled: Callable[[], bool] | None =
     answers, prompts, pull = served.placement, served.prompts, served.pull
     assert prompts is not None
     assert isinstance(pull, Pull)
+    sent = sent_to_one(load, 1, answers.place, found_in(prompts))
+    load = filled(load, answers, sent.requests, len(answers.replicas), len(answers.replicas))
     sent = sent_to_one(load, 1, answers.place, found_in(prompts))
     requests = sent.requests
     rate = offered(load, requests)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -24,8 +24,15 @@ _FORMATS: Final = ("fp32", "tf32", "fp16", "bf16", "fp8")
 HOST_SHARE: Final = Constant(0.8, 0.6, 0.9, "assumed-training", Status.ASSUMED, "1", "of host memory, for training")
 
 
-def accelerator_of(network: Network, parts: Int, place: str) -> tuple[Accelerator, tuple[Finding, ...]]:
+def accelerator_of(
+    network: Network, parts: Int, place: str, time_on: Callable[[Accelerator], float] | None = None
+) -> tuple[Accelerator, tuple[Finding, ...]]:
     """The accelerator all ranks are taken for: the slowest of them, reported where they differ.
+
+    Parameters
+    ----------
+    time_on
+        Time of the work on one accelerator [s]; without it the slowest is the one with the least arithmetic rate.
 
     Raises
     ------
@@ -39,11 +46,12 @@ def accelerator_of(network: Network, parts: Int, place: str) -> tuple[Accelerato
         one = network.net.part_defs[d]
         drawn.setdefault((one.type or str(d), repr(sorted(one.overrides.items())) if one.overrides else ""), part)
     found = [_accelerator(network, part, place) for part in drawn.values()]
-    slowest = min(found, key=lambda one: (max(one.flops.values()), one.memory_bandwidth))
     # parts drawn one by one have no type in common, yet may be alike in all that counts
-    kinds = {repr(replace(one, name="")) for one in found}
+    kinds = {repr(replace(one, name="")): one for one in found}
     if len(kinds) == 1:
-        return slowest, ()
+        return found[0], ()
+    slowest = max(kinds.values(), key=time_on or (lambda one: (1 / max(one.flops.values()), 1 / one.memory_bandwidth)))
+    slowest = replace(slowest, memory_capacity=min(one.memory_capacity for one in found))
     text = f"{len(kinds)} kinds of accelerators work in step: all wait for {slowest.name}"
     return slowest, (Finding("TRAIN-MIXED", Severity.WARNING, text, (), "train on accelerators of one kind"),)
 

@@ -78,6 +78,11 @@ class TrainingPlan:
         return self.global_batch / self.layout.data
 
     @property
+    def handed(self) -> float:
+        """Samples that a data-parallel rank is handed at once."""
+        return min(self.local_batch, float(self.layout.micro_batch))
+
+    @property
     def unit(self) -> int:
         """Accelerators of one replica."""
         return self.layout.ranks // self.layout.data
@@ -282,16 +287,8 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     if not job.group.strip():
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, job.group, f"{place}.group")
-    accelerator, findings = accelerator_of(network, parts, f"{place}.group")
     guest, told = guest_of(network, parts, job.machines, Work.TRAINING, place, running)
-    findings = (*named.findings(), *findings, *told)
-    if guest is not None:
-        memory = Bytes(min(accelerator.memory_capacity, guest.memory or math.inf))
-        whole = accelerator.name
-        accelerator = accelerator.slice(Ratio(guest.speed.value), Ratio(guest.traffic.value), memory)
-        if guest.compute.value == guest.bandwidth.value == 1:
-            accelerator = replace(accelerator, name=whole)
-        network = network_for(network, guest)
+    drawn, network = network, network_for(network, guest)
     layout = _layout(job, len(parts), place)
     if job.forward_only and isinstance(shape, TransformerShape):
         raise AnalysisError(
@@ -302,21 +299,37 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     if job.micro_batch < 1:
         raise AnalysisError("a microbatch of no samples", place=f"{place}.micro_batch", remedy="use 1 or more")
     batch = job.global_batch or job.micro_batch * layout.data
-    findings = (*findings, *_findings_about(job, accelerator, layout, len(parts)))
-    plan = TrainingPlan(
-        job,
-        shape,
-        accelerator,
-        precision(job.precision),
-        software(job.software),
-        layout,
-        batch,
-        ranks_of(network, parts[: layout.ranks], place),
-        place,
-        findings,
-        guest,
+    ranks = ranks_of(network, parts[: layout.ranks], place)
+
+    def planned(accelerator: Accelerator) -> TrainingPlan:
+        return TrainingPlan(
+            job,
+            shape,
+            accelerator if guest is None else _share_of(accelerator, guest),
+            precision(job.precision),
+            software(job.software),
+            layout,
+            batch,
+            ranks,
+            place,
+            (),
+            guest,
+        )
+
+    accelerator, mixed = accelerator_of(
+        drawn, parts, f"{place}.group", lambda one: planned(one).estimate(ALONE).step_time
     )
+    plan = planned(accelerator)
+    about = _findings_about(job, plan.accelerator, layout, len(parts))
+    plan = replace(plan, findings=(*named.findings(), *mixed, *told, *about))
     return _best_order(plan) if job.placement == "best" else plan
+
+
+def _share_of(accelerator: Accelerator, guest: Guest) -> Accelerator:
+    """What machines have of an accelerator."""
+    memory = Bytes(min(accelerator.memory_capacity, guest.memory or math.inf))
+    share = accelerator.slice(Ratio(guest.speed.value), Ratio(guest.traffic.value), memory)
+    return replace(share, name=accelerator.name) if guest.compute.value == guest.bandwidth.value == 1 else share
 
 
 def _findings_about(job: Job, accelerator: Accelerator, layout: Layout, count: int) -> list[Finding]:

@@ -53,7 +53,8 @@ def run(options: argparse.Namespace) -> int:
     with raised_in(file=options.design):
         report = check(loaded.design, profile)
     twice = named_in_analysis()
-    findings = [*(f for f in loaded.findings if f.code not in twice), *report.findings]
+    known = set(report.findings)
+    findings = [*(f for f in loaded.findings if f.code not in twice and f not in known), *report.findings]
     if options.json:
         waived = [
             {

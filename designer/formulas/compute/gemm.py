@@ -21,7 +21,7 @@ def matrix_rate(accelerator: Accelerator, number_format: str, inner: float) -> F
     """Rate a product with inner length `inner` sustains in training [FLOP/s]."""
     row = accelerator.calibration
     runs_as = accelerator.runs_as(number_format)
-    reached = share(row.best, runs_as).value * row.sustained.value * accelerator.clock.value
+    reached = share(row.best, runs_as).value * row.sustained.value * accelerator.clock(number_format).value
     return FlopPerSecond(accelerator.peak(number_format) * reached * inner / (inner + INNER_HALF.value))
 
 

@@ -338,7 +338,7 @@ class TransformerStep:
         terms = [
             (products, row.sustained),
             (products, share(row.best, self.accelerator.runs_as(self.precision.name))),
-            (products, self.accelerator.clock),
+            (products, self.accelerator.clock(self.precision.name)),
             (-passes, software.pointwise),
         ]
         if software.fused_attention:

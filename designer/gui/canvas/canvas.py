@@ -53,10 +53,14 @@ from designer.gui.canvas.tools.link import Connect
 from designer.gui.canvas.tools.pan import Hand, Pan
 from designer.gui.canvas.tools.select import Select
 from designer.gui.session import Session
+from designer.gui.viewmodels.answer_state import AnswerState
 
 Bool = npt.NDArray[np.bool_]
 #: the view moves while a tool is this near to the border [view px], by so much each tick
 _EDGE: Final = (28, 14)
+
+#: states in which the loads drawn are those of an earlier design
+_FADED = (AnswerState.STALE, AnswerState.COMPUTING)
 
 
 class Canvas(ResultsView):
@@ -100,11 +104,15 @@ class Canvas(ResultsView):
         session = self.session
         session.design_changed.connect(self._design_changed)
         session.selection_changed.connect(self._selection_changed)
-        session.stale_changed.connect(self.set_stale)
+        session.state_changed.connect(self._show_state)
         session.highlight_changed.connect(self.highlight_route)
         session.reveal_requested.connect(self.reveal)
         self.scene.select(session.selection)
-        self.scene.set_stale(session.stale)
+        self.scene.set_stale(session.state in _FADED)
+
+    def _show_state(self, state: AnswerState) -> None:
+        """Loads of an earlier design fade."""
+        self.set_stale(state in _FADED)
 
     # ---- what the session says
 

@@ -11,6 +11,7 @@ from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel
 from designer.gui.session import Session
 from designer.gui.theme import Theme
+from designer.gui.viewmodels.answer_state import AnswerState, empty_text
 from designer.gui.viewmodels.places import picked_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class FiguresPanel(Panel):
         super().__init__(theme, parent)
         self.dock = dock
         self._views: list[FigureView] = []
+        self._nothing = empty
         self.empty = EmptyPage(empty)
         self.empty.wanted.connect(self._show_workload)
         self._page = QWidget()
@@ -64,6 +66,7 @@ class FiguresPanel(Panel):
         """Follow the analysis."""
         self.connect_signal(session.analysis_changed, self.outdate)
         self.connect_signal(session.workload_changed, self.outdate)
+        self.connect_signal(session.state_changed, self.outdate)
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
@@ -101,7 +104,9 @@ class FiguresPanel(Panel):
         figures = self.figures()
         self._stack.setCurrentIndex(1 if figures else 0)
         if not figures:
-            self.empty.offer(self._others())
+            state = self.session.state if self.session is not None else AnswerState.ANSWERED
+            self.empty.text.setText(empty_text(state, self._nothing))
+            self.empty.offer(self._others() if state is not AnswerState.COMPUTING else ())
             return
         from designer.gui.figures.view import FigureView
 

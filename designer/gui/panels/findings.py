@@ -22,6 +22,7 @@ from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import findings, fixes, waiving
+from designer.gui.viewmodels.answer_state import empty_text
 from designer.gui.viewmodels.places import picked_of
 from designer.gui.viewmodels.table import Line
 from designer.gui.workers import Cancelled_, Newest
@@ -45,19 +46,19 @@ class FindingsPanel(Panel):
 
     Signals
     -------
-    counted : ``int, str``
-        How many need attention, and a text about it.
+    counted : ``int, str, bool``
+        How many need attention, a text about it, and whether there are errors.
     waive_wanted : ``Finding``
         A finding is to be accepted: its form is wanted.
     """
 
-    counted = Signal(int, str)
+    counted = Signal(int, str, bool)
     waive_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.table = Table(findings.COLUMNS, theme, "Findings", wrap=True)
-        self.empty = quiet("Nothing to mend.")
+        self.empty = quiet("No findings.")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
@@ -151,6 +152,8 @@ class FindingsPanel(Panel):
         self.connect_signal(session.analysis_changed, self._count)
         self.connect_signal(session.design_changed, self._edited)
         self.connect_signal(session.awaited_changed, self._settled)
+        self.connect_signal(session.fitting_changed, self._offer)
+        self.connect_signal(session.state_changed, self.outdate)
         self._quiet.start()
         self._count()
 
@@ -215,7 +218,8 @@ class FindingsPanel(Panel):
         return findings.gather(own, session.analysis, session.failure, session.workload, self._rules)
 
     def _count(self, *_: object) -> None:
-        self.counted.emit(*findings.summary(self._gathered()))
+        found = self._gathered()
+        self.counted.emit(*findings.summary(found), any(f.severity is Severity.ERROR for f in found))
         self.outdate()
 
     def entry(self) -> QWidget | None:
@@ -244,6 +248,8 @@ class FindingsPanel(Panel):
         self.waivers.setText(f"Waivers {len(rows)}")
         self.waivers.setVisible(bool(rows))
         self._offer()
+        if self.session is not None:
+            self.empty.setText(empty_text(self.session.state, "No findings."))
         if self._stack.currentIndex() < _PAGE:
             self._stack.setCurrentIndex(1 if found or rows else 0)
 
@@ -252,7 +258,7 @@ class FindingsPanel(Panel):
         chosen = self._selected()
         if self.session is None or chosen is None:
             return None
-        return fixes.fix_of(self.session.design, chosen, self.session.workload)
+        return fixes.fix_of(self.session.design, chosen, self.session.workload, self.session.fitting or ())
 
     def _offer(self, *_: object) -> None:
         """The buttons say what they would do."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -18,11 +19,13 @@ from PySide6.QtWidgets import (
 from designer.gui.controls import Button, ChoiceBox, Label, plain
 from designer.gui.itemmodels.choices import ChoicesModel
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
+from designer.gui.panels._answer import Progress, banner, fix_card, heading
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import ElidedLink, column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import flow
+from designer.gui.viewmodels.answer_state import AnswerState
 from designer.gui.viewmodels.places import picked_of
 from designer.plain_text import HEADING, in_one_line
 
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from designer.report.figure import Figure
 
 _NUMBERS = 4
+#: an answer that takes longer than this leaves the old one marked as out of date [ms]
+_LATE = 400
 #: the widest the words get beside a figure, between two numbers, and beside them [px]
 _WORDS, _BETWEEN, _BESIDE = 480, 18, 24
 _ALONE = 1600
@@ -43,10 +48,14 @@ class FlowPanel(Panel):
     Signals
     -------
     workload_wanted
-        There is no workload, and one was asked for.
+        There is no workload, and one is to be added.
+    update_wanted, stop_wanted
+        The analysis is to run now, or to stop.
     """
 
     workload_wanted = Signal()
+    update_wanted = Signal()
+    stop_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -62,6 +71,7 @@ class FlowPanel(Panel):
         # the room for the numbers changes with the figure beside them, too
         area.viewport().installEventFilter(self)
         self._cells: list[QWidget] = []
+        self._progress: Progress | None = None
         self._grid = QGridLayout()
         self.chooser = ChoiceBox()
         self._choices = ChoicesModel("Overview", self)
@@ -93,14 +103,31 @@ class FlowPanel(Panel):
         self._shown: flow.FlowView | None = None
         self._plots = QTimer(self, singleShot=True, interval=0)
         self._plots.timeout.connect(self._draw)
+        #: an answer that is late is shown as out of date; one that comes at once only changes
+        self._late = QTimer(self, singleShot=True, interval=_LATE)
+        self._late.timeout.connect(self.outdate)
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
         self.connect_signal(session.analysis_changed, self.outdate)
         self.connect_signal(session.workload_changed, self._other_workload)
         self.connect_signal(session.highlight_changed, self._highlighted)
+        self.connect_signal(session.state_changed, self._state_changed)
+        self.connect_signal(session.fitting_changed, self.outdate)
+        self.connect_signal(session.progress_changed, self._show_progress)
         self._flow = ""
         self._baseline = {}
+
+    def _state_changed(self, state: AnswerState) -> None:
+        if state is AnswerState.STALE:
+            self._late.start()
+        else:
+            self._late.stop()
+            self.outdate()
+
+    def _show_progress(self, share: float, text: str) -> None:
+        if self._progress is not None:
+            self._progress.show_progress(share, text)
 
     def _other_workload(self, _workload: str) -> None:
         self._flow = ""
@@ -125,7 +152,16 @@ class FlowPanel(Panel):
         session = self.session
         view = flow.FlowView("")
         if session is not None:
-            view = flow.flow_view(session.result, session.failure, self._known(session), session.design)
+            spec = session.design.workloads.get(session.workload)
+            view = flow.flow_view(
+                session.result,
+                session.failure,
+                self._known(session),
+                session.design,
+                state=session.state,
+                title=(spec.title or spec.id) if spec is not None else "",
+                fitting=session.fitting,
+            )
         if view != self._shown:
             self._write(view)
         self._shown = view
@@ -138,7 +174,7 @@ class FlowPanel(Panel):
     def _known(self, session: Session) -> dict[str, float]:
         """The baseline of the workload shown; the first numbers it has become one."""
         result = session.result
-        if result is None:
+        if result is None or result.unfit is not None:
             return {}
         if result.id not in self._baseline and result.metrics:
             self.pin()
@@ -166,18 +202,31 @@ class FlowPanel(Panel):
 
     def _write(self, view: flow.FlowView) -> None:
         self._words.let_go()
-        self._cells = []
+        self._cells, self._progress = [], None
         title = Label(in_one_line(view.title, HEADING), role="title", wrap=True)
         self._words.put(title)
-        if view.trouble:
+        if view.banner[0]:
+            self._words.put(self._banner(view))
+        if view.state is AnswerState.COMPUTING:
+            self._words.put(self._computing())
+        elif view.trouble:
             self._words.put(quiet(view.trouble))
+        if view.fixes or view.searching:
+            self._words.put(heading("What to change"))
+        if view.searching:
+            self._words.put(quiet("Searching for settings that fit…"))
+        for number, fix in enumerate(view.fixes):
+            self._words.put(fix_card(fix.title, fix.detail, partial(self._apply, number), first=number == 0))
+        faded = view.state in (AnswerState.UNFIT, AnswerState.STALE)
+        if view.state is AnswerState.UNFIT and view.numbers:
+            self._words.put(heading("If it did fit"))
         if view.warning:
             self._words.put(Label(view.warning, role="bad", wrap=True))
         if self.session is not None and not self.session.design.workloads:
             add = Button("Add a workload…", self.workload_wanted)
             self._words.put(add, Qt.AlignmentFlag.AlignLeft)
         if view.numbers:
-            self._words.put(self._numbers(view.numbers if self._all else view.numbers[:_NUMBERS]))
+            self._words.put(self._numbers(view.numbers if self._all else view.numbers[:_NUMBERS], faded))
             self._words.put(self._below(view.numbers))
         if view.binding is not None:
             self._words.put(self._sentence("Binding", view.binding, self.theme.bad))
@@ -186,13 +235,38 @@ class FlowPanel(Panel):
         if view.next is not None:
             self._words.put(self._sentence("Next", view.next, self.theme.muted))
 
-    def _numbers(self, numbers: tuple[flow.Number, ...]) -> QWidget:
+    def _banner(self, view: flow.FlowView) -> QWidget:
+        """What is wrong with the answer, in front of its figures."""
+        tone = "warn" if view.state is AnswerState.STALE else "bad"
+        buttons: list[tuple[str, Callable[[], object]]] = []
+        if view.state is AnswerState.STALE:
+            buttons.append(("Update now", self.update_wanted.emit))
+        return banner(*view.banner, tone, buttons)
+
+    def _computing(self) -> QWidget:
+        """How far the first answer is, and the way to stop it."""
+        progress = self._progress = Progress()
+        if self.session is not None:
+            progress.show_progress(*self.session.progress)
+        stop = Button("Cancel", self.stop_wanted.emit, tip="Stop the analysis (Shift+F5)")
+        box = QWidget()
+        lines = in_column(progress, (stop, 0, Qt.AlignmentFlag.AlignLeft), on=box, margins=FLUSH, spacing=8)
+        lines.addWidget(quiet("You can keep drawing: an edit starts the computation again."))
+        return box
+
+    def _apply(self, number: int) -> None:
+        """Take over settings with which the workload fits."""
+        session = self.session
+        if session is not None and session.fitting is not None and number < len(session.fitting):
+            session.apply(session.fitting[number].edit)
+
+    def _numbers(self, numbers: tuple[flow.Number, ...], faded: bool = False) -> QWidget:
         box = QWidget()
         self._grid = QGridLayout(box)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(_BETWEEN)
         self._grid.setVerticalSpacing(4)
-        self._cells = [_number(n) for n in numbers]
+        self._cells = [_number(n, faded) for n in numbers]
         self._arrange()
         return box
 
@@ -271,7 +345,7 @@ class FlowPanel(Panel):
 
     def _made(self) -> list[Figure]:
         session = self.session
-        if session is None or session.analysis is None or session.result is None:
+        if session is None or session.analysis is None or session.result is None or session.result.unfit is not None:
             return []
         from designer.report.figure import figure_kinds
         from designer.report.figures.flow_stages import stages
@@ -321,9 +395,9 @@ def _columns(widths: list[int], room: int) -> int:
     return next((n for n in tries if sum(max(widths[k::n]) + _BETWEEN for k in range(n)) - _BETWEEN <= room), 1)
 
 
-def _number(number: flow.Number) -> QWidget:
-    """A number under its name, over its band."""
-    value = Label(number.text)
+def _number(number: flow.Number, faded: bool = False) -> QWidget:
+    """A number under its name, over its band; faded where it does not hold for the design as it is."""
+    value = Label(number.text, role="faint" if faded else "")
     font = value.font()
     font.setPointSizeF(font.pointSizeF() * 1.35)
     font.setWeight(font.Weight.DemiBold)

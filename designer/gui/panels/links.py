@@ -12,6 +12,7 @@ from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import links
+from designer.gui.viewmodels.answer_state import AnswerState, empty_text
 from designer.gui.viewmodels.places import picked_of
 
 
@@ -42,6 +43,7 @@ class LinksPanel(Panel):
         """Follow the analysis."""
         self.connect_signal(session.analysis_changed, self.outdate)
         self.connect_signal(session.workload_changed, self.outdate)
+        self.connect_signal(session.state_changed, self.outdate)
         self.connect_signal(session.selection_changed, self._show_selection)
 
     def refresh(self) -> None:
@@ -59,7 +61,8 @@ class LinksPanel(Panel):
         self._busy = True
         self.table.lines.set_lines(rows)
         self._busy = False
-        self.headline.setText(links.headline(rows))
+        state = session.state if session is not None else AnswerState.ANSWERED
+        self.headline.setText(links.headline(rows) if rows else empty_text(state, links.headline(rows)))
         self._show_selection()
 
     def _take_first(self) -> None:

@@ -17,6 +17,7 @@ from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import result_tables
+from designer.gui.viewmodels.answer_state import AnswerState, empty_text
 
 
 class TablesPanel(Panel):
@@ -31,6 +32,7 @@ class TablesPanel(Panel):
         copy = Button("Copy", self.copy_data, tip="Copy the table, tab separated")
         self.table = Table((), theme, "Table of the workload", shrink=0.75)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self._nothing = empty
         self.empty = EmptyPage(empty)
         self.empty.wanted.connect(self._show_workload)
         head = in_row(self.chooser, 1, copy, margins=(8, 6, 8, 2))
@@ -45,6 +47,7 @@ class TablesPanel(Panel):
         """Follow the analysis."""
         self.connect_signal(session.analysis_changed, self.outdate)
         self.connect_signal(session.workload_changed, self.outdate)
+        self.connect_signal(session.state_changed, self.outdate)
 
     def refresh(self) -> None:
         """List the tables and show one."""
@@ -57,7 +60,9 @@ class TablesPanel(Panel):
         self.chooser.setCurrentIndex(max(0, self.chooser.findData(chosen)) if found else -1)
         self._stack.setCurrentIndex(1 if found else 0)
         if not found:
-            self.empty.offer(self._others())
+            state = self.session.state if self.session is not None else AnswerState.ANSWERED
+            self.empty.text.setText(empty_text(state, self._nothing))
+            self.empty.offer(self._others() if state is not AnswerState.COMPUTING else ())
         self._show()
 
     def _others(self) -> list[tuple[str, str]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from designer.analysis.results import Analysis
 from designer.design.document import Block
 from designer.design.naming import in_names
 from designer.errors import DesignerError
+from designer.finding_codes import CODES
 from designer.findings import Finding, Severity
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.gui.viewmodels.words import sentence_case
@@ -27,6 +28,9 @@ COLUMNS = (
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _ICON = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
 _TONE = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "muted"}
+
+#: of the document itself: looked for again in every state of the design, so what opening it found is out of date
+_OF_DOCUMENT: Final = frozenset(code for code in CODES if code.startswith("DOC-"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ def ruled(design: Design) -> Ruled:
         return Ruled()
     found = report.findings
     pages = {f.code: markdown(rules()[f.code]) for f in found if f.code in rules()}
-    return Ruled(found, pages, frozenset(named_in_analysis()), report.waived)
+    return Ruled(found, pages, frozenset(named_in_analysis()) | _OF_DOCUMENT, report.waived)
 
 
 def gather(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import part_kinds
@@ -21,6 +21,9 @@ from designer.design.peers import faster_twin, speed_text
 from designer.findings import Finding
 from designer.gui.viewmodels.places import Picked, picked_of
 
+if TYPE_CHECKING:
+    from designer.decisions.fitting import FittingSettings
+
 
 @dataclass(frozen=True, slots=True)
 class Fix:
@@ -30,8 +33,16 @@ class Fix:
     edit: Edit
 
 
-def fix_of(design: Design, finding: Finding, workload: str = "") -> Fix | None:
-    """The edit that mends a finding of a design, or of the shown workload; None where a person has to decide."""
+def fix_of(design: Design, finding: Finding, workload: str = "", fitting: Sequence[FittingSettings] = ()) -> Fix | None:
+    """The edit that mends a finding of a design, or of the shown workload; None where a person has to decide.
+
+    Parameters
+    ----------
+    fitting
+        Settings with which the shown workload fits, the best first.
+    """
+    if finding.code in ("TRAIN-MEMORY", "ANALYSIS") and fitting:
+        return Fix(fitting[0].title, fitting[0].edit)
     find = _FIXES.get(finding.code)
     if find is not None:
         return find(design, finding, workload)
@@ -46,16 +57,8 @@ def fix_of(design: Design, finding: Finding, workload: str = "") -> Fix | None:
 
 
 def is_mended(design: Design, finding: Finding) -> bool:
-    """True if a finding made when the design was opened holds no longer; only those are asked that can be mended."""
-    if finding.code == "LINK-DEGRADED":
-        return fix_of(design, finding) is None
-    found = _part(design, finding) if finding.code in ("DOC-VALUE", "DOC-TYPE") else None
-    if found is None:
-        return False
-    part = found[1]
-    if finding.code == "DOC-VALUE":
-        return fix_of(design, finding) is None
-    return not part.type or (part.type in design.part_types and design.part_types[part.type].kind == part.kind)
+    """True if a finding of an import no longer holds in the design; only findings that one edit corrects are tested."""
+    return finding.code == "LINK-DEGRADED" and fix_of(design, finding) is None
 
 
 def _picked(design: Design, finding: Finding, *whats: str) -> Picked | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from designer.analysis.results import Bottleneck, Flow, Rows, WorkloadResult
 from designer.catalog.parttype import link_kinds
@@ -14,10 +14,14 @@ from designer.design.document import Block
 from designer.design.naming import link_title
 from designer.errors import DesignerError
 from designer.findings import Severity
+from designer.gui.viewmodels.answer_state import AnswerState, state_of
 from designer.gui.viewmodels.words import sentence_case
 from designer.sources import Estimate
 from designer.units import format_si
 from designer.workload.metrics import is_same, tone_of
+
+if TYPE_CHECKING:
+    from designer.decisions.fitting import FittingSettings
 
 _TITLES: Final = {
     "rate": "Total rate",
@@ -152,6 +156,14 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """A change of the workload that makes it run: what changes, and the figures with it."""
+
+    title: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class FlowView:
     """All the panel shows."""
 
@@ -166,6 +178,13 @@ class FlowView:
     warning: str = ""
     #: what binds as well, in another way: of a served model prompts by one thing and answers by another
     also: tuple[Sentence, ...] = ()
+    state: AnswerState = AnswerState.ANSWERED
+    #: head and text of the banner in front of everything else; no banner without a head
+    banner: tuple[str, str] = ("", "")
+    #: what would make the workload run
+    fixes: tuple[Fix, ...] = ()
+    #: True while such settings are searched
+    searching: bool = False
 
 
 #: abbreviations in names of metrics, as the field writes them
@@ -235,25 +254,97 @@ def flow_view(
     failure: DesignerError | None = None,
     baseline: Mapping[str, float] | None = None,
     block: Block | None = None,
+    *,
+    state: AnswerState | None = None,
+    title: str = "",
+    doing: str = "",
+    fitting: Sequence[FittingSettings] | None = (),
 ) -> FlowView:
     """What the panel shows of a result: what the workload is for first, each number beside that of the baseline.
 
-    Parts and links are called as they are in `block`; without one by their paths.
+    Parameters
+    ----------
+    block
+        Parts and links are called as they are in it; without one by their paths.
+    state
+        State of the answer, where the caller knows it.
+    title
+        Title of the workload, while there is no result that has one.
+    doing
+        What the running analysis does.
+    fitting
+        Settings with which the workload fits; None while they are searched.
     """
-    if failure is not None:
-        return FlowView("The workload cannot be run", trouble=str(failure))
+    if state is None:
+        state = state_of(result is not None or failure is not None, False, False, result, failure)
+    if state is AnswerState.NONE:
+        return FlowView("No workload yet", trouble="Add a workload to see what limits this design.", state=state)
+    if state is AnswerState.COMPUTING:
+        return FlowView(title or "Computing", trouble=doing or "Computing…", state=state)
+    if state is AnswerState.REFUSED and failure is not None:
+        fixes = tuple(_fix(one) for one in fitting or ())
+        searching = fitting is None
+        banner = ("No answer", f"{sentence_case(str(failure))}.")
+        return FlowView(
+            title or "The workload cannot run", state=state, banner=banner, fixes=fixes, searching=searching
+        )
     if result is None:
-        return FlowView("No workload yet", trouble="Add a workload to see what binds.")
+        banner = ("Not computed", "No answer for this design yet.")
+        return FlowView(title, state=AnswerState.STALE, banner=banner)
     names = ordered(result)
     known = baseline or {}
     of_step = "step_time" in result.metrics
     numbers = tuple(number(n, result.metrics[n], of_step, known.get(n), result.kind) for n in names)
+    if state is AnswerState.UNFIT:
+        fixes = tuple(_fix(one) for one in fitting or ())
+        return FlowView(
+            result.title,
+            tuple(replace(one, change="", tone="") for one in numbers),
+            state=state,
+            banner=_unfit_banner(result),
+            fixes=fixes,
+            searching=fitting is None,
+        )
     listed = result.flows
     flows = Rows(one=lambda i: _choice(listed[i], block), count=min(len(listed), _LISTED))
     apart = [sentence(group, block) for group in _apart(result)]
     binding, after = apart[0] if apart else None, sentence(result.next, block)
     also = tuple(one for one in apart[1:] if one is not None)
-    return FlowView(headline(result), numbers, binding, after, flows, warning=_warning(result), also=also)
+    banner = ("", "")
+    if state is AnswerState.STALE:
+        banner = ("Out of date", "The design changed since this answer.")
+    return FlowView(
+        headline(result),
+        numbers,
+        binding,
+        after,
+        flows,
+        warning=_warning(result),
+        also=also,
+        state=state,
+        banner=banner,
+    )
+
+
+def _unfit_banner(result: WorkloadResult) -> tuple[str, str]:
+    finding, needed = result.unfit, result.metrics.get("memory_per_gpu")
+    text = f"{sentence_case(finding.text)}." if finding is not None else ""
+    if needed is None:
+        return "Does not fit in memory", text
+    has = needed.note.removeprefix("of ")
+    return f"Does not fit: {metric_text('memory_per_gpu', needed.value, needed.unit)} on GPUs of {has}", text
+
+
+def _fix(fitting: FittingSettings) -> Fix:
+    """A change that makes a workload run, with its memory and the figure the workload is about."""
+    metrics, words = fitting.result.metrics, list[str]()
+    if "memory_per_gpu" in metrics:
+        words.append(f"{metric_text('memory_per_gpu', metrics['memory_per_gpu'].value, 'B')} per GPU")
+    first = next((name for name in ordered(fitting.result) if name != "memory_per_gpu"), None)
+    if first is not None:
+        shown = number(first, metrics[first])
+        words.append(f"{shown.title} {shown.text}" + (f" ({shown.band})" if shown.band else ""))
+    return Fix(fitting.title, " · ".join(words))
 
 
 def ordered(result: WorkloadResult) -> list[str]:

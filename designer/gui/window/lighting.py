@@ -48,6 +48,9 @@ def _light_result(canvas: Canvas, document: Document) -> None:
     session = document.session
     loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
     result = session.result if loads is not None else None
+    if result is not None and result.unfit is not None:
+        # what cannot run loads nothing
+        loads = result = None
     bottleneck = result.binding if result is not None else ()
     binding = tuple(b.id for b in bottleneck if b.what == "channel")
     parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))

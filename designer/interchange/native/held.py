@@ -6,6 +6,7 @@ crash, and works between windows, scripts and containers that see the same disk.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import getpass
 import json
@@ -16,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from designer.atomic import lock
+from designer.atomic import is_named, lock, open_companion
 
 _UNSUPPORTED: Final = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 #: what a lock file may hold [B]
@@ -64,20 +65,19 @@ class Lock:
         if self._handle is not None:
             return True
         for turn in range(_TURNS):
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+            handle = open_companion(self.path, os.O_RDWR | os.O_CREAT)
             try:
-                if not _lock(handle, self.path):
+                if not _lock(handle):
                     os.close(handle)
                     if turn + 1 < _TURNS:
                         # it may be somebody who only looks whether it is held
                         time.sleep(_LOOK)
                         continue
                     return False
-                if _is_named(handle, self.path):
-                    mine = Owner(_user(), socket.gethostname(), os.getpid(), time.time())
-                    os.ftruncate(handle, 0)
-                    os.lseek(handle, 0, os.SEEK_SET)
-                    os.write(handle, json.dumps(mine._asdict()).encode("ascii"))
+                if is_named(handle, self.path):
+                    if os.fstat(handle).st_size and _read(handle) is None:
+                        raise OSError(errno.EEXIST, "a file of this name is there that is no lock", str(self.path))
+                    self._sign(handle)
                     self._handle = handle
                     return True
             except OSError:
@@ -87,14 +87,17 @@ class Lock:
             os.close(handle)
         return False
 
-    def wait(self, seconds: float) -> bool:
-        """Take the lock as soon as it is free; False if it is still held after so many seconds."""
-        until = time.monotonic() + seconds
-        while not self.take():
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.005)
-        return True
+    def _sign(self, handle: int) -> None:
+        """Write whose it is; on a full disk the file goes again."""
+        mine = Owner(_user(), socket.gethostname(), os.getpid(), time.time())
+        try:
+            os.ftruncate(handle, 0)
+            os.lseek(handle, 0, os.SEEK_SET)
+            os.write(handle, json.dumps(mine._asdict()).encode("ascii"))
+        except OSError:
+            with contextlib.suppress(OSError):
+                self.path.unlink()
+            raise
 
     def release(self) -> None:
         """Give it back."""
@@ -102,30 +105,33 @@ class Lock:
             return
         handle, self._handle = self._handle, None
         # while it is still ours: nobody's file but our own is taken away
-        if sys.platform != "win32":
-            self.path.unlink(missing_ok=True)
+        named = is_named(handle, self.path)
+        if sys.platform == "win32":
             os.close(handle)
-        else:
-            os.close(handle)
-            try:
+        try:
+            if named:
                 self.path.unlink(missing_ok=True)
-            except OSError:
-                return
+        except OSError:
+            # elsewhere it is open, or the folder is read-only now
+            return
+        finally:
+            if sys.platform != "win32":
+                os.close(handle)
 
     def owner(self) -> Owner | None:
         """Who else holds it now; None if nobody does, or it is ours."""
-        if self._handle is not None or not self.path.exists():
+        if self._handle is not None:
             return None
         try:
-            handle = os.open(self.path, os.O_RDWR)
+            handle = open_companion(self.path)
         except OSError:
             return None
         try:
-            return (
-                None
-                if _lock(handle, self.path, only_look=True)
-                else (_read(self.path) or Owner("somebody", "an unknown host", 0, 0))
-            )
+            if os.fstat(handle).st_size and _read(handle) is None:
+                return None
+            if _lock(handle, only_look=True):
+                return None
+            return _read(handle) or Owner("somebody", "an unknown host", 0, 0)
         finally:
             os.close(handle)
 
@@ -134,12 +140,6 @@ def file_lock(file: str | Path) -> Lock:
     """The lock of those who have a design file open: beside it, hidden."""
     path = Path(os.path.realpath(file))
     return Lock(path.with_name(f".{path.name[:200]}.lock"))
-
-
-def writing_lock(file: str | Path) -> Lock:
-    """The lock of whoever writes a file just now; held for a moment only."""
-    path = Path(os.path.realpath(file))
-    return Lock(path.with_name(f".{path.name[:200]}.saving"))
 
 
 def is_running(process: int) -> bool:
@@ -163,32 +163,25 @@ def is_running(process: int) -> bool:
     return True
 
 
-def _lock(handle: int, path: Path, only_look: bool = False) -> bool:
+def _lock(handle: int, only_look: bool = False) -> bool:
     """Lock a file that is open; False if somebody else has it locked. Those who only look do not disturb each other."""
     try:
         lock(handle, shared=only_look)
     except OSError as error:
         if error.errno in _UNSUPPORTED:
             # a disk without locks: what the file says decides, as far as we can look
-            before = _read(path)
+            before = _read(handle)
             ours = before is not None and before.process == os.getpid()
             return before is None or ours or (before.host == socket.gethostname() and not is_running(before.process))
         return False
     return True
 
 
-def _is_named(handle: int, path: Path) -> bool:
+def _read(handle: int) -> Owner | None:
+    """What an open lock says; None if it is empty or no lock."""
     try:
-        here, named = os.fstat(handle), os.stat(path)
-    except OSError:
-        return False
-    return (here.st_dev, here.st_ino) == (named.st_dev, named.st_ino)
-
-
-def _read(path: Path) -> Owner | None:
-    try:
-        with path.open("rb") as file:
-            content: Any = json.loads(file.read(_LARGEST))
+        os.lseek(handle, 0, os.SEEK_SET)
+        content: Any = json.loads(os.read(handle, _LARGEST))
         user, host = str(content["user"])[:80], str(content["host"])[:80]
         return Owner(user, host, int(content["process"]), float(content["since"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):

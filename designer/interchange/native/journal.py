@@ -12,6 +12,7 @@ while its program lives.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from designer.atomic import write
+from designer.atomic import open_companion, write
 from designer.design.address import BLOCK_COLLECTIONS, DESIGN_COLLECTIONS, Address, block_at, collection
 from designer.design.diff import Diff, diff
 from designer.design.document import Design
@@ -185,8 +186,10 @@ class Journal:
             raise OSError(0, "another program writes a journal of this name")
         self._let_go()
         data = _line(head)
+        if self.path.is_symlink():
+            raise OSError(errno.ELOOP, "a symbolic link has its name")
         write(self.path, data, private=True)
-        self._handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        self._handle = open_companion(self.path, os.O_WRONLY | os.O_APPEND)
         self._start, self._size = len(data), 0
         self._sync_soon()
 

@@ -105,7 +105,12 @@ class Claim:
         self._lock = Lock(path.with_suffix(".lock"))
 
     def __enter__(self) -> Recovered:
-        if not self._path.exists() or not is_left_behind(self._path) or not self._lock.take():
+        try:
+            ours = self._path.exists() and is_left_behind(self._path) and self._lock.take()
+        except OSError as error:
+            remedy = "check the rights of its folder, and what is there"
+            raise FormatError(f"it cannot be locked: {error.strerror}", file=str(self._path), remedy=remedy) from None
+        if not ours:
             raise FormatError("another window has brought this back already", file=str(self._path))
         try:
             return recover(self._path)

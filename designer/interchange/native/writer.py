@@ -11,9 +11,10 @@ from designer.atomic import write
 from designer.design.document import Design
 from designer.errors import WriteError
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
-from designer.interchange.native.held import Owner, file_lock, writing_lock
+from designer.interchange.native.held import Owner, file_lock
 from designer.interchange.native.known import last_known, remember
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
+from designer.shared_files import exclusive
 
 #: so long somebody else may take to write a file that is to be written [s]
 _PATIENCE: Final = 10.0
@@ -84,23 +85,15 @@ def replace(path: Path, data: bytes, known: str | None, overwrite: bool = False,
     Conflict, FormatError
         As `save`.
     """
-    writing = writing_lock(path)
-    try:
-        alone = writing.wait(_PATIENCE)
-    except OSError:
-        # where no lock can stand no file can either, or it is a device: writing tells
-        alone = True
-    if not alone:
-        raise WriteError("another program is writing it just now", file=shown(path), remedy="try again")
-    try:
+    with exclusive(path, _PATIENCE) as alone:
+        if not alone:
+            raise WriteError("another program is writing it just now", file=shown(path), remedy="try again")
         digest = digest_of(data)
         if not overwrite and os.path.isfile(path):
             demand_unchanged(path, known, digest, ours)
         notes = write(path, data)
         remember(path, digest)
         return Written(digest, notes)
-    finally:
-        writing.release()
 
 
 def demand_unchanged(path: Path, known: str | None, new: str | None = None, ours: bool = False) -> None:

@@ -48,7 +48,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         Head("Valid until"),
         Head("Lead time"),
     )
-    missing = list(dict.fromkeys(line.item.model for line in lines if line.price is None))
+    missing = list(dict.fromkeys(line.item.model for line in lines if line.missing))
     blocks = []
     if rows:
         blocks.append(Table("Priced", heads, tuple(rows)))
@@ -58,13 +58,16 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     whole = " and ".join(f"{value:,.0f}\u00a0{currency}" for currency, value in sums.items()) or "Nothing"
     expired = [line for line in lines if line.expired]
     follows = []
+    within = list(dict.fromkeys(line.item.model for line in lines if line.within))
+    if within:
+        follows.append(rich(f"The price of the unit pays for what is inside: {listed(within, 6)}."))
     if missing:
         follows.append(rich(f"Ask for prices of {listed(missing, 4)}: they are in no sum."))
     if expired:
         follows.append(
             rich(f"{sentence(in_words(len(expired), 'price is', 'prices are'))} no longer valid: ask again.")
         )
-    if not follows:
+    if not missing and not expired:
         follows.append(rich("Every line of the bill has a valid price."))
     title = f"{whole} for what the price list holds"
     title += (

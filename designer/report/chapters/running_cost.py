@@ -6,9 +6,12 @@ from typing import Final
 
 from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
-from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, Text, rich
-from designer.report.running_cost import Hourly, asked, hourly, units
+from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, rich
+from designer.report.inventory import inventory
+from designer.report.running_cost import Hourly, asked, hourly, rent, units
 from designer.report.subject import Context, Subject
+from designer.report.tables.cost import priced
+from designer.report.tables.power import draws, total
 from designer.report.wording import DASH, listed
 
 _R: Final = Align.RIGHT
@@ -40,24 +43,17 @@ def build(context: Context, subject: Subject) -> Chapter | None:
             lead = (
                 lead or f"{unit.name[:1].upper()}{unit.name[1:]} of {name} costs {_money(cost.value)}\u00a0{cost.unit}"
             )
-    if not rows:
+    follows = [rich(words) for words in _left_out(context, subject, assumed)]
+    if not rows and (not subject.results or rent(subject.design, settings.chosen.cost)):
         return None
+    if not rows:
+        lead = "No cost follows from what was given"
     heads = (Head("What"), Head("Cost", _R), Head("80 % band", _R), Head("Currency"))
-    blocks: list[Block] = [Table("What one costs", heads, tuple(rows))]
+    blocks: list[Block] = [Table("What one costs", heads, tuple(rows))] if rows else []
     heads = (Head("While this runs"), *(Head(name.capitalize(), _R) for name in _KNOWN), Head("An hour", _R), Head(""))
-    blocks.append(Table("An hour", heads, tuple(hours)))
+    if hours:
+        blocks.append(Table("An hour", heads, tuple(hours)))
     blocks.append(_inputs(context))
-    follows: list[Text] = []
-    if assumed:
-        follows.append(rich(f"Assumed, as it was not given: {listed(list(dict.fromkeys(assumed)))}."))
-    chosen = settings.chosen
-    if chosen.cost.rent is None and (settings.prices is None or chosen.cost.years is None):
-        follows.append(
-            rich("Only energy is in it: for the hardware give a rent, or a price list and the years of use.")
-        )
-    if chosen.energy.price is None and not (chosen.cost.rent is not None and chosen.cost.energy_in_rent):
-        follows.append(rich("No tariff was given: energy is in none of these sums."))
-    follows.append(rich("People, building, network outside and licences are in none of these sums."))
     return Chapter(
         context.key("running-cost", subject),
         "Running cost",
@@ -72,6 +68,35 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     )
 
 
+def _left_out(context: Context, subject: Subject, assumed: list[str]) -> list[str]:
+    """What was assumed, and what is in no sum, in sentences."""
+    settings, design = context.settings, subject.design
+    chosen, found = settings.chosen, list[str]()
+    if assumed:
+        found.append(f"Assumed, as it was not given: {listed(list(dict.fromkeys(assumed)))}.")
+    rented = rent(design, chosen.cost)
+    if chosen.cost.rent is not None and not inventory(design).accelerators:
+        found.append("The design has no accelerators to rent: give server_rent, the rent of one server for an hour.")
+    if not rented and (settings.prices is None or chosen.cost.years is None):
+        found.append("Only energy is in it: for the hardware give a rent, or a price list and the years of use.")
+    elif not rented and settings.prices is not None:
+        lines = priced(design, settings.prices, context.date)
+        missing = list(dict.fromkeys(line.item.model for line in lines if line.missing))
+        if missing:
+            found.append(f"The price list holds no price of {listed(missing, 6)}: they are in no sum.")
+        within = list(dict.fromkeys(line.item.model for line in lines if line.within))
+        if within:
+            found.append(f"The price of the unit pays for {listed(within, 6)}.")
+    if chosen.energy.price is None and not (rented and chosen.cost.energy_in_rent):
+        found.append("No tariff was given: energy is in none of these sums.")
+    elif chosen.energy.price is not None and (not rented or not chosen.cost.energy_in_rent):
+        loads = [total(draws(design, result))[1] for result in subject.results]
+        if any(load is None for load in loads):
+            found.append("Nothing tells what some workloads draw: their energy is in no sum.")
+    found.append("People, building, network outside and licences are in none of these sums.")
+    return found
+
+
 def _hour(name: str, cost: Hourly) -> Row:
     pieces = (text(_money(cost.pieces[k])) if k in cost.pieces else muted("–") for k in _KNOWN)
     return Row((strong(name), *pieces, text(_money(cost.value), "strong"), text(cost.currency)))
@@ -83,6 +108,7 @@ def _inputs(context: Context) -> Table:
     cost, tariff = chosen.cost, chosen.energy
     given = (
         ("Rent of an accelerator, an hour", cost.rent, cost.currency),
+        ("Rent of a server, an hour", cost.server_rent, cost.currency),
         ("Years of use", cost.years, ""),
         ("Share of the time in use", cost.busy, ""),
         ("One kWh", tariff.price, tariff.currency),

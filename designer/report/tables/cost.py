@@ -16,6 +16,8 @@ from designer.report.tables.table_sheet import Column, TableSheet, Value
 #: heads of a price list; those behind ``part`` and ``price`` may be missing
 HEADS = ("part", "currency", "price", "date", "valid_until", "lead_time")
 _MOST = 100_000
+#: in the id of a type that is no product
+_ANY = "/generic/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,23 @@ def read_prices(text: str, file: str = "") -> Mapping[str, Price]:
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A line of the bill with its price; None where the list has none."""
+    """A line of the bill with its price; None where the list has none.
+
+    Parameters
+    ----------
+    within
+        True if the price of the unit above it pays for it.
+    """
 
     item: BillLine
     price: Price | None
     expired: bool = False
+    within: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """True if nothing in the list pays for it."""
+        return self.price is None and not self.within
 
     @property
     def sum(self) -> float:
@@ -89,14 +103,21 @@ class Priced:
 
 
 def priced(design: Design, prices: Mapping[str, Price], today: datetime.date | None = None) -> list[Priced]:
-    """The bill with prices. What comes inside a unit that has a price is not priced again."""
+    """The bill with prices.
+
+    Notes
+    -----
+    The price of a product, such as a DGX H100, pays for what is inside. That of a server of no product pays for what
+    is inside and has no price of its own in the list.
+    """
     found: list[Priced] = []
-    covered = False
+    covered = product = False
     for item in items_of(design):
         price = prices.get(item.part.lower()) or prices.get(item.model.lower()) if item.part or item.model else None
         if not item.inside:
-            covered = price is not None
-        elif covered:
+            covered, product = price is not None, bool(item.part) and _ANY not in item.part
+        elif covered and (product or price is None):
+            found.append(Priced(item, None, within=True))
             continue
         found.append(Priced(item, price, _expired(price, today)))
     return found
@@ -125,7 +146,15 @@ def sheet(design: Design, prices: Mapping[str, Price], today: datetime.date | No
     rows: list[tuple[Value, ...]] = []
     for line in priced(design, prices, today):
         p = line.price
-        note = "no price in the list" if p is None else "no longer valid" if line.expired else ""
+        note = (
+            "in the price of the unit"
+            if line.within
+            else "no price in the list"
+            if p is None
+            else "no longer valid"
+            if line.expired
+            else ""
+        )
         rows.append(
             (
                 line.item.item,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.results import Analysis, WorkloadResult
@@ -98,6 +98,13 @@ def _draw(stock: Inventory, unit: UnitClass, result: WorkloadResult | None) -> D
     if known and sum(k.content.count for k in known) == unit.accelerators():
         load = _under(known, busy, told, rated)
         how = "power of the workload" if told else "from arithmetic in use" if busy else "at work, use not known"
+    elif not stock.accelerators and told is not None and unit.inside("cpu"):
+        # processors do the work: what is around them, and no source tells, is in the upper end alone
+        count = unit.inside("cpu")
+        load = Estimate(told.value * count, told.low * count, told.high * count, "W", told.sources)
+        if rated.value is not None:
+            load = replace(load, high=max(load.high, rated.value))
+        how = "power of the workload, processors alone"
     elif not unit.accelerators() and rated.value is not None and not rated.summed:
         typical = stock.number(unit.part, "power_typical")
         if typical is not None and typical <= rated.value:

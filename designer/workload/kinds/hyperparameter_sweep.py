@@ -1,18 +1,7 @@
 """Hyperparameter sweep: many small trainings side by side on the drawn accelerators."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from designer.workload.job_settings import INPUT, LAYOUT, MODEL, RUN, input_path, job, run
-from designer.workload.jobs import HyperparameterSweep, Training
+from designer.workload.job_settings import INPUT, LAYOUT, MODEL, RUN
 from designer.workload.kind import Setting, WorkloadKind
-
-
-def lower(settings: Mapping[str, Any]) -> HyperparameterSweep:
-    """One sweep operation."""
-    training = Training("trial", job(settings), input_path(settings), run(settings))
-    return HyperparameterSweep("sweep", training, settings["trials"], settings["accelerators_per_trial"])
-
 
 WORKLOAD = WorkloadKind(
     name="hyperparameter_sweep",
@@ -38,7 +27,7 @@ WORKLOAD = WorkloadKind(
         "time_to_train",
         "retraining_share",
     ),
-    lower=lower,
+    search="hyperparameter_sweep",
     help="Wall time of many trainings that share storage, hosts and links.",
     settings=(
         *MODEL,

@@ -1,18 +1,7 @@
 """Layout search: the fastest ways to spread a transformer over the drawn accelerators."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from designer.workload.job_settings import MODEL, job
-from designer.workload.jobs import LayoutSearch
+from designer.workload.job_settings import MODEL
 from designer.workload.kind import Setting, WorkloadKind
-
-
-def lower(settings: Mapping[str, Any]) -> LayoutSearch:
-    """One search operation."""
-    limits = (settings["most_tensor"], settings["most_pipeline"], settings["most_context"])
-    return LayoutSearch("layout-search", job(settings), settings["keep"], *limits)
-
 
 WORKLOAD = WorkloadKind(
     name="layout_search",
@@ -27,7 +16,7 @@ WORKLOAD = WorkloadKind(
         "candidates",
         "fitting",
     ),
-    lower=lower,
+    search="layout_search",
     help="Every way to split a transformer that divides evenly and fits, the fastest first.",
     settings=(
         *MODEL,

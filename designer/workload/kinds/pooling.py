@@ -1,18 +1,6 @@
 """Pooling: accelerators owned by teams against the same ones shared by all."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from designer.workload.kind import Setting, WorkloadKind
-from designer.workload.operations import Pooling
-
-
-def lower(settings: Mapping[str, Any]) -> Pooling:
-    """One comparison."""
-    return Pooling(
-        settings["group"], settings["owners"], settings["jobs_per_second"], settings["job_time"], settings["variation"]
-    )
-
 
 WORKLOAD = WorkloadKind(
     name="pooling",
@@ -25,7 +13,7 @@ WORKLOAD = WorkloadKind(
         "smallest_pool",
         "accelerators_saved",
     ),
-    lower=lower,
+    search="pooling",
     help="Utilisation and waiting of accelerators each team owns, against all teams sharing them.",
     settings=(
         Setting("group", "Accelerators", "selector", "gpus", help="the accelerators to share"),

@@ -1,24 +1,6 @@
 """Storage sizing: the most accelerators that storage keeps busy, as MLPerf Storage counts them."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from designer.workload.jobs import StorageSizing
 from designer.workload.kind import Setting, WorkloadKind
-
-
-def lower(settings: Mapping[str, Any]) -> StorageSizing:
-    """One sizing operation."""
-    return StorageSizing(
-        "storage-sizing",
-        settings["benchmark"],
-        settings["emulated"],
-        settings["source"],
-        settings["hosts"],
-        settings["client"],
-        settings["threshold"],
-    )
-
 
 WORKLOAD = WorkloadKind(
     name="storage_sizing",
@@ -31,7 +13,7 @@ WORKLOAD = WorkloadKind(
         "rate",
         "data_rate_per_gpu",
     ),
-    lower=lower,
+    search="storage_sizing",
     help="The largest number of accelerators whose utilisation stays above a threshold.",
     settings=(
         Setting("benchmark", "Benchmark", "choice", "unet3d", choices=("unet3d", "resnet50", "cosmoflow")),

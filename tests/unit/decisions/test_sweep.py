@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from designer import open_design
 from designer.decisions import answers
 from designer.decisions.answers import Binding, Row, make_task
 from designer.decisions.frontier import frontier, turns
@@ -172,6 +178,115 @@ def test_names_like_formulas_are_harmless_and_come_back(tmp_path: Path) -> None:
     out.write_text(to_csv(asked, [row]), "utf-8")
     assert "'=cmd()" in out.read_text("utf-8")
     assert RowFile(out, asked).done == (Row(0, row.settings, row.metrics, row.binding, "@bad line"),)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_sweeps_that_write_one_file_at_the_same_time_keep_all_rows(tmp_path: Path, suffix: str) -> None:
+    """Two sweeps of one question, 30 rows each, write in turns: 60 rows stand in the file, whoever ends first."""
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    out = tmp_path / f"rows{suffix}"
+    asked = task(FIRST)
+    first = grid([make_variable(FIRST, "1 GB/s..30 GB/s+1 GB/s")])
+    second = grid([make_variable(FIRST, "31 GB/s..60 GB/s+1 GB/s")])
+    begun = threading.Barrier(2)
+
+    def run(runs: Sequence[Run]) -> None:
+        waited = iter([begun.wait])
+        sweep(asked, runs, out, jobs=1, progress=lambda *_: next(waited, float)() and None)
+
+    threads = [threading.Thread(target=run, args=(runs,)) for runs in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+    kept = {row.settings: rates([row]) for row in RowFile(out, asked).done}
+    assert kept == {row.settings: rates([row]) for row in (*sweep(asked, first), *sweep(asked, second))}
+    assert len(kept) == 60
+
+
+@pytest.mark.parametrize("change", [("rate", "999"), ("rate", "nan"), ("rate low", "9e99"), ("bottleneck", "x")])
+def test_a_row_that_was_changed_by_hand_is_not_believed(tmp_path: Path, change: tuple[str, str]) -> None:
+    out = tmp_path / "rows.csv"
+    asked, runs = task(FIRST), grid([make_variable(FIRST, "1 GB/s,2 GB/s")])
+    sweep(asked, runs, out, jobs=1)
+    lines = list(csv.reader(io.StringIO(out.read_text("utf-8"))))
+    column = next(k for k, name in enumerate(lines[0]) if name.startswith(change[0]))
+    lines[2][column] = change[1]
+    with out.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(lines)
+    before = out.read_bytes()
+    with pytest.raises(FormatError, match="run 1: it was changed by hand"):
+        sweep(asked, runs, out, jobs=1)
+    assert out.read_bytes() == before
+
+
+def test_rows_are_of_a_model_file_as_it_was(tmp_path: Path) -> None:
+    """The question holds what model files say, whether the design or a varied value names them."""
+    config = {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "intermediate_size": 11008,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 32,
+        "vocab_size": 32000,
+    }
+    model = tmp_path / "config.json"
+
+    def tokens(path: str, layers: int, out: str = "rows.csv") -> float:
+        model.write_text(json.dumps({**config, "num_hidden_layers": layers}), "utf-8")
+        design = overridden(open_design("hgx-h100-8"), [f"workloads.llama-2-7b-fsdp.model={model}"])
+        name = f"workloads.llama-2-7b-fsdp.{path}"
+        asked = make_task(design, "llama-2-7b-fsdp", (name,), ("step_time",), overridden)
+        value = str(model) if path == "model" else "2"
+        return sweep(asked, grid([make_variable(name, value)]), tmp_path / out, jobs=1)[0].metrics["step_time"].value
+
+    for path in ("micro_batch", "model"):
+        before = tokens(path, 32, f"{path}.csv")
+        with pytest.raises(FormatError, match="model file"):
+            tokens(path, 16, f"{path}.csv")
+        assert tokens(path, 16, f"{path}-16.csv") < 0.7 * before
+        assert tokens(path, 32, f"{path}.csv") == before
+
+
+def test_a_model_file_that_changes_while_the_sweep_runs_ends_it(tmp_path: Path) -> None:
+    model = tmp_path / "note"
+    model.write_text("one", "utf-8")
+    design = line()
+    spec = next(iter(design.workloads.values()))
+    titled = spec.model_copy(update={"settings": {**spec.settings, "source": str(model)}})
+    asked = replace(task(FIRST), design=design.model_copy(update={"workloads": {spec.id: titled}}))
+    file = RowFile(tmp_path / "rows.csv", asked)
+    file.add(Row(0, ("1 GB/s",)))
+    model.write_text("another", "utf-8")
+    with pytest.raises(AnalysisError, match="changed while the sweep ran"):
+        file.add(Row(1, ("2 GB/s",)))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes as POSIX systems have them")
+def test_a_pipe_without_a_reader_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("designer.atomic._READER_WAIT", 0.05)
+    pipe = tmp_path / "rows.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(FormatError, match="nobody reads"):
+        sweep(task(FIRST), grid([make_variable(FIRST, "1 GB/s,2 GB/s")]), pipe, jobs=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links as POSIX systems have them")
+def test_a_link_by_the_name_of_growing_rows_is_not_followed(tmp_path: Path) -> None:
+    """`rows.parquet.part.csv -> ~/.bashrc`: neither made nor changed."""
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    victim = tmp_path / "victim"
+    (tmp_path / "rows.parquet.part.csv").symlink_to(victim)
+    with pytest.raises(FormatError, match="cannot be used"):
+        sweep(task(FIRST), grid([make_variable(FIRST, "1 GB/s")]), tmp_path / "rows.parquet", jobs=1)
+    assert not victim.exists()
+    victim.touch()
+    with pytest.raises(FormatError, match="cannot be used"):
+        sweep(task(FIRST), grid([make_variable(FIRST, "1 GB/s")]), tmp_path / "rows.parquet", jobs=1)
+    assert victim.read_bytes() == b""
 
 
 def test_the_frontier_is_what_no_other_run_beats() -> None:

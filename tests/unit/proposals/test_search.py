@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from designer.analysis.study import analyze
-from designer.analysis.training.least_time import least_work, peak_rate
-from designer.decisions.pareto import Found, Settings
+from designer.decisions.pareto import Found, Settings, Worth
 from designer.design.document import Design, Part, with_changes
 from designer.errors import Cancelled, FormatError
 from designer.fields import Quantity
@@ -18,6 +18,8 @@ from designer.findings import Severity
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import save
 from designer.interchange.templates import open_design
+from designer.proposals.bounds import least_work, peak_rate
+from designer.proposals.kept import Kept
 from designer.proposals.question import Question, families
 from designer.proposals.reading import read_wanted
 from designer.proposals.search import propose
@@ -320,3 +322,47 @@ def test_no_proposal_breaks_a_rule() -> None:
         assert found.best
         for proposal in found.best:
             assert [f for f in check(proposal.design).findings if f.severity is Severity.ERROR] == []
+
+
+def test_a_kept_search_is_of_the_model_as_it_was(tmp_path: Path) -> None:
+    """The file of a search holds what the model file said: other layers are another search."""
+    model, kept = tmp_path / "config.json", tmp_path / "kept"
+    config = {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_attention_heads": 32}
+    small = ["server=dgx-h100", "nodes=1", "storage=drives"]
+
+    def best(layers: int, file: Path) -> float:
+        model.write_text(json.dumps({**config, "vocab_size": 32000, "num_hidden_layers": layers}), "utf-8")
+        wanted = read_wanted("train", [f"model={model}", "dataset=c4-en", "global_batch=256"], choose=small)
+        return propose(wanted, keep=file).best[0].worth.values["time_to_train"].value
+
+    before = best(32, kept)
+    with pytest.raises(FormatError, match="models that changed"):
+        best(16, kept)
+    assert best(16, tmp_path / "other") < 0.7 * before
+    assert best(32, kept) == before
+
+
+def test_a_kept_line_that_was_changed_by_hand_is_not_believed(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    wanted = read_wanted("train", TRAIN, choose=["server=dgx-h100", "nodes=4", "storage=drives"])
+    best = propose(wanted, keep=kept).best
+    head, *lines = kept.read_text("utf-8").splitlines()
+    number, line = next((k, line) for k, line in enumerate(map(json.loads, lines)) if line["values"])
+    line["values"]["time_to_train"][0] = 0.001
+    kept.write_text("\n".join([head, *lines[:number], json.dumps(line), *lines[number + 1 :], ""]), "utf-8")
+    with pytest.raises(FormatError, match=rf"line {number + 2}: .*changed by hand"):
+        propose(wanted, keep=kept)
+    # what a kill cut off is worked out again
+    kept.write_text("\n".join([head, *lines])[:-20], "utf-8")
+    assert [p.settings for p in propose(wanted, keep=kept).best] == [p.settings for p in best]
+    assert kept.read_text("utf-8").splitlines() == [head, *lines]
+
+
+def test_two_searches_in_one_file_keep_the_lines_of_both(tmp_path: Path) -> None:
+    wanted = read_wanted("train", TRAIN, choose=["server=dgx-h100", "nodes=1,2", "storage=drives"])
+    question = Question(wanted)
+    first, second = Kept(tmp_path / "kept", question), Kept(tmp_path / "kept", question)
+    for k in range(10):
+        first.add(("a", str(k)), Worth(refused="one"))
+        second.add(("b", str(k)), Worth(refused="other"))
+    assert len(Kept(tmp_path / "kept", question).known) == 20

@@ -13,7 +13,7 @@ from designer.report.assembly import compose_report
 from designer.report.document import plain
 from designer.report.running_cost import Hourly, energy, hourly, owned, units
 from designer.report.settings import Chosen, Cost, Energy, Settings, load_settings
-from designer.report.tables.cost import read_prices
+from designer.report.tables.cost import priced, read_prices, totals
 from designer.report.tables.power import draws, total
 
 HOUR = Hourly("EUR", 20.0, 20.0, 20.0, {"rent": 20.0}, ())
@@ -45,6 +45,58 @@ def test_a_rented_server_by_hand() -> None:
     assert both.value == pytest.approx(20 + load.value / 1000 * 0.25)
     assert both.low < both.value < both.high
     assert both.assumed == ("PUE 1",)
+
+
+CPU_PRICES = """part,currency,price
+server/generic/server,USD,4000
+cpu/intel/xeon-gnr-sp,USD,10000
+memory/generic/ddr5-6400-8ch,USD,3000
+nic/generic/ethernet-100g,USD,700
+drive/generic/nvme-gen5,USD,500
+"""
+
+
+def test_a_server_without_accelerators_by_hand() -> None:
+    """4,000 + 2 x 10,000 + 2 x 3,000 + 700 + 500 = 31,200 over 26,298 hours: 1.186; 433 W at 0.10 a kWh: 0.043.
+
+    50 tokens a second are 179,800 an hour: 6.84 for a million of them.
+    """
+    design = designer.open_design("serving-cpu-2s")
+    result = analyze(design, curves=False).workloads[0]
+    chosen = Chosen(cost=Cost(years=3), energy=Energy(price=0.10))
+    (found,) = hourly(design, Settings(chosen=chosen, prices=read_prices(CPU_PRICES)), result)
+    assert found.pieces["hardware"] == pytest.approx(31_200 / 26_298)
+    assert found.pieces["energy"] == pytest.approx(result.metrics["power"].value / 1000 * 0.10)
+    assert result.metrics["power"].value == pytest.approx(433, rel=0.05)
+    cost = next(unit.cost for unit in units(result, found) if unit.name == "a million tokens")
+    assert cost.value == pytest.approx(6.84, rel=0.01)
+    assert cost.low < cost.value < cost.high
+
+
+def test_a_rent_of_accelerators_is_no_price_of_a_server_without_any() -> None:
+    """Nothing at 2.50 each is not free: it is said, and the rent of the server counts where it is given."""
+    design = designer.open_design("serving-cpu-2s")
+    result = analyze(design, curves=False).workloads[0]
+    assert hourly(design, Settings(chosen=Chosen(cost=Cost(rent=2.5))), result) == ()
+    chapter = compose_report([design], Settings(chosen=Chosen(chapters=("running-cost",), cost=Cost(rent=2.5))))
+    assert "No cost follows" in plain(chapter.chapters[-1].title)
+    (found,) = hourly(design, Settings(chosen=Chosen(cost=Cost(server_rent=1.8))), result)
+    assert found.value == 1.8
+    # 1.80 over 179,800 tokens
+    assert units(result, found)[0].cost.value == pytest.approx(10.0, rel=0.01)
+
+
+def test_what_the_price_of_a_unit_pays_for_is_never_left_out_in_silence() -> None:
+    """A server of no product and its drive are added up; its processors without a price are within its price."""
+    design = designer.open_design("serving-cpu-2s")
+    prices = read_prices("part,currency,price\nserver/generic/server,USD,4000\ndrive/generic/nvme-gen5,USD,500\n")
+    lines = priced(design, prices)
+    assert totals(lines) == {"USD": 4500.0}
+    assert sum(line.within for line in lines) == 3
+    assert not any(line.missing for line in lines)
+    # a product comes with what is inside
+    whole = read_prices("part,currency,price\nserver/nvidia/hgx-h100-8,USD,262980\ngpu/nvidia/h100-sxm5,USD,30000\n")
+    assert totals(priced(designer.open_design("hgx-h100-8"), whole)) == {"USD": 262980.0}
 
 
 def test_currencies_are_never_mixed() -> None:

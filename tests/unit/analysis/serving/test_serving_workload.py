@@ -13,6 +13,7 @@ import pytest
 import designer
 from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
+from designer.analysis.serving.limits import largest_load
 from designer.analysis.serving.placement import _servers_first, place_deployment
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError
@@ -79,6 +80,33 @@ def test_more_than_can_be_answered_is_said_with_the_rate_and_no_percentile() -> 
     text = next(f.text for f in found.findings if f.code == "SERVE-SATURATED")
     assert "at most" in text
     assert value(found, "requests_per_second") < 100
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
+def test_long_answers_are_counted_while_engines_are_full(rate: float) -> None:
+    """Answers of 4,000 tokens take 60 to 130 s: of 600 requests at 2/s all would be sent before engines are full.
+
+    What arrives is answered: 4,000 tokens for each request, whatever is drawn; requests at once by Little's law.
+    """
+    asked = {"prompt": 500, "output": 4000, "spread": 0, "count": 600, "rate": f"{rate} 1/s"}
+    found = served(**asked)
+    assert value(found, "requests_per_second") == pytest.approx(rate, rel=0.02)
+    assert value(found, "tokens_per_second") == pytest.approx(4000 * rate, rel=0.02)
+    # two replicas; those that decode, not those whose prompt is read
+    together = rate / 2 * 3999 * value(found, "tpot")
+    assert value(found, "requests_running") == pytest.approx(together, rel=0.06)
+
+
+def test_one_capacity_ends_both_the_load_and_what_is_drawn() -> None:
+    """What is answered, what is refused and what `designer size --largest` finds meet at one rate."""
+    design = designer.open_design("hgx-h100-8")
+    most = value(served(rate="2 1/s"), "most_requests_per_second")
+    assert "SERVE-SATURATED" not in codes(served(rate=f"{0.998 * most} 1/s"))
+    assert "SERVE-SATURATED" in codes(served(rate=f"{1.002 * most} 1/s"))
+    asked = lower("serving", {**BASE, "rate": "2 1/s"}, "s")
+    assert isinstance(asked, Serving)
+    placement = place_deployment(build_network(design), asked.deployment, "s")
+    assert largest_load(placement, asked) == pytest.approx(most, rel=1e-6)
 
 
 def test_an_unknown_release_is_wider() -> None:

@@ -7,10 +7,10 @@ from functools import cache
 import pytest
 
 from designer.analysis.network import build_network
-from designer.analysis.vms.capacity import how_many_more, spare_for_failures
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.vgpu import load_boards
 from designer.catalog.vgpu_types import VgpuType
+from designer.decisions.vm_capacity import how_many_more, spare_for_failures
 from designer.design.document import (
     Design,
     Link,

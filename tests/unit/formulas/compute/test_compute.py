@@ -147,21 +147,37 @@ def test_selective_recomputation_runs_half_of_a_fused_layer_again() -> None:
     assert chosen.forward == kept.forward
 
 
-@pytest.mark.parametrize(("watts", "clock"), [(700, 1.0), (900, 1.0), (500, 0.852), (350, 0.693), (100, 0.1)])
+@pytest.mark.parametrize(("watts", "clock"), [(700, 1.0), (900, 1.0), (500, 0.852), (350, 0.693), (100, 0.2096)])
 def test_a_power_limit_lowers_the_clock_by_the_cube_root(watts: float, clock: float) -> None:
-    """A quarter of 700 W is static; the rest falls with the cube of the clock."""
+    """A quarter of 700 W is static; the rest falls with the cube of the clock.
+
+    At 3/8 of the power a watt does most: clock (1/6)^(1/3) = 0.550. Less power feeds fewer units at that clock: of
+    1/7 of the power (1/7) / (3/8) x 0.550 = 0.2096.
+    """
     limited = dataclasses.replace(PARTS["H100"], power=Watts(watts))
-    assert limited.clock.value == pytest.approx(clock, abs=0.001)
-    assert limited.clock.low <= limited.clock.value <= limited.clock.high
+    assert limited.clock("bf16").value == pytest.approx(clock, abs=0.001)
+    assert limited.clock("bf16").low <= limited.clock("bf16").value <= limited.clock("bf16").high
     full = matrix_rate(PARTS["H100"], "bf16", 4096)
     assert matrix_rate(limited, "bf16", 4096) == pytest.approx(full * clock, rel=0.002)
 
 
+def test_more_units_at_the_same_power_never_lower_the_rate() -> None:
+    """Twice the peak has half the power for each operation: clock (1/3)^(1/3) = 0.693, 1.387 times the rate.
+
+    From 2.67 times the peak on, more units stay off: 2.67 x 0.550 = 1.467 times the rate.
+    """
+    expected = {1.0: 1.0, 2.0: 1.387, 8 / 3: 1.467, 3.5: 1.467, 4.0: 1.467, 8.0: 1.467}
+    for factor, gained in expected.items():
+        wider = dataclasses.replace(PARTS["H100"], flops={"bf16": FlopPerSecond(PARTS["H100"].peak("bf16") * factor)})
+        rate = matrix_rate(wider, "bf16", 4096) / matrix_rate(PARTS["H100"], "bf16", 4096)
+        assert rate == pytest.approx(gained, rel=1e-3)
+
+
 def test_a_card_has_less_power_for_each_operation_than_the_module() -> None:
     """A100: 300 W against 400 W at the same peak rate; H100: 350 W at 756 TFLOP/s against 700 W at 989."""
-    assert PARTS["A100-PCIE"].clock.value == pytest.approx(0.874, abs=0.001)
-    assert PARTS["H100-PCIE"].clock.value == pytest.approx(0.813, abs=0.001)
-    assert PARTS["A100-80"].clock.value == PARTS["H100"].clock.value == 1.0
+    assert PARTS["A100-PCIE"].clock("bf16").value == pytest.approx(0.874, abs=0.001)
+    assert PARTS["H100-PCIE"].clock("bf16").value == pytest.approx(0.813, abs=0.001)
+    assert PARTS["A100-80"].clock("bf16").value == PARTS["H100"].clock("bf16").value == 1.0
 
 
 def test_compilers_fuse_and_eager_programs_do_not() -> None:

@@ -12,7 +12,6 @@ from designer.errors import AnalysisError
 from designer.formulas.communication import Kind, NoCommunication, RankGroup
 from designer.formulas.layout import Layout, Recompute, Sharding
 from designer.formulas.pipeline.bubble import bubble_fraction
-from designer.formulas.pipeline.layout_search import SearchLimits, layouts, search_layouts
 from designer.formulas.pipeline.overlap import exposed_time
 from designer.formulas.pipeline.scaling import ScalingPoint, scaling_curve
 from designer.formulas.pipeline.step_composition import InputStage, StepEstimate, spread_of
@@ -25,7 +24,7 @@ from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, PerSecond, Ratio, Seconds, Watts
 from designer.workload.models import model
 from tests.nominal_network import INSIDE_LATENCY, INSIDE_SHARE, NominalNetwork
-from tests.unit.formulas.machines import BF16, EXPERTS, NETWORK, ROUND, SMALL, step_model
+from tests.unit.formulas.machines import BF16, EXPERTS, NETWORK, ROUND, step_model
 from tests.validation.training.machines import PARTS, network_of
 
 PERFECT = NoCommunication()
@@ -324,41 +323,6 @@ def test_a_gain_that_cancels_a_loss_leaves_the_speedup_unsure() -> None:
     # Nothing but a loss of a tenth: it cannot do better than perfect scaling, 1 / 0.9 of what it does.
     lost = ScalingPoint(8, PerSecond(7.2), Ratio(7.2), Ratio(0.9), MappingProxyType({"traffic": Ratio(0.1)}))
     assert lost.spread(Ratio(2.0)) == pytest.approx((1 / math.exp(0.2), 1 / 0.9))
-
-
-LIMITS = SearchLimits(8, most_pipeline=8, most_context=2)
-
-
-def test_a_search_returns_the_fastest_that_fits() -> None:
-    tight = dataclasses.replace(ROUND, memory_capacity=Bytes(6e9))
-    trainer = TransformerStep(SMALL, tight, BF16, software("transformer-engine"), 1024)
-    result = search_layouts(trainer, 16, 64, NETWORK.costs, LIMITS, keep=5)
-    assert result.candidates > result.fitting > 5
-    times = [found.step_time for found in result.best]
-    assert times == sorted(times)
-    every = [
-        trainer.estimate(layout, 64, NETWORK.costs(layout), must_fit=False)
-        for layout in layouts(SMALL, 16, 64, 1024, LIMITS)
-        if trainer.memory(layout, layout.microbatches(64)).fits
-    ]
-    assert times[0] == min(found.step_time for found in every)
-    assert all(found.memory.fits and found.layout.ranks == 16 for found in result.best)
-
-
-def test_layout_costs_do_not_depend_on_what_was_asked_before() -> None:
-    layout = Layout(tensor=2, pipeline=2, data=4, micro_batch=2)
-    warm = step_model()
-    search_layouts(warm, 16, 64, NETWORK.costs, LIMITS, keep=1)
-    assert warm.estimate(layout, 64, NETWORK.costs(layout)) == step(layout)
-
-
-def test_a_search_that_finds_nothing_says_why() -> None:
-    with pytest.raises(AnalysisError, match="no layout divides"):
-        search_layouts(step_model(), 7, 3, NETWORK.costs, SearchLimits(1, most_pipeline=1))
-    with pytest.raises(AnalysisError, match="times the memory"):
-        search_layouts(step_model(model("gpt-1t"), 2048), 8, 8, NETWORK.costs, SearchLimits(8))
-    with pytest.raises(AnalysisError, match="1 or more"):
-        search_layouts(step_model(), 0, 8, NETWORK.costs, SearchLimits(8))
 
 
 @given(

@@ -17,7 +17,7 @@ from designer.design.edits.parts import AddParts, ChangeParts, RemoveParts
 from designer.design.edits.properties import SetPolicy, SetProperties
 from designer.design.edits.structure import ResetException
 from designer.design.history import History
-from designer.errors import FormatError
+from designer.errors import FormatError, WriteError
 from designer.interchange.native import journal as journals
 from designer.interchange.native.held import Lock
 from designer.interchange.native.journal import Journal, is_running, left_behind, new_path, recover
@@ -356,9 +356,33 @@ def test_those_who_look_at_a_free_lock_do_not_disturb_each_other(tmp_path: Path)
     path = tmp_path / "x.lock"
     path.touch()
     handle = os.open(path, os.O_RDWR)
-    assert held._lock(handle, path, only_look=True)
+    assert held._lock(handle, only_look=True)
     assert Lock(path).owner() is None
     os.close(handle)
     mine = Lock(path)
     assert mine.take()
     mine.release()
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links as POSIX systems have them")
+@pytest.mark.parametrize("suffix", [".journal", ".lock"])
+def test_a_journal_or_its_lock_that_is_a_link_leaves_its_target_alone(tmp_path: Path, suffix: str) -> None:
+    victim = tmp_path / "precious"
+    victim.write_text("precious", encoding="utf-8")
+    (tmp_path / f"a{suffix}").symlink_to(victim)
+    keeper = Journal(tmp_path / "a.journal")
+    with pytest.raises(WriteError, match="journal cannot be written"):
+        keeper.record(Design(name="x"))
+    keeper.close()
+    assert victim.read_text(encoding="utf-8") == "precious"
+    assert (tmp_path / f"a{suffix}").is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links as POSIX systems have them")
+def test_a_journal_whose_lock_is_a_link_is_refused_in_words(tmp_path: Path) -> None:
+    path = left(tmp_path, "new")
+    path.with_suffix(".lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(FormatError, match="cannot be locked"), Claim(path):
+        pass
+    assert not (tmp_path / "precious").exists()
+    assert path.exists()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.evaluators import Question
 from designer.analysis.flows import solve
 from designer.analysis.legs import Legs
 from designer.analysis.network import Network
@@ -24,7 +25,6 @@ from designer.errors import AnalysisError
 from designer.formulas.storage.storage_capacity import Client, FeedWorkload, Hosts, Pattern, storage_capacity
 from designer.sources import Constant, Estimate, Status
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, format_quantity
-from designer.workload.jobs import StorageSizing
 from designer.workload.operations import Transfer
 
 Int = npt.NDArray[np.int64]
@@ -55,18 +55,18 @@ _PROTOCOLS: Final = (
 )
 
 
-def evaluate(network: Network, operation: StorageSizing, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, settings: Mapping[str, Any], question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """The most accelerators the drawn storage feeds."""
     place = question.place
-    batch, compute, sample, pattern = _WORK[operation.benchmark, operation.emulated]
-    threshold = operation.threshold or _KEPT[operation.benchmark].value
+    batch, compute, sample, pattern = _WORK[settings["benchmark"], settings["emulated"]]
+    threshold = settings["threshold"] or _KEPT[settings["benchmark"]].value
     work = FeedWorkload(int(batch.value), Seconds(compute.value), Bytes(sample.value), pattern)
-    source = resolve(network, operation.source, f"{place}.source")
-    readers = resolve(network, operation.hosts, f"{place}.hosts")
+    source = resolve(network, settings["source"], f"{place}.source")
+    readers = resolve(network, settings["hosts"], f"{place}.hosts")
     islands = np.unique(network.island[readers])
-    reads = evaluate_transfer(network, Transfer("read", operation.source, operation.hosts), place)
+    reads = evaluate_transfer(network, Transfer("read", settings["source"], settings["hosts"]), place)
     local = bool(np.isin(network.island[source], islands).all())
-    client = _client(network, operation, source, local)
+    client = _client(network, settings["client"], source, local)
     nominal = _nominal(network, source, readers, islands, local, place)
     here = network.island == islands[0]
     processors = np.flatnonzero(here & network.has(Capability.COMPUTE)).tolist()
@@ -129,9 +129,9 @@ def _over_links(network: Network, reads: TransferAnswer) -> npt.NDArray[np.float
     return solve(replace(reads.incidence, capacity=capacity)).rate
 
 
-def _client(network: Network, operation: StorageSizing, source: Int, local: bool) -> Client:
-    if operation.client != "auto":
-        return Client(operation.client)
+def _client(network: Network, asked: str, source: Int, local: bool) -> Client:
+    if asked != "auto":
+        return Client(asked)
     if local:
         return Client.LOCAL
     quantity = network.design.quantity(network.net.part(int(source[0])), "protocol")
@@ -155,6 +155,3 @@ def _nominal(network: Network, source: Int, readers: Int, islands: Int, local: b
     if not mine.any():
         raise AnalysisError("the hosts cannot reach the storage", place=place, remedy="join both to one network")
     return float(network.rate[link[mine]].sum())
-
-
-EVALUATOR = Evaluator(StorageSizing, evaluate)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.evaluators import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
 from designer.analysis.selection import resolve
@@ -16,12 +18,12 @@ from designer.analysis.training.metrics import metrics
 from designer.analysis.training.preparation import prepare
 from designer.analysis.training.step import route_step
 from designer.errors import AnalysisError
-from designer.workload.jobs import HyperparameterSweep
+from designer.workload.job_settings import input_path, job, run
+from designer.workload.jobs import Training
+from designer.workload.kind import placed
 
 
-def evaluate(
-    network: Network, operation: HyperparameterSweep, question: Question
-) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, settings: Mapping[str, Any], question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A sweep: trials in rounds, as many at once as the group holds.
 
     Raises
@@ -29,8 +31,10 @@ def evaluate(
     AnalysisError
         If its settings do not go together with the drawing.
     """
-    place, training = question.place, operation.training
-    each, trials = operation.accelerators_per_trial, operation.trials
+    place = question.place
+    with placed(place):
+        training = Training("trial", job(settings), input_path(settings), run(settings))
+    each, trials = settings["accelerators_per_trial"], settings["trials"]
     parts = resolve(network, training.job.group, f"{place}.group")
     if not 1 <= each <= len(parts) or trials < 1:
         raise AnalysisError(
@@ -67,6 +71,3 @@ def evaluate(
         routed_step.findings,
     )
     return result, loads(network, routed_step)
-
-
-EVALUATOR = Evaluator(HyperparameterSweep, evaluate)

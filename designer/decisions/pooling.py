@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import isfinite
+from typing import Any
 
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.evaluators import Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, Column, Table, WorkloadResult
 from designer.analysis.selection import resolve
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
-from designer.formulas.migration.pooling import SOURCES, pooling
+from designer.formulas.migration.pooling import SOURCES, Pooling, pooling, pooling_ends
 from designer.sources import Estimate
 from designer.units import PerSecond, Ratio, Seconds
-from designer.workload.operations import Pooling
 
 
-def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[WorkloadResult, None]:
+def answer(network: Network, settings: Mapping[str, Any], question: Question) -> tuple[WorkloadResult, None]:
     """Utilisation and waiting, dedicated and shared.
 
     Raises
@@ -25,28 +26,25 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
     AnalysisError
         If its settings do not go together with the drawing.
     """
-    parts = resolve(network, operation.group, f"{question.place}.group")
+    owners = settings["owners"]
+    parts = resolve(network, settings["group"], f"{question.place}.group")
     count = int(network.has(Capability.ACCELERATE)[parts].sum())
-    if operation.owners < 1 or count < operation.owners:
+    if owners < 1 or count < owners:
         raise AnalysisError(
-            f"{count} accelerators cannot be owned by {operation.owners} teams",
+            f"{count} accelerators cannot be owned by {settings['owners']} teams",
             place=f"{question.place}.owners",
             remedy="choose from 1 to as many owners as there are accelerators",
         )
-    each = count // operation.owners
+    each = count // owners
+    given = owners, each, PerSecond(settings["jobs_per_second"]), Seconds(settings["job_time"])
     try:
-        found = pooling(
-            operation.owners,
-            each,
-            PerSecond(operation.jobs_per_second),
-            Seconds(operation.job_time),
-            variation=Ratio(operation.variation),
-        )
+        found = pooling(*given, variation=Ratio(settings["variation"]))
+        less, more = pooling_ends(*given, variation=Ratio(settings["variation"]))
     except AnalysisError as error:
         raise AnalysisError(error.text, place=error.place or question.place, remedy=error.remedy) from None
     told: list[Finding] = []
-    if rest := count - each * operation.owners:
-        words = f"{rest} of {count} accelerators are left out: {operation.owners} teams own {each} each"
+    if rest := count - each * owners:
+        words = f"{rest} of {count} accelerators are left out: {settings['owners']} teams own {each} each"
         told.append(Finding("POOL-REST", Severity.INFO, words, (), "choose a number of owners that divides them"))
     if not isfinite(found.shared.mean_wait):
         words = "jobs come faster than all accelerators together do them: they wait longer and longer"
@@ -68,17 +66,18 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
         Column("95 % wait less than", "s"),
     )
 
-    def metric(value: float, unit: str) -> Estimate:
-        return Estimate.exact(value, unit, SOURCES)
+    def metric(of: Callable[[Pooling], float], unit: str) -> Estimate:
+        values = [float(of(one)) for one in (found, less, more)]
+        return Estimate.over(values, unit, SOURCES, "mean; band: a month of jobs at random")
 
     metrics = {
-        "gpu_utilization": metric(found.shared.utilisation, "1"),
-        "wait_dedicated": metric(found.dedicated.mean_wait, "s"),
-        "wait_shared": metric(found.shared.mean_wait, "s"),
-        "smallest_pool": metric(float(found.smallest.accelerators), "1"),
-        "accelerators_saved": metric(float(found.saved), "1"),
+        "gpu_utilization": metric(lambda one: one.shared.utilisation, "1"),
+        "wait_dedicated": metric(lambda one: one.dedicated.mean_wait, "s"),
+        "wait_shared": metric(lambda one: one.shared.mean_wait, "s"),
+        "smallest_pool": metric(lambda one: one.smallest.accelerators, "1"),
+        "accelerators_saved": metric(lambda one: one.saved, "1"),
     }
-    words = f"{operation.owners} teams, {each} accelerators each, {found.shared.utilisation:.0%} busy"
+    words = f"{settings['owners']} teams, {each} accelerators each, {found.shared.utilisation:.0%} busy"
     bottleneck = Bottleneck("limit", "queue", "arrival of jobs against accelerators", words)
     result = question.result(
         metrics,
@@ -91,6 +90,3 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
         {"pools": Table("Pools", columns, rows)},
     )
     return result, None
-
-
-EVALUATOR = Evaluator(Pooling, evaluate)
