@@ -21,6 +21,7 @@ from designer.interchange.foreign.interfaces import interface
 from designer.interchange.foreign.json_text import objects, parse_json, string
 from designer.interchange.foreign.roles import is_server
 from designer.plain_text import counted
+from designer.workload.text_files import csv_errors
 
 _PANEL: Final = ("frontport", "rearport")
 _MOST_HOPS: Final = 32
@@ -194,7 +195,7 @@ def _from_csv(text: str, file: str) -> Imported:
     rows = csv.DictReader(io.StringIO(text))
     fabric = FabricDrawing(file, "a NetBox cable list", "netbox", "ethernet")
     others = 0
-    try:
+    with csv_errors(lambda: rows.reader.line_num, file):
         for number, row in enumerate(rows, start=2):
             if number > _MOST:
                 raise ExchangeError(f"it has more than {_MOST:,} cables", file=file, remedy="split the list")
@@ -223,8 +224,6 @@ def _from_csv(text: str, file: str) -> Imported:
                 ports=((row["side_a_name"] or "").strip(), (row["side_b_name"] or "").strip()),
                 attributes={k: v for k, v in told.items() if v},
             )
-    except csv.Error as error:
-        raise ExchangeError(f"it is no CSV: {error}", file=file, place=f"line {rows.line_num}") from None
     if others:
         what = counted(
             others, "cable that does not join two interfaces was", "cables that do not join two interfaces were"
