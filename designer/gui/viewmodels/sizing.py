@@ -131,7 +131,7 @@ def applied(answer: Answer, number: int, design: Design) -> Edit | None:
     DesignerError
         If more accelerators are needed and there is no server to add, or the workload would not use the new ones.
     """
-    from designer.design.edits.more_servers import MoreServers
+    from designer.decisions.more_servers import more_servers
     from designer.design.edits.together import Together
     from designer.design.edits.workloads import ChangeWorkload
 
@@ -144,7 +144,7 @@ def applied(answer: Answer, number: int, design: Design) -> Edit | None:
     missing = way.accelerators - answer.found.drawn
     if missing <= 0:
         return change
-    more = MoreServers(missing)
+    more = more_servers(design, missing)
     _check_used(more.apply(design), spec, way.accelerators)
     return Together((more, change), f"Add servers for {way.needed}")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import designer
+from designer.decisions.more_servers import more_servers
 from designer.design.address import Ref
-from designer.design.edits.more_servers import MoreServers
 from designer.design.edits.structure import Delete
 from designer.errors import DocumentError
 from designer.findings import Severity
@@ -14,7 +14,7 @@ from designer.findings import Severity
 
 def test_four_more_gpus_are_one_more_server_with_its_storage_links() -> None:
     before = designer.open_design("serving-h100-8")
-    after = MoreServers(4).apply(before)
+    after = more_servers(before, 4).apply(before)
     inside = [p for p in before.parts.values() if p.id == "server" or p.parent == "server"]
     assert len(after.parts) - len(before.parts) == len(inside) == 43
     assert sum(p.kind == "gpu" for p in after.parts.values()) == 16
@@ -30,12 +30,13 @@ def test_four_more_gpus_are_one_more_server_with_its_storage_links() -> None:
 def test_a_group_of_servers_gets_more_members() -> None:
     before = designer.open_design("su-h100-32")
     # nine GPUs are two servers of eight
-    assert MoreServers(9).apply(before).groups["servers"].replicas == 34
-    assert MoreServers(8).apply(before).groups["servers"].replicas == 33
+    assert more_servers(before, 9).apply(before).groups["servers"].replicas == 34
+    assert more_servers(before, 8).apply(before).groups["servers"].replicas == 33
 
 
 def test_several_servers_do_not_cover_each_other() -> None:
-    after = MoreServers(24).apply(designer.open_design("serving-h100-8"))
+    before = designer.open_design("serving-h100-8")
+    after = more_servers(before, 24).apply(before)
     places = {(p.position.x, p.position.y) for p in after.parts.values() if p.kind == "server" and p.position}
     assert len(places) == 4
 
@@ -44,4 +45,4 @@ def test_without_a_server_there_is_none_to_add() -> None:
     design = designer.open_design("serving-h100-8")
     bare = Delete((Ref("parts", "server"),)).apply(design)
     with pytest.raises(DocumentError, match="no accelerator stands in a server"):
-        MoreServers(1).apply(bare)
+        more_servers(bare, 1)
