@@ -34,13 +34,21 @@ _Held = TypeVar("_Held", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A capacity that is neither a link nor a part: a mount, a client, a protocol."""
+    """A capacity that is neither a link nor a part: a mount, a client, a protocol.
+
+    Parameters
+    ----------
+    kind
+        What limits have in common that are shown as one; empty for those of the same label.
+    band
+        Low and high end of the capacity over its value [1]; None for the usual spread of a limit.
+    """
 
     id: str
     label: str
     capacity: float
-    #: what limits have in common that are told as one; "" for those of the same label
     kind: str = ""
+    band: tuple[float, float] | None = None
 
 
 class Alike(int):

@@ -28,6 +28,7 @@ from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.toolbar import ToolBar
+from designer.gui.window.billing import Billing
 from designer.gui.window.menus import Menus
 from designer.gui.window.proposing import Proposing
 from designer.gui.window.racking import Racking
@@ -90,6 +91,7 @@ class MainWindow(QMainWindow):
         self.requests = Requests(self)
         self.sweeps = Sweeps(self)
         self.racking = Racking(self)
+        self.billing = Billing(self)
         self.reporting = Reporting(self)
         self.proposing = Proposing(self, self.open_proposal)
         self.time_bar_: TimeBar | None = None
@@ -241,6 +243,7 @@ class MainWindow(QMainWindow):
         self._disconnect()
         self.sweeps.close(document.session)
         self.racking.close(document.session)
+        self.billing.close(document.session)
         self.reporting.close(document.session)
         self.documents.remove(document)
         if self.sweeper is not None:
@@ -437,6 +440,7 @@ class MainWindow(QMainWindow):
         self.recovery_.set_theme(self.theme)
         self.sweeps.set_theme(self.theme)
         self.racking.set_theme(self.theme)
+        self.billing.set_theme(self.theme)
         self.proposing.set_theme(self.theme)
         for _, canvas in self.documents:
             canvas.set_theme(self._canvas_theme())
@@ -577,6 +581,11 @@ class MainWindow(QMainWindow):
         if self.document is not None:
             self.racking.show(self.document.session, self.theme)
 
+    def show_bill(self) -> None:
+        """Show the bill of materials of the document."""
+        if self.document is not None:
+            self.billing.show(self.document.session, self.theme, self.files.folder())
+
     def export_report(self) -> None:
         """Ask where the report of the document goes."""
         if self.document is not None:
@@ -703,6 +712,7 @@ class MainWindow(QMainWindow):
         self.recovery_.close()
         self.sweeps.close_all()
         self.racking.close_all()
+        self.billing.close_all()
         self.reporting.close_all()
         self.proposing.close()
         if self.workspace_ is not None:

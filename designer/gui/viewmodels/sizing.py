@@ -11,7 +11,7 @@ from designer.gui.viewmodels.words import sentence_case
 from designer.units import format_quantity
 
 if TYPE_CHECKING:
-    from designer.analysis.serving.sizing import Candidate, Sized
+    from designer.decisions.serving_size import Candidate, Sized
     from designer.design.document import Design
     from designer.design.edit import Edit
     from designer.workload.serving import Limits
@@ -63,8 +63,10 @@ def sized(design: Design, workload: str, cancelled: Callable[[], bool]) -> Answe
         If the load has no rate, or no width fits at all.
     """
     from designer.analysis.network import build_network
+    from designer.analysis.serving.limits import largest_load
     from designer.analysis.serving.placement import place_deployment
-    from designer.analysis.serving.sizing import largest_load, size_serving
+    from designer.decisions.serving_size import size_serving
+    from designer.progress import Watch
     from designer.workload.kind import lower
     from designer.workload.serving import Serving
 
@@ -72,7 +74,7 @@ def sized(design: Design, workload: str, cancelled: Callable[[], bool]) -> Answe
     asked = lower("serving", spec.settings, place)
     assert isinstance(asked, Serving)
     network = build_network(design)
-    found = size_serving(network, asked, place, None, cancelled)
+    found = size_serving(network, asked, place, Watch(cancelled=cancelled))
     largest = None
     if asked.load.kind == "rate" and not asked.deployment.prompts:
         largest = largest_load(place_deployment(network, asked.deployment, place), asked, cancelled)
