@@ -29,7 +29,7 @@ _RUNS_LIMIT: Final = 4
 #: how many that come next are named
 _NEXT_LIMIT: Final = 3
 #: a tie with less than this share of the time of the longest gains less than half of what that does [1]
-_LEAST_SHARE: Final = 0.25
+_SHARE_TOLERANCE: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +135,20 @@ def account(time: Time, bands: Mapping[str, Ends], *, floor: float = 0.0, explai
 
 def evaluated(time: Time, scenarios: Sequence[Scenario]) -> Float:
     """The time in each scenario [s]. : (n_scenarios,)"""
-    slower: dict[Hashable, Float] = {}
+    varied: dict[Hashable, list[tuple[int, float]]] = {}
     for k, scenario in enumerate(scenarios):
         for key, by in scenario.items():
-            if key not in slower:
-                slower[key] = np.ones(len(scenarios))
-            slower[key][k] = by
+            varied.setdefault(key, []).append((k, by))
+    # what varies alike shares one array
+    known: dict[tuple[tuple[int, float], ...], Float] = {}
+    slower: dict[Hashable, Float] = {}
+    for key, each in varied.items():
+        column = known.get(tuple(each))
+        if column is None:
+            column = known[tuple(each)] = np.ones(len(scenarios))
+            for k, by in each:
+                column[k] = by
+        slower[key] = column
     return np.broadcast_to(seconds(time, slower), len(scenarios))
 
 
@@ -163,7 +171,7 @@ def _candidates(time: Time) -> dict[Tie, float]:
     if isinstance(time, Solved) and time.held is None:
         return dict.fromkeys(time.ties, 0.0)
     found = shares(time)
-    least = _LEAST_SHARE * max(found.values(), default=0.0) if isinstance(time, Solved) else 0.0
+    least = _SHARE_TOLERANCE * max(found.values(), default=0.0) if isinstance(time, Solved) else 0.0
     return dict([(tie, spent) for tie, spent in found.items() if spent >= least][:_TIES_LIMIT])
 
 

@@ -128,43 +128,67 @@ class Solved:
 Time = Term | Tied | Sum | Longest | Least | Hidden | Filling | Solved
 
 
-def seconds(time: Time, slower: Slower = _NONE) -> Float:
-    """The time in every scenario [s]; a scalar array where nothing varies. : (n,) or ()"""
+def seconds(time: Time, slower: Slower | Scenario = _NONE) -> Float | float:
+    """The time in every scenario [s]; a number where nothing that varies is in it. : (n,) or ()"""
+    return _seconds(time, slower, {})
+
+
+def _seconds(time: Time, slower: Slower | Scenario, worst: dict[int, Float | float]) -> Float | float:
+    """As `seconds`; `worst` keeps how many times as long each tie takes, by its identity."""
     match time:
         case Term(resource, value, estimate):
-            return np.asarray(value * slower.get(resource, 1.0) * slower.get(estimate, 1.0))
+            return value * slower.get(resource, 1.0) * slower.get(estimate, 1.0)
         case Tied(resources, value, estimate):
-            mine = [slower[resource] for resource in resources if resource in slower]
-            worst: Float = np.asarray(1.0) if len(mine) < len(resources) else mine.pop()
-            for each in mine:
-                worst = np.maximum(worst, each)
-            return np.asarray(value * worst * slower.get(estimate, 1.0))
+            longer = worst.get(id(resources))
+            if longer is None:
+                longer = worst[id(resources)] = _worst(resources, slower)
+            return value * longer * slower.get(estimate, 1.0)
         case Sum(parts, times, estimate):
-            total: Float = np.zeros(())
+            total: Float | float = 0.0
             for part in parts:
-                total = total + seconds(part, slower)
+                total = total + _seconds(part, slower, worst)
             return total * times * slower.get(estimate, 1.0)
         case Longest(parts) | Least(parts):
-            best = np.maximum if isinstance(time, Longest) else np.minimum
-            found = seconds(parts[0], slower)
+            best = _most if isinstance(time, Longest) else _fewest
+            found = _seconds(parts[0], slower, worst)
             for part in parts[1:]:
-                found = best(found, seconds(part, slower))
+                found = best(found, _seconds(part, slower, worst))
             return found
         case Hidden(work, traffic, share):
-            shown = seconds(work, slower)
-            return shown + np.maximum(0.0, seconds(traffic, slower) - share * shown)
+            shown = _seconds(work, slower, worst)
+            return shown + _most(0.0, _seconds(traffic, slower, worst) - share * shown)
         case Filling(first, second, times):
-            return times * np.sqrt(seconds(first, slower) * seconds(second, slower))
+            return times * (_seconds(first, slower, worst) * _seconds(second, slower, worst)) ** 0.5
         case Solved():
             return _solved(time, slower)
 
 
-def _solved(time: Solved, slower: Slower) -> Float:
+def _worst(resources: Tie, slower: Slower | Scenario) -> Float | float:
+    # resources that vary alike have one array
+    mine = {id(by): by for resource in resources if (by := slower.get(resource)) is not None}
+    longest: Float | float = 0.0 if all(resource in slower for resource in resources) else 1.0
+    for by in mine.values():
+        longest = _most(longest, by)
+    return longest
+
+
+def _most(one: Float | float, other: Float | float) -> Float | float:
+    # numbers are most of an expression, and comparing them as arrays takes longer
+    return max(one, other) if isinstance(one, float) and isinstance(other, float) else np.maximum(one, other)
+
+
+def _fewest(one: Float | float, other: Float | float) -> Float | float:
+    return min(one, other) if isinstance(one, float) and isinstance(other, float) else np.minimum(one, other)
+
+
+def _solved(time: Solved, slower: Slower | Scenario) -> Float | float:
     mine = {resource for tie in time.ties for resource in tie} | set(time.estimates)
     # a run that says what holds it back may depend on anything
     varied = {key: np.atleast_1d(by) for key, by in slower.items() if key in mine or time.held is not None}
     if not varied:
-        return np.asarray(time.seconds)
+        return time.seconds
+    if all(isinstance(by, float) for by in slower.values()):
+        return time.solve({key: float(by) for key, by in slower.items() if key in varied and by != 1.0})
     columns = np.broadcast_arrays(*varied.values())
     known: dict[tuple[float, ...], float] = {(1.0,) * len(varied): time.seconds}
     found = np.empty(len(columns[0]))
@@ -188,22 +212,21 @@ def shares(time: Time, slower: Scenario | None = None) -> dict[Tie, float]:
     Nodes are homogeneous: twice every term is twice the time. So the seconds of all ties add up to the time, by Euler's
     theorem, where those of its `Solved` times do.
     """
-    given = {key: np.asarray(by) for key, by in (slower or {}).items()}
     found: dict[Tie, float] = {}
-    for tie, spent in _shares(time, 1.0, given):
+    for tie, spent in _shares(time, 1.0, slower or {}):
         if spent > 0:
             found[tie] = found.get(tie, 0.0) + spent
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _shares(time: Time, times: float, slower: Slower) -> Iterator[tuple[Tie, float]]:
+def _shares(time: Time, times: float, slower: Scenario) -> Iterator[tuple[Tie, float]]:
     match time:
         case Term(resource):
             yield (resource,), times * _at(time, slower)
         case Tied(resources):
             # those that are faster than the others hold nothing back
-            each = [float(slower.get(resource, 1.0)) for resource in resources]
-            top = max(each) * (1 - TIED)
+            each = [slower.get(resource, 1.0) for resource in resources]
+            top = max(each) * (1 - TIED) if slower else 1.0
             yield tuple(r for r, by in zip(resources, each, strict=True) if by >= top), times * _at(time, slower)
         case Sum(parts, count, estimate):
             factor = times * count * float(slower.get(estimate, 1.0))
@@ -233,14 +256,13 @@ def _shares(time: Time, times: float, slower: Slower) -> Iterator[tuple[Tie, flo
             yield from ((tie, times * spent) for tie, spent in _spent(time, slower).items())
 
 
-def _at(time: Time, slower: Slower) -> float:
-    found = seconds(time, slower)
-    return float(found if found.ndim == 0 else found[0])
+def _at(time: Time, slower: Scenario) -> float:
+    return float(seconds(time, slower))
 
 
-def _tied(parts: Iterable[Time], times: float, slower: Slower) -> Iterator[tuple[Tie, float]]:
+def _tied(parts: Iterable[Time], times: float, slower: Scenario) -> Iterator[tuple[Tie, float]]:
     """Parts that are equally long: what each shares out, and all of them hold back the rest together."""
-    each = [shares(part, {key: float(by) for key, by in slower.items()}) for part in parts]
+    each = [shares(part, slower) for part in parts]
     common = [min(one.get(tie, 0.0) for one in each) for tie in each[0]]
     rest = max(sum(one.values()) for one in each)
     for tie, spent in zip(each[0], common, strict=True):
@@ -259,16 +281,15 @@ def _tied(parts: Iterable[Time], times: float, slower: Slower) -> Iterator[tuple
 
 
 #: a small step by which the seconds of a tie are found [1]
-_STEP: Final = 1e-3
+_STEP_TOLERANCE: Final = 1e-3
 
 
-def _spent(time: Solved, slower: Slower) -> Mapping[Tie, float]:
-    base = {key: float(by) for key, by in slower.items()}
+def _spent(time: Solved, base: Scenario) -> Mapping[Tie, float]:
     if time.held is not None:
         return time.held(base)
-    whole = time.solve(base) if base else time.seconds
+    whole = _at(time, base)
     found: dict[Tie, float] = {}
     for tie in time.ties:
-        longer = time.solve(base | {resource: base.get(resource, 1.0) * (1 + _STEP) for resource in tie})
-        found[tie] = max(0.0, longer - whole) / _STEP
+        longer = time.solve({**base, **{resource: base.get(resource, 1.0) * (1 + _STEP_TOLERANCE) for resource in tie}})
+        found[tie] = max(0.0, longer - whole) / _STEP_TOLERANCE
     return found

@@ -30,7 +30,7 @@ def prices() -> Prices:
 def task(name: str, time: float, *uses: int) -> Task:
     """A task that takes a time alone, and fills some resources meanwhile."""
     known = prices().table.capacity
-    return Priced(alone(time, uses={r: known[r] for r in uses}, group=name, time=Term(name, time, name)))
+    return Priced(alone(time, uses={r: known[r] for r in uses}, group=name, time=Term(f"{name} work", time, name)))
 
 
 def value(program: Program, name: str) -> float | None:
@@ -100,7 +100,7 @@ def test_settled_is_what_the_clock_says(program: Program):
 
 
 def test_an_answer_that_is_settled_runs_only_where_somebody_looks():
-    cost = alone(2.0, low=0.5, high=1.5, group="g", time=Term("g", 2.0, "g"))
+    cost = alone(2.0, low=0.5, high=1.5, group="g", time=Term("steps", 2.0, "g"))
     program = Program("p", (Step("a", Priced(cost)),), math.inf, measures=(Measure("step_time", "s", "period", "a"),))
     found = answer(prices(), job_of(program))
     estimate = found.metrics["step_time"]
