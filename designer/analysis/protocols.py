@@ -27,6 +27,8 @@ Bool = npt.NDArray[np.bool_]
 
 #: cores a host spends on each byte per second that it receives over the network
 KERNEL_COST: Final = Constant(0.8e-9, 0.3e-9, 1.6e-9, "assumed-training", Status.ASSUMED, "s/B", "kernel TCP client")
+#: what cores move, at the high and the low end of that, over what they move in the middle of it [1]
+KERNEL_BAND: Final = (KERNEL_COST.value / KERNEL_COST.high, KERNEL_COST.value / KERNEL_COST.low)
 ADAPTER_COST: Final = Constant(
     0.1e-9, 0.03e-9, 0.3e-9, "assumed-training", Status.ASSUMED, "s/B", "RDMA, or a DPU does the protocol"
 )

@@ -35,6 +35,10 @@ def rate_band(problem: Problem, allocation: Allocation, bottleneck: Binding) -> 
         if key not in ratio:
             ratio[key] = _ratio(problem, key, sources)
         lows[rows], highs[rows] = ratio[key]
+    for k, limit in enumerate(problem.limits):
+        if limit.band is not None:
+            rows = bottleneck.resource == network.n_resources + k
+            lows[rows], highs[rows] = limit.band
     lows[in_part], highs[in_part] = _of_parts(problem, bottleneck.resource[in_part], alive[owner[in_part]])
     np.minimum.at(low, owner, lows)
     # With a tie the flow rises only as far as the least of them.

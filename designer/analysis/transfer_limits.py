@@ -13,7 +13,7 @@ from designer.analysis.bottlenecks import Limit
 from designer.analysis.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.analysis.legs import Legs
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
+from designer.analysis.protocols import KERNEL_BAND, KERNEL_COST, cores_of_islands, host_cost, in_kernel
 from designer.catalog.parttype import Capability, value_of
 from designer.memo import memo
 
@@ -63,7 +63,7 @@ def protocol_cores(network: Network, legs: Legs) -> tuple[Extra, ...]:
     for alike in np.split(rows, np.flatnonzero(np.diff(host[rows])) + 1):
         cores = float(available[host[alike[0]]]) if len(alike) else 0.0
         if cores:
-            limit = Limit("cores", "processor cores moving data", cores / KERNEL_COST.value)
+            limit = Limit("cores", "processor cores moving data", cores / KERNEL_COST.value, band=KERNEL_BAND)
             usage = mine.share[alike] * cost[alike] / KERNEL_COST.value
             found.append(Extra(limit, mine.flow[alike], usage))
     return tuple(found)

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -16,11 +16,15 @@ from pydantic import ValidationError
 from designer.cli.confined import Folder
 from designer.cli.design_tools import DesignTools
 from designer.cli.output import finite
+from designer.cli.piped_input import piped_input
 from designer.errors import DesignerError
 from designer.interchange.native.envelope import written_by
+from designer.memo import forget
 from designer.plain_text import shortened
 from designer.spelling import did_you_mean
 
+#: so many objects stay known to each function: the catalog, and what designs read later share with this one
+_KEPT: Final = 1
 _INSTRUCTIONS = (
     "Designs of machines that train and serve AI models. Begin with list_designs and open_design; analyze tells what "
     "binds, explain why, edit tries a change and tells what it does. Values are in SI units. Numbers have a band, low "
@@ -66,13 +70,20 @@ def _listed(tools: Iterable[str]) -> str:
 
 
 def serve(folder: Folder, writes: bool) -> None:
-    """Serve on stdin and stdout until the other end closes; from here on the process is confined to the folder."""
+    """Serve on stdin and stdout until the other end closes; from here on the process is confined to the folder.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C ended it.
+    """
     server = _Server("designer", instructions=_INSTRUCTIONS, version=written_by().split()[-1], log_level="WARNING")
     for tool in DesignTools(folder, writes).tools:
         server.add_tool(_answering(tool, folder))
     os.chdir(folder.root)
-    folder.guard()
-    server.run("stdio")
+    with piped_input():
+        folder.guard()
+        server.run("stdio")
 
 
 def _answering(tool: Callable[..., dict[str, Any]], folder: Folder) -> Callable[..., dict[str, Any]]:
@@ -93,6 +104,9 @@ def _answering(tool: Callable[..., dict[str, Any]], folder: Folder) -> Callable[
         except Exception as error:
             print(f"designer: a mistake in the program: {error!r}", file=sys.stderr)
             raise
+        finally:
+            # each call reads its design from the file: what is known about the one it read is of no more use
+            forget(_KEPT)
 
     return call
 

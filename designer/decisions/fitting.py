@@ -20,12 +20,15 @@ from designer.analysis.worth import WORTH, share_of
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.workloads import ChangeWorkload
 from designer.design.workload_ids import find_workload
-from designer.errors import AnalysisError, Cancelled
+from designer.errors import AnalysisError
 from designer.formulas.layout import Layout
 from designer.formulas.memory.convolutional_memory import largest_batch
 from designer.formulas.memory.transformer_memory import what_would_fit
+from designer.progress import Watch
+from designer.workload.job_settings import job
 from designer.workload.jobs import Checkpointing, Job, Training
 from designer.workload.kind import lower
+from designer.workload.operations import Search
 from designer.workload.serving import Serving
 from designer.workload.shape import TransformerShape
 
@@ -71,12 +74,11 @@ def fitting_settings(
         If `cancelled` returns true.
     """
     spec = find_workload(design, workload)
-    network = build_network(design)
+    network, watch = build_network(design), Watch(cancelled=cancelled)
     found: list[FittingSettings] = []
     tried: set[frozenset[tuple[str, JsonValue]]] = set()
     for changes in _changes(network, spec):
-        if cancelled is not None and cancelled():
-            raise Cancelled("stopped")
+        watch.check()
         key = frozenset(changes.items())
         if not changes or key in tried:
             continue
@@ -112,6 +114,8 @@ def _changes(network: Network, spec: WorkloadSpec) -> Iterator[Settings]:
     operation = lower(spec.kind, spec.settings, place)
     if isinstance(operation, Training | Checkpointing):
         yield from _of_training(network, operation.job, place)
+    elif isinstance(operation, Search) and operation.name == "hyperparameter_sweep":
+        yield from _of_training(network, job(operation.settings), place)
     elif isinstance(operation, Serving):
         yield from _of_serving(spec.settings)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
@@ -13,7 +13,7 @@ from designer.analysis.selection import resolve
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
-from designer.formulas.migration.pooling import SOURCES, pooling
+from designer.formulas.migration.pooling import SOURCES, Pooling, pooling, pooling_ends
 from designer.sources import Estimate
 from designer.units import PerSecond, Ratio, Seconds
 
@@ -36,14 +36,10 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
             remedy="choose from 1 to as many owners as there are accelerators",
         )
     each = count // owners
+    given = owners, each, PerSecond(settings["jobs_per_second"]), Seconds(settings["job_time"])
     try:
-        found = pooling(
-            owners,
-            each,
-            PerSecond(settings["jobs_per_second"]),
-            Seconds(settings["job_time"]),
-            variation=Ratio(settings["variation"]),
-        )
+        found = pooling(*given, variation=Ratio(settings["variation"]))
+        less, more = pooling_ends(*given, variation=Ratio(settings["variation"]))
     except AnalysisError as error:
         raise AnalysisError(error.text, place=error.place or question.place, remedy=error.remedy) from None
     told: list[Finding] = []
@@ -70,15 +66,16 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
         Column("95 % wait less than", "s"),
     )
 
-    def metric(value: float, unit: str) -> Estimate:
-        return Estimate.exact(value, unit, SOURCES)
+    def metric(of: Callable[[Pooling], float], unit: str) -> Estimate:
+        values = [float(of(one)) for one in (found, less, more)]
+        return Estimate.over(values, unit, SOURCES, "mean; band: a month of jobs at random")
 
     metrics = {
-        "gpu_utilization": metric(found.shared.utilisation, "1"),
-        "wait_dedicated": metric(found.dedicated.mean_wait, "s"),
-        "wait_shared": metric(found.shared.mean_wait, "s"),
-        "smallest_pool": metric(float(found.smallest.accelerators), "1"),
-        "accelerators_saved": metric(float(found.saved), "1"),
+        "gpu_utilization": metric(lambda one: one.shared.utilisation, "1"),
+        "wait_dedicated": metric(lambda one: one.dedicated.mean_wait, "s"),
+        "wait_shared": metric(lambda one: one.shared.mean_wait, "s"),
+        "smallest_pool": metric(lambda one: one.smallest.accelerators, "1"),
+        "accelerators_saved": metric(lambda one: one.saved, "1"),
     }
     words = f"{settings['owners']} teams, {each} accelerators each, {found.shared.utilisation:.0%} busy"
     bottleneck = Bottleneck("limit", "queue", "arrival of jobs against accelerators", words)

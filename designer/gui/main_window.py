@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import (
     QApplication,
@@ -28,6 +28,7 @@ from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.toolbar import ToolBar
+from designer.gui.window.billing import Billing
 from designer.gui.window.menus import Menus
 from designer.gui.window.proposing import Proposing
 from designer.gui.window.racking import Racking
@@ -57,6 +58,9 @@ if TYPE_CHECKING:
     from designer.gui.workspace import Workspace
 
 _LAYOUT: Final = 1
+#: room for the frame and title that desktops draw around a window [px]
+_FRAME: Final = 2
+_TITLE_BAR: Final = 32
 
 
 class MainWindow(QMainWindow):
@@ -90,6 +94,7 @@ class MainWindow(QMainWindow):
         self.requests = Requests(self)
         self.sweeps = Sweeps(self)
         self.racking = Racking(self)
+        self.billing = Billing(self)
         self.reporting = Reporting(self)
         self.proposing = Proposing(self, self.open_proposal)
         self.time_bar_: TimeBar | None = None
@@ -114,6 +119,21 @@ class MainWindow(QMainWindow):
         if sys.platform == "darwin":
             # only there the desktop asks this way, and a filter sees each single event of the program
             QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+
+    def fit_screen(self, room: QRect) -> None:
+        """Make the window no larger than a screen has room for, with the frame around it, and bring it inside.
+
+        Parameters
+        ----------
+        room
+            What the desktop leaves of the screen.
+        """
+        most = room.adjusted(0, 0, -2 * _FRAME, -_TITLE_BAR)
+        least = self.minimumSize().boundedTo(most.size())
+        self.setMinimumSize(least)
+        self.resize(self.size().boundedTo(most.size()).expandedTo(least))
+        if not room.contains(self.geometry()):
+            self.move(room.center() - self.rect().center())
 
     def _start_page(self) -> StartPage:
         start = StartPage(self.theme, lambda: self.settings.recent)
@@ -241,6 +261,7 @@ class MainWindow(QMainWindow):
         self._disconnect()
         self.sweeps.close(document.session)
         self.racking.close(document.session)
+        self.billing.close(document.session)
         self.reporting.close(document.session)
         self.documents.remove(document)
         if self.sweeper is not None:
@@ -437,6 +458,7 @@ class MainWindow(QMainWindow):
         self.recovery_.set_theme(self.theme)
         self.sweeps.set_theme(self.theme)
         self.racking.set_theme(self.theme)
+        self.billing.set_theme(self.theme)
         self.proposing.set_theme(self.theme)
         for _, canvas in self.documents:
             canvas.set_theme(self._canvas_theme())
@@ -577,6 +599,11 @@ class MainWindow(QMainWindow):
         if self.document is not None:
             self.racking.show(self.document.session, self.theme)
 
+    def show_bill(self) -> None:
+        """Show the bill of materials of the document."""
+        if self.document is not None:
+            self.billing.show(self.document.session, self.theme, self.files.folder())
+
     def export_report(self) -> None:
         """Ask where the report of the document goes."""
         if self.document is not None:
@@ -703,6 +730,7 @@ class MainWindow(QMainWindow):
         self.recovery_.close()
         self.sweeps.close_all()
         self.racking.close_all()
+        self.billing.close_all()
         self.reporting.close_all()
         self.proposing.close()
         if self.workspace_ is not None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QIcon, QKeySequence
 
 from designer.gui import icons
 from designer.gui.actions._action import menus
-from designer.gui.dialogs.command_palette import PaletteEntry
+from designer.gui.dialogs.command_palette import PaletteEntry, command_words
 from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def everything(
                 continue
             keys = made.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             icon = icons.icon(action.icon, theme.muted) if action.icon else None
-            found.append(PaletteEntry(action.title, partial(run, action.id), keys, menu.title, icon, made.isEnabled()))
+            words = command_words(action.title, action.words, menu.title)
+            run_it = partial(run, action.id)
+            found.append(PaletteEntry(action.title, run_it, keys, menu.title, icon, made.isEnabled(), words))
     if session is not None:
         icon = icons.icon("workload", theme.muted)
         found += [

@@ -133,6 +133,11 @@ class Limits:
     latency: float
     share: float
 
+    @property
+    def percentile(self) -> str:
+        """The share as names of metrics have it: ``p95``."""
+        return f"p{self.share:.0%}".removesuffix("%")
+
 
 @dataclass(frozen=True, slots=True)
 class Serving:

@@ -25,11 +25,13 @@ def price(prices: Prices, task: LoadBatch, place: str) -> Cost:
     path = replace(task.input, background="")
     if task.job is not None:
         plan = prepare(prices.network, task.job, place, prices.running)
-        readers, batch = plan.readers(), plan.local_batch
+        readers, batch, handed = plan.readers(), plan.local_batch, plan.handed
         samples, _ = samples_of(task.job.sequence, plan.is_transformer, path, place)
     else:
         readers, batch = resolve(prices.network, task.group, f"{place}.group"), task.batch
+        handed = float(batch)
         samples, _ = samples_of(task.sequence, True, path, place)
+    samples = replace(samples, batch=handed)
     fed = feed(prices.network, readers, path, samples, place, explained=False)
     # not read ahead, a sample passes stage after stage
     slower = 1.0

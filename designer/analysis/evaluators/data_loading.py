@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Curve, WorkloadResult
@@ -26,6 +28,7 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
         raise AnalysisError("a batch of no samples", place=f"{place}.batch", remedy="use 1 sample or more")
     readers = resolve(network, operation.group, f"{place}.group")
     samples, _ = samples_of(operation.sequence, True, operation.input, place)
+    samples = replace(samples, batch=float(operation.batch))
     fed = feed(network, readers, operation.input, samples, place)
     overlapped = operation.input.prefetch > 0
     taken = fed.batch_time(operation.batch, samples.stored, overlapped)
@@ -47,7 +50,7 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
         "epoch_time": Estimate(
             samples.epoch / together[0], samples.epoch / together[2], samples.epoch / together[1], "s", sources
         ),
-        "input_cores": fed.receiving(sources, "cores receiving"),
+        "input_cores": fed.receiving(sources, "cores receiving, and handing batches to accelerators"),
     }
     stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stages.items()))
     result = question.result(

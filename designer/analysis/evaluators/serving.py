@@ -92,7 +92,7 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
 def _kept(served: Served, found: Mapping[str, Estimate]) -> list[Finding]:
     """Limits that do not hold, and whether more replicas would help."""
     limits = served.serving.limits
-    share = f"p{limits.share:.0%}".removesuffix("%")
+    share = limits.percentile
     asked = (
         ("ttft", f"ttft_{share}", limits.ttft, "first token"),
         ("tpot", f"itl_{share}", 0.0, ""),

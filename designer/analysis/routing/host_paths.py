@@ -1,4 +1,4 @@
-"""Paths inside an island, by cost and transit rules; equal paths share traffic in proportion to their capacity.
+"""Paths inside an island, by cost and transit rules; equal paths share traffic by what they carry.
 
 GPUs, NICs, memories and drives are ends, not thoroughfares: whether traffic may pass through a part is said by its
 kind. Traffic is split by what each way carries to its end: a GPU's NVLinks have fixed shares over the NVSwitches
@@ -93,6 +93,28 @@ def find_cost(shape: LocalShape, source: int, target: int, rules: Rules) -> int 
     return _tree(shape, source, rules).least.get(target)
 
 
+@memo(most=GRAPHS_LIMIT, each=_SEGMENTS_LIMIT)
+def roots_passed(shape: LocalShape, source: int, target: int, rules: Rules) -> int | None:
+    """Root complexes that the cheapest path passes: none below one PCIe switch, two between sockets; None without path.
+
+    Of equally cheap paths the one that passes fewest counts.
+    """
+    if source == target:
+        return 0
+    tree = _tree(shape, source, rules)
+    least = tree.least.get(target)
+    if least is None:
+        return None
+    passed = {state: 0 for state, cost in tree.cost.items() if state[0] == target and cost == least}
+    for state in sorted(tree.cost, key=tree.cost.__getitem__, reverse=True):
+        if state not in passed:
+            continue
+        for before, _ in tree.before.get(state, ()):
+            more = passed[state] + (before[0] != source and Capability.ROOT in shape.kinds[before[0]].capabilities)
+            passed[before] = min(more, passed.get(before, more))
+    return passed[(source, -1, False)]
+
+
 def _steps_towards(graph: LocalGraph, tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_State, int, float]]]:
     """The steps that lead from the source to `ends`, by the state they leave."""
     paths: dict[_State, list[tuple[_State, int, float]]] = {}
@@ -114,12 +136,15 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
     cost: dict[_State, int] = {start: 0}
     before: dict[_State, list[tuple[_State, int]]] = {}
     queue: list[tuple[int, _State]] = [(0, start)]
+    apart = _apart(shape, source)
     while queue:
         spent, state = heapq.heappop(queue)
         if spent > cost[state]:
             continue
         at, arrived, from_above = state
         for step in shape.steps[at]:
+            if apart and step.domain == ACCELERATOR and apart[step.to]:
+                continue
             extra = 0
             if arrived >= 0:
                 extra = _passage(shape, at, arrived, step.domain, rules)
@@ -146,6 +171,15 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
         known = least.get(state[0])
         least[state[0]] = spent if known is None else min(known, spent)
     return _Tree(cost, least, before)
+
+
+def _apart(shape: LocalShape, source: int) -> list[bool]:
+    """Which accelerators the links of an accelerator do not join any more; empty where none are switched off."""
+    if not any(shape.partitions) or Capability.ACCELERATE not in shape.kinds[source].capabilities:
+        return []
+    own = shape.partitions[source]
+    accelerates = [Capability.ACCELERATE in kind.capabilities for kind in shape.kinds]
+    return [one and there != own for one, there in zip(accelerates, shape.partitions, strict=True)]
 
 
 def _passage(shape: LocalShape, at: int, arrived: int, leaving: int, rules: Rules) -> int:

@@ -15,8 +15,8 @@ from designer.analysis.results import Curve
 from designer.analysis.serving.answers import Served
 from designer.analysis.serving.bottlenecks import Phase, phases
 from designer.analysis.serving.frontier import Frontier
+from designer.analysis.serving.limits import largest_load
 from designer.analysis.serving.placement import Placement
-from designer.analysis.serving.sizing import largest_load
 from designer.formulas.serving.attention_prefill import prefill_area
 from designer.formulas.serving.expert_coverage import experts_touched
 
@@ -40,7 +40,7 @@ def curves(
     found = {**_distributions(served), **_over_time(served), "roofline": _roofline(served)}
     found["serving-request"] = _request(served)
     if front is not None:
-        found["serving-frontier"] = _frontier(front, served.serving.limits.share)
+        found["serving-frontier"] = _frontier(front, served.serving.limits.percentile)
     day = _replicas(served, front, cancelled)
     if day:
         found["serving-replicas"] = day
@@ -78,14 +78,13 @@ def _over_time(served: Served) -> dict[str, tuple[Curve, ...]]:
     }
 
 
-def _frontier(front: Frontier, share: float) -> tuple[Curve, ...]:
+def _frontier(front: Frontier, at: str) -> tuple[Curve, ...]:
     rate = tuple(front.rate.tolist())
     knee = front.knee
     at_knee = float(np.interp(knee, front.rate, front.latency))
-    named = f"p{share:.0%}".removesuffix("%")
     return (
-        Curve(f"first token, {named}", rate, tuple(front.ttft.tolist())),
-        Curve(f"whole answer, {named}", rate, tuple(front.latency.tolist())),
+        Curve(f"first token, {at}", rate, tuple(front.ttft.tolist())),
+        Curve(f"whole answer, {at}", rate, tuple(front.latency.tolist())),
         Curve("per token", rate, tuple(front.tpot.tolist())),
         Curve("knee", (knee,), (at_knee,)),
     )

@@ -18,7 +18,7 @@ from designer.analysis.capacities import NETWORK
 from designer.analysis.frame import STRUCTURES_LIMIT, size_of
 from designer.analysis.legs import Legs
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.protocols import cores_of_islands, ends_in_host, host_cost
+from designer.analysis.protocols import KERNEL_BAND, cores_of_islands, ends_in_host, host_cost
 from designer.analysis.selection import Traffic, frozen, pair_parts, pair_up, resolve, tiers_key
 from designer.analysis.staging import near_memory, refusing, staged
 from designer.analysis.structure import Structure, digest, structure_of
@@ -38,6 +38,8 @@ Float = npt.NDArray[np.float64]
 
 #: decoded and augmented bytes one core puts out: an ImageNet picture of 602 kB in about 10 ms
 DECODE_RATE: Final = Constant(60e6, 30e6, 120e6, "assumed-training", Status.ASSUMED, "B/s", "one core, JPEG and crops")
+#: core time of handing a batch to an accelerator, whatever its size: the loader's queue, pinning, calls of the copies
+HAND_OVER_COST: Final = Constant(300e-6, 100e-6, 1e-3, "assumed-training", Status.ASSUMED, "s", "a batch")
 #: what workers do whose rate is given: samples a second as measured, from reading to the finished picture
 LOADING: Final = "loading and decoding"
 #: a dataset whose files hold fewer samples than this each is read at random
@@ -46,12 +48,25 @@ SHARD_SAMPLES: Final = Constant(10.0, 2.0, 100.0, "assumed-training", Status.ASS
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Samples as they travel: bytes stored and decoded, how many an epoch has, whether files are visited at random."""
+    """Samples as they travel.
+
+    Parameters
+    ----------
+    stored, decoded
+        Bytes of one, as stored and as accelerators get it [B].
+    epoch
+        How many an epoch has.
+    random
+        True if files are visited at random.
+    batch
+        Samples handed to an accelerator at once; 0 where that is not known.
+    """
 
     stored: float
     decoded: float
     epoch: float
     random: bool
+    batch: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +80,7 @@ class Feed:
     stages
         What each stage alone would give the slowest reader [B/s].
     cores
-        Processor cores that receiving the data takes at that rate, all hosts together.
+        Processor cores that receiving the data and handing it on takes at that rate, all hosts together.
     """
 
     rate: float
@@ -147,7 +162,7 @@ def _feed(
         )
     direct = _direct(network, path) and not ends_in_host(network)[source].any() and not refusing(network)[readers].any()
     through = path.decode == "cpu" or not direct
-    asked = digest(source, readers) + repr((path, samples, through)).encode() + tiers_key(network)
+    asked = digest(source, readers) + repr((path, replace(samples, batch=0.0), through)).encode() + tiers_key(network)
     known = _read(structure_of(network))
     reading = known.get(asked)
     if reading is None:
@@ -185,7 +200,7 @@ def _feed(
         raise AnalysisError(
             f"no sample reaches {where}", place=f"{place}.source", remedy="join it to what it reads from"
         )
-    cores = float(_receiving_cost(network, readers, traffic).sum()) * rate
+    cores = float((_receiving_cost(network, readers, traffic) + _handing_cost(samples)).sum()) * rate
     return Feed(rate, float(answer.low[worst]), float(answer.high[worst]), n, stages, cores, answer)
 
 
@@ -211,25 +226,31 @@ def _reader_legs(
     memory = network.has(Capability.MEMORY)
     arrive = near_memory(network, readers) if through else readers.copy()
     arrive = np.where(accelerates[readers] | memory[arrive], arrive, readers)
-    asked = Transfer("input", path.source, "", "auto" if len(source) > 1 else "all")
-    held = 1.0 if memory[source].all() else min(1.0, path.cached)
+    near = near_memory(network, readers)
+    held = np.full(len(readers), min(1.0, path.cached))
+    if memory[source].all():
+        # samples lie in the memory that is named: beside the reader, or in another one
+        held = np.isin(near, source).astype(np.float64)
+        if path.decode != "cpu":
+            arrive = np.where(held > 0, arrive, readers)
     missed = 1 - held
-    if missed <= 0:
+    if not missed.any():
         flows = np.arange(len(readers))
         reading = Legs(flows[:0], flows[:0], flows[:0], np.empty(0))
     else:
         # Paired by reader, then sent to the memory nearest to it.
+        asked = Transfer("input", path.source, "", "auto" if len(source) > 1 else "all")
         paired = pair_parts(network, source, readers, asked, f"{place}.source").legs
         to = arrive[paired.flow]
-        keep = paired.source != to
-        reading = Legs(paired.flow[keep], paired.source[keep], to[keep], paired.share[keep] * missed)
+        keep = (paired.source != to) & (missed[paired.flow] > 0)
+        flow = paired.flow[keep]
+        reading = Legs(flow, paired.source[keep], to[keep], paired.share[keep] * missed[flow])
     rows = np.flatnonzero(arrive != readers)
     swollen = samples.decoded / samples.stored if path.decode == "cpu" else 1.0
     copying = Legs(rows, arrive[rows], readers[rows], np.full(len(rows), swollen))
     # what host memory holds already comes from there even where the rest is placed directly
-    near = near_memory(network, readers)
     rows = np.flatnonzero((arrive == readers) & (near != readers) & (held > 0))
-    holding = Legs(rows, near[rows], readers[rows], np.full(len(rows), held))
+    holding = Legs(rows, near[rows], readers[rows], held[rows])
     legs = Legs(
         *(
             np.concatenate([getattr(part, f) for part in (reading, copying, holding)])
@@ -251,10 +272,12 @@ def _limits(
         # Every accelerator has as many workers: where there are very many, one limit is told for all.
         together = len(readers) if len(readers) > READERS_LIMIT else 1
         does = LOADING if path.decode_rate > 0 else "decoding"
-        limit = Limit("workers", f"{path.workers} workers for each accelerator, {does}", path.workers * together / cost)
+        label = f"{path.workers} workers for each accelerator, {does}"
+        limit = Limit("workers", label, path.workers * together / cost, band=_decode_band(path))
         for rows in np.split(np.arange(len(readers)), len(readers) // together):
             found.append(Extra(limit, rows, np.ones(len(rows))))
     usage = cost + _receiving_cost(network, readers, traffic)
+    usage += np.where((usage > 0) | np.isin(np.arange(len(readers)), traffic.legs.flow), _handing_cost(samples), 0.0)
     island = network.island[arrive]
     order = np.argsort(island, kind="stable")
     starts = np.flatnonzero(np.diff(island[order], prepend=-1))
@@ -264,13 +287,21 @@ def _limits(
     cores = cores_of_islands(network)[island[order[starts]]].astype(np.float64)
     base = np.maximum.reduceat(usage[order], starts)
     label = "processor cores decoding and receiving" if cost else "processor cores receiving"
+    # what is measured is as sure as any limit; both costs are at one end of their bands at once
+    low, high = _decode_band(path) or (1.0, 1.0)
+    bands = [
+        np.maximum.reduceat((cost / of_decode + (usage - cost) / of_kernel)[order], starts)
+        for of_decode, of_kernel in zip((low, high), KERNEL_BAND, strict=True)
+    ]
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = usage[order] / np.repeat(base, np.diff(starts, append=len(order)))
         capacity = (cores / base).tolist()
     ends = [*starts.tolist(), len(order)]
     for k in np.flatnonzero((cores > 0) & (base > 0)).tolist():
         mine = slice(ends[k], ends[k + 1])
-        found.append(Extra(Limit("cores", label, capacity[k]), order[mine], relative[mine]))
+        band = float(base[k] / bands[0][k]), float(base[k] / bands[1][k])
+        limit = Limit("cores", label, capacity[k], band=band if band != (1.0, 1.0) else None)
+        found.append(Extra(limit, order[mine], relative[mine]))
     return found
 
 
@@ -287,6 +318,18 @@ def _decode_cost(path: InputPath, samples: Samples) -> float:
     if samples.decoded <= samples.stored:
         return 0.0  # nothing to decode
     return samples.decoded / DECODE_RATE.value / samples.stored
+
+
+def _handing_cost(samples: Samples) -> float:
+    """Core seconds per stored byte of handing batches to accelerators: the smaller batches are, the more."""
+    return HAND_OVER_COST.value / (samples.batch * samples.stored) if samples.batch > 0 else 0.0
+
+
+def _decode_band(path: InputPath) -> tuple[float, float] | None:
+    """The band of what decoding cores do [1]; None where their rate is given."""
+    if path.decode_rate > 0:
+        return None
+    return DECODE_RATE.low / DECODE_RATE.value, DECODE_RATE.high / DECODE_RATE.value
 
 
 def _receiving_cost(network: Network, readers: Int, traffic: Traffic) -> Float:

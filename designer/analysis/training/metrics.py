@@ -186,9 +186,7 @@ def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
             rests.input,
             f"slowest: {fed.slowest(routed_step.path)}",
         ),
-        "input_stall": Estimate(
-            routed_step.step.input_stall, 0.0, max(routed_step.step.input_stall, routed_step.input[2]), "s", rests.all
-        ),
+        "input_stall": _stall(routed_step, rests),
         "data_rate_per_gpu": Estimate(
             fed.rate,
             fed.low,
@@ -205,8 +203,20 @@ def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
             rests.all,
             "what training uses up when it never waits",
         ),
-        "input_cores": fed.receiving(rests.input, "cores receiving at full rate"),
+        "input_cores": fed.receiving(rests.input, "cores receiving and handing batches on, at full rate"),
     }
+
+
+def _stall(routed_step: RoutedStep, rests: _Rests) -> Estimate:
+    """What input takes beyond computing, both as unsure as they are and independent of each other."""
+    stall, busy = routed_step.step.input_stall, routed_step.busy
+    value, low, high = routed_step.input
+    if not routed_step.overlapped:
+        return Estimate(stall, min(low, stall), max(high, stall), "s", rests.all)
+    beyond = value - busy.step_time
+    least = beyond - math.hypot(value - low, busy.high - busy.step_time)
+    most = beyond + math.hypot(high - value, busy.step_time - busy.low)
+    return Estimate(stall, min(stall, max(0.0, least)), max(stall, most), "s", rests.all)
 
 
 def _of_run(

@@ -78,6 +78,11 @@ class TrainingPlan:
         return self.global_batch / self.layout.data
 
     @property
+    def handed(self) -> float:
+        """Samples that a data-parallel rank is handed at once."""
+        return min(self.local_batch, float(self.layout.micro_batch))
+
+    @property
     def unit(self) -> int:
         """Accelerators of one replica."""
         return self.layout.ranks // self.layout.data

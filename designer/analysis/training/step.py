@@ -109,6 +109,7 @@ def route_step(
             findings,
         )
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
+    samples = replace(samples, batch=plan.handed)
     fed = feed(network, plan.readers() if readers is None else readers, path, samples, place, explained=explained)
     overlapped = path.prefetch > 0
     # without batches ahead the step's own input is over before it communicates

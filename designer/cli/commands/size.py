@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from designer.analysis.network import Network
     from designer.analysis.serving.placement import Placement
-    from designer.analysis.serving.sizing import Sized
+    from designer.decisions.serving_size import Sized
     from designer.design.document import WorkloadSpec
     from designer.workload.serving import Limits, Serving
 
@@ -60,11 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Find a size."""
     from designer.analysis.network import build_network
-    from designer.analysis.serving.sizing import size_serving
     from designer.cli.design import opened
     from designer.cli.output import print_json, progress_bar, shown_file
+    from designer.decisions.serving_size import size_serving
     from designer.errors import raised_in
     from designer.interchange.swapping import swapped
+    from designer.progress import Watch
     from designer.workload.kind import lower
     from designer.workload.serving import Serving
 
@@ -82,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         others = swapped(design, options.parts) if options.parts else {}
         networks = {name: build_network(other) for name, other in others.items()}
         cost = _cost(options.prices) if networks else None
-        found = size_serving(network, operation, place, progress_bar(), None, wide, networks, cost)
+        found = size_serving(network, operation, place, Watch(progress_bar()), wide, networks, cost)
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:
@@ -113,8 +114,8 @@ def _cost(file: str | None) -> Callable[[Placement], float]:
 
 def _largest(network: Network, operation: Serving, place: str, as_json: bool) -> int:
     """What the drawn parts serve within the limits."""
+    from designer.analysis.serving.limits import largest_load
     from designer.analysis.serving.placement import place_deployment
-    from designer.analysis.serving.sizing import largest_load
     from designer.cli.output import print_json
     from designer.units import format_quantity
 
@@ -201,7 +202,6 @@ def as_document(found: Sized) -> dict[str, Any]:
 
 
 def _print(found: Sized, limits: Limits) -> None:
-    from designer.analysis.serving.sizing import ways
     from designer.cli.output import print_line
     from designer.units import format_quantity
 
@@ -225,8 +225,8 @@ def _print(found: Sized, limits: Limits) -> None:
         for bottleneck in found.binding:
             print_line(f"  bottleneck: {bottleneck.label}: {bottleneck.why}", "    ")
         print()
-    for line in ways(found.candidates):
-        print_line(f"  {line}", "    ")
+    for candidate in found.candidates:
+        print_line(f"  {candidate.words}", "    ")
     for told in found.findings:
         print_line(f"{told.severity}: {told.code}: {told.text} — {told.remedy}", stream=sys.stderr)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.errors import AnalysisError
@@ -17,6 +17,12 @@ SOURCES: Final = ("allen-cunneen", "migration-assumed")
 MOST_SERVERS: Final = Constant(
     100_000, 100_000, 100_000, "migration-assumed", Status.ASSUMED, note="bound of the search for a pool size"
 )
+#: how far mean waits lie from those of simulated queues, either way; exact for one accelerator and exponential jobs
+WAIT_ERROR: Final = Constant(0.10, 0.05, 0.15, "allen-cunneen", Status.SECONDARY, "1", "variation below 4")
+#: over so long what is counted is compared with these means
+MONTH: Final = Constant(30 * 86400.0, 7 * 86400.0, 90 * 86400.0, "migration-assumed", Status.ASSUMED, "s")
+#: standard deviations either way of an 80 % band of a normal distribution
+_EIGHTY: Final = 1.2816
 TAIL: Final = Constant(0.05, 0.05, 0.05, "migration-assumed", Status.ASSUMED, note="95th percentile")
 
 
@@ -122,6 +128,49 @@ def pooling(
     while smallest.mean_wait > dedicated.mean_wait and smallest.accelerators < full:
         smallest = queue(smallest.accelerators + 1, PerSecond(total_rate), job_time, variation)
     return Pooling(dedicated, shared, smallest, full - smallest.accelerators)
+
+
+def busy_error(jobs_per_second: PerSecond, variation: Ratio) -> Ratio:
+    """How far the work of a month of jobs at random lies from its mean, relative, 80 % band [1].
+
+    Notes
+    -----
+    Work of N jobs on average, Poisson: variance over square of the mean is (1 + variation) / N.
+    """
+    jobs = jobs_per_second * MONTH.value
+    return Ratio(_EIGHTY * math.sqrt((1 + variation) / jobs))
+
+
+def pooling_ends(
+    owners: int,
+    accelerators_per_owner: int,
+    jobs_per_second: PerSecond,
+    job_time: Seconds,
+    *,
+    variation: Ratio = Ratio(1.0),
+) -> tuple[Pooling, Pooling]:
+    """The same in a month of fewer jobs and of more than the mean, and waits at the ends of what formulas miss.
+
+    Raises
+    ------
+    AnalysisError
+        As :func:`pooling`.
+    """
+    error = busy_error(PerSecond(owners * jobs_per_second), variation)
+    found: list[Pooling] = []
+    for factor, miss in ((math.exp(-error), 1 - WAIT_ERROR.value), (math.exp(error), 1 + WAIT_ERROR.value)):
+        jobs = PerSecond(jobs_per_second * factor)
+        one = pooling(owners, accelerators_per_owner, jobs, job_time, variation=variation)
+        queues = (_missed(queued, miss, variation) for queued in (one.dedicated, one.shared, one.smallest))
+        found.append(Pooling(next(queues), next(queues), next(queues), one.saved))
+    return found[0], found[1]
+
+
+def _missed(queued: Queue, factor: float, variation: Ratio) -> Queue:
+    """A queue with waits that the approximation misses by a factor; one accelerator and exponential jobs are exact."""
+    if queued.accelerators == 1 or variation == 1:
+        return queued
+    return replace(queued, mean_wait=queued.mean_wait * factor, wait_p95=queued.wait_p95 * factor)
 
 
 FORMULA: Final = Formula(

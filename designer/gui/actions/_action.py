@@ -150,6 +150,10 @@ class Window(Protocol):
         """Ask what the workload does while a value varies."""
         ...
 
+    def show_bill(self) -> None:
+        """Show the bill of materials."""
+        ...
+
     def edit_racks(self) -> None:
         """Show the racks of the document."""
         ...
@@ -212,6 +216,8 @@ class Action:
         Title of the sub-menu it is in; empty for the menu itself.
     checked
         True if it is on, for actions that switch.
+    words
+        Other words it is found by.
     """
 
     id: str
@@ -224,6 +230,7 @@ class Action:
     under: str = ""
     checked: Callable[[Window], bool] | None = None
     tip: str = ""
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,16 @@ ACTIONS = (
         tip="The design report as HTML, PDF or Markdown",
     ),
     Action(
+        "file.bill",
+        "Bill of materials…",
+        lambda w: w.show_bill(),
+        ("Ctrl+Shift+B",),
+        has_document,
+        section=2,
+        tip="What is ordered, with power, racks, cables and cost; saved as an Excel workbook or CSV",
+        words=("bom", "excel", "xlsx", "csv", "parts list", "cost", "prices", "order", "cables", "spreadsheet"),
+    ),
+    Action(
         "file.export_picture",
         "Export picture…",
         lambda w: w.files.export_picture(),

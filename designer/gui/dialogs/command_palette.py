@@ -33,6 +33,11 @@ def _nothing() -> None:
     """What a line that only tells something does."""
 
 
+def command_words(title: str, names: tuple[str, ...], group: str) -> Words:
+    """What a command is found by; `names` are other words for it."""
+    return Words(title, names, (group,), weight=_COMMAND, letters=True)
+
+
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
     """One line: what it is called, what stands at its right, and what happens.
@@ -54,7 +59,7 @@ class PaletteEntry:
     @property
     def found_by(self) -> Words:
         """What it is found by."""
-        return self.words or Words(self.title, (), (self.group,), weight=_COMMAND, letters=True)
+        return self.words or command_words(self.title, (), self.group)
 
 
 class _Choices(QAbstractListModel):

@@ -11,8 +11,8 @@ from designer.gui.viewmodels.words import sentence_case
 from designer.units import format_quantity
 
 if TYPE_CHECKING:
-    from designer.analysis.serving.sizing import Candidate, Sized
-    from designer.design.document import Design
+    from designer.decisions.serving_size import Candidate, Sized
+    from designer.design.document import Design, WorkloadSpec
     from designer.design.edit import Edit
     from designer.workload.serving import Limits
 
@@ -63,8 +63,10 @@ def sized(design: Design, workload: str, cancelled: Callable[[], bool]) -> Answe
         If the load has no rate, or no width fits at all.
     """
     from designer.analysis.network import build_network
+    from designer.analysis.serving.limits import largest_load
     from designer.analysis.serving.placement import place_deployment
-    from designer.analysis.serving.sizing import largest_load, size_serving
+    from designer.decisions.serving_size import size_serving
+    from designer.progress import Watch
     from designer.workload.kind import lower
     from designer.workload.serving import Serving
 
@@ -72,7 +74,7 @@ def sized(design: Design, workload: str, cancelled: Callable[[], bool]) -> Answe
     asked = lower("serving", spec.settings, place)
     assert isinstance(asked, Serving)
     network = build_network(design)
-    found = size_serving(network, asked, place, None, cancelled)
+    found = size_serving(network, asked, place, Watch(cancelled=cancelled))
     largest = None
     if asked.load.kind == "rate" and not asked.deployment.prompts:
         largest = largest_load(place_deployment(network, asked.deployment, place), asked, cancelled)
@@ -122,13 +124,40 @@ def words(answer: Answer) -> str:
 
 
 def applied(answer: Answer, number: int, design: Design) -> Edit | None:
-    """The edit that places a way on the drawing: as many replicas as it takes, or all there is room for."""
+    """The edit that places a way on the drawing, with the servers it takes; None for a way that does not hold.
+
+    Raises
+    ------
+    DesignerError
+        If more accelerators are needed and there is no server to add, or the workload would not use the new ones.
+    """
+    from designer.decisions.more_servers import more_servers
+    from designer.design.edits.together import Together
     from designer.design.edits.workloads import ChangeWorkload
 
     ways, spec = answer.found.candidates, design.workloads.get(answer.workload)
     if spec is None or not 0 <= number < len(ways) or not ways[number].holds:
         return None
     way = ways[number]
-    replicas = way.replicas if way.accelerators <= answer.found.drawn else 0
-    settings = {**spec.settings, "tensor": way.tensor, "replicas": replicas}
-    return ChangeWorkload(answer.workload, {"settings": settings})
+    settings = {**spec.settings, "tensor": way.tensor, "replicas": way.replicas}
+    change = ChangeWorkload(answer.workload, {"settings": settings})
+    missing = way.accelerators - answer.found.drawn
+    if missing <= 0:
+        return change
+    more = more_servers(design, missing)
+    _check_used(more.apply(design), spec, way.accelerators)
+    return Together((more, change), f"Add servers for {way.needed}")
+
+
+def _check_used(design: Design, spec: WorkloadSpec, wanted: int) -> None:
+    """Refuse servers that the workload would not run on."""
+    from designer.analysis.network import build_network
+    from designer.analysis.selection import resolve
+    from designer.errors import DocumentError
+
+    group = str(spec.settings.get("group") or "gpus")
+    if len(resolve(build_network(design), group, f"workloads.{spec.id}.group")) < wanted:
+        raise DocumentError(
+            f"{spec.title or spec.id} runs on {group} only, so accelerators of more servers would stay idle",
+            remedy="choose gpus as its accelerators, then ask again",
+        )

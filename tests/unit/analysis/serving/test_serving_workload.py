@@ -13,8 +13,8 @@ import pytest
 import designer
 from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
+from designer.analysis.serving.limits import largest_load
 from designer.analysis.serving.placement import _servers_first, place_deployment
-from designer.analysis.serving.sizing import largest_load
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError
 from designer.interchange.overrides import overridden

@@ -364,3 +364,37 @@ def test_samples_that_arrive_slowly_are_what_binds_online_learning() -> None:
     slow, fast = (run(design, **RESNET, online=True, arrival_rate=rate) for rate in ("1000 1/s", "1000000000 1/s"))
     assert [b.id for b in slow.binding] == ["arrivals"]
     assert "arrivals" not in {b.id for b in fast.binding}
+
+
+@pytest.mark.parametrize("batch", [1, 4, 32])
+def test_small_batches_take_more_cores_to_hand_over(batch: int) -> None:
+    """300 us of a core for each batch, whatever its size; GPUDirect takes none for the bytes themselves."""
+    found = run(opened("hgx-h100-8"), "data_loading", source="drives", decode="gpu", batch=batch)
+    batches = value(found, "samples_per_second") / batch
+    assert value(found, "input_cores") == pytest.approx(300e-6 * batches)
+    assert found.metrics["input_cores"].low < value(found, "input_cores") < found.metrics["input_cores"].high
+
+
+def test_waiting_for_samples_is_as_sure_as_input_and_computing() -> None:
+    """One behind the other, and independent: neither 0 at one end nor all of the input at the other."""
+    asked = {**RESNET, "source": "storage", "measured_compute": "20 ms", "decode": "gpu", "micro_batch": 256}
+    found = run(opened("hpe-apollo-6500-nfs"), **asked)
+    stall, step, input_ = (found.metrics[name] for name in ("input_stall", "step_time", "input_time"))
+    assert stall.value > 0.5 * step.value
+    assert 0.8 * stall.value < stall.low < stall.value < stall.high < 1.2 * stall.value
+    # what it takes beyond computing: the input is off by this much, computing by the rest
+    computing = input_.value - stall.value
+    assert computing == pytest.approx(0.02, rel=0.2)
+    assert stall.low >= input_.low - 2 * computing
+    assert stall.high <= input_.high
+
+
+def test_where_cores_decode_the_band_is_that_of_what_a_core_decodes() -> None:
+    """60 MB/s a core, 30 to 120: half as much and twice as much; given for a worker, it is as sure as any limit."""
+    asked = {"source": "drives", "decode": "cpu", "workers": 1}
+    found = run(opened("hgx-h100-8"), "data_loading", **asked).metrics["samples_per_second"]
+    assert found.low == pytest.approx(found.value / 2, rel=0.01)
+    assert found.high == pytest.approx(found.value * 2, rel=0.01)
+    known = run(opened("hgx-h100-8"), "data_loading", **asked, decode_rate="100 1/s").metrics["samples_per_second"]
+    assert known.value == pytest.approx(800)
+    assert known.low == pytest.approx(0.95 * 800, rel=0.01)

@@ -16,6 +16,9 @@ def test_sharing_shortens_the_wait_and_saves_accelerators() -> None:
     assert value(result, "gpu_utilization") == pytest.approx(4 * 0.000014 * 72000 / 8)
     assert value(result, "wait_shared") < value(result, "wait_dedicated")
     assert value(result, "accelerators_saved") >= 1
+    for name in ("gpu_utilization", "wait_shared", "wait_dedicated"):
+        found = result.metrics[name]
+        assert found.low < found.value < found.high, name
 
 
 def test_accelerators_nobody_owns_are_reported() -> None:

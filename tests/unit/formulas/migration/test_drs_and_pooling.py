@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
 from designer.formulas.migration.drs_cadence import drs_cadence
-from designer.formulas.migration.pooling import erlang_c, pooling, queue
+from designer.formulas.migration.pooling import erlang_c, pooling, pooling_ends, queue
 
 
 @pytest.mark.parametrize(
@@ -73,6 +73,28 @@ def test_sharing_never_waits_longer(owners: int, each: int, load: float, job: fl
     assert found.shared.utilisation == pytest.approx(found.dedicated.utilisation)
     assert 0 <= found.saved < owners * each
     assert found.smallest.mean_wait <= found.dedicated.mean_wait * (1 + 1e-9)
+
+
+def test_a_month_of_jobs_at_random_by_hand() -> None:
+    """Four owners, 14 jobs in a million seconds each: 145.2 a month. Exponential: 1.2816 sqrt(2 / 145.2) = .150.
+
+    Eight accelerators, jobs of 20 h: .504 busy, in a month between .504 e^-.150 = .434 and .504 e^.150 = .586.
+    """
+    given_ = 4, 2, 14e-6, 72_000.0
+    less, more = pooling_ends(*given_)
+    assert pooling(*given_).shared.utilisation == pytest.approx(0.504)
+    assert less.shared.utilisation == pytest.approx(0.434, abs=0.001)
+    assert more.shared.utilisation == pytest.approx(0.586, abs=0.001)
+
+
+@given(st.integers(1, 9), st.integers(1, 4), st.floats(0.05, 0.8), st.floats(60, 1e5), st.floats(0, 3))
+def test_ends_of_a_pool_hold_its_mean(owners: int, each: int, load: float, job: float, variation: float) -> None:
+    found = pooling(owners, each, load * each / job, job, variation=variation)
+    less, more = pooling_ends(owners, each, load * each / job, job, variation=variation)
+    assert less.shared.utilisation < found.shared.utilisation < more.shared.utilisation or load * each > 0.99
+    for name in ("dedicated", "shared"):
+        waits = [getattr(one, name).mean_wait for one in (less, found, more)]
+        assert waits[0] <= waits[1] <= waits[2]
 
 
 def test_bad_input() -> None:

@@ -8,13 +8,15 @@ import pytest
 
 import designer
 from designer.analysis.network import build_network
-from designer.analysis.serving import sizing
 from designer.analysis.serving.answers import serve
-from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.searching import Screened, closed_form, screened
-from designer.analysis.serving.sizing import Candidate, largest_load, size_serving
+from designer.analysis.serving.closed_form import closed_form
+from designer.analysis.serving.limits import Outcome, largest_load
+from designer.analysis.serving.placement import place_deployment
+from designer.decisions.serving_size import _Search, size_serving
+from designer.decisions.serving_ways import Mean, Replicas, Tried, fewest_by_form, replicas_of
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError, Cancelled
+from designer.progress import Watch
 from designer.workload.kind import lower
 from designer.workload.serving import Serving
 
@@ -49,7 +51,7 @@ def test_the_smallest_set_holds_and_the_others_lose_with_a_reason() -> None:
     assert best.accelerators >= 3
     assert all(c.accelerators >= best.accelerators for c in found.candidates if c.holds)
     assert any("does not fit" in c.why for c in found.candidates)
-    assert len(found.table().rows) == len(found.candidates)
+    assert all(c.words.startswith(f"tensor parallel {c.tensor}: ") for c in found.candidates)
 
 
 def test_twice_the_load_needs_about_twice_as_much() -> None:
@@ -102,7 +104,7 @@ def test_the_largest_load_keeps_the_limits_and_more_does_not() -> None:
 def test_a_search_looks_at_thousands_of_ways_and_finds_none_larger_than_without() -> None:
     plain = size_serving(NETWORK, asked(), "s").best
     told: list[str] = []
-    found = size_serving(NETWORK, asked(), "s", lambda _, text: told.append(text), search=("all",))
+    found = size_serving(NETWORK, asked(), "s", Watch(lambda _, text: told.append(text)), search=("all",))
     best = found.best
     assert plain is not None
     assert best is not None
@@ -115,7 +117,7 @@ def test_a_search_looks_at_thousands_of_ways_and_finds_none_larger_than_without(
 
 def test_a_search_can_be_stopped_and_refuses_what_it_cannot_choose() -> None:
     with pytest.raises(Cancelled):
-        size_serving(NETWORK, asked(), "s", cancelled=lambda: True, search=("all",))
+        size_serving(NETWORK, asked(), "s", Watch(cancelled=lambda: True), search=("all",))
     with pytest.raises(AnalysisError, match="not chosen by a search"):
         size_serving(NETWORK, asked(), "s", search=("colour",))
 
@@ -166,17 +168,16 @@ def test_a_long_prompt_in_pieces_is_read_with_what_came_before_it() -> None:
 def test_a_cheaper_way_with_more_accelerators_is_run_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Six ways of four cards at 100 each promise 400 and take six cards, 600, when run; 20 cards at 22 are 440."""
     fast, cheap = (place_deployment(NETWORK, asked().deployment, "here") for _ in range(2))
-    each = {id(fast): 100.0, id(cheap): 22.0}
-    ways = [Screened(fast, f"way {n}", 4.0, 0.1, 0.01) for n in range(6)] + [Screened(cheap, "many", 20.0, 0.1, 0.01)]
-    monkeypatch.setattr(sizing, "screened", lambda *_: list(ways))
-
-    def run(placement: Placement, *_: object) -> Candidate:
-        number = 6 if placement is fast else 20
-        return Candidate(1, 1, number, 0.1, 0.01, 1.0, 1.0, "run")
-
-    monkeypatch.setattr(sizing, "_fewest", run)
-    _, found = sizing._searched([fast, cheap], asked(), (), lambda placement: each[id(placement)], None, None)
-    assert min((c.cost, c.choice) for c in found if c.holds) == (440.0, "many")
+    ways = [Replicas(fast, f"way {n}") for n in range(6)] + [Replicas(cheap, "many")]
+    formed = {id(way): (400.0, 4.0, 0.1) if way.placement is fast else (440.0, 20.0, 0.1) for way in ways}
+    monkeypatch.setattr(_Search, "_formed", lambda _, way: formed[id(way)])
+    monkeypatch.setattr(Replicas, "first", lambda *_: 1)
+    monkeypatch.setattr(Replicas, "accelerators", lambda way, _: 6 if way.placement is fast else 20)
+    kept = Tried(Outcome(True, 0.1, 0.01, 1.0, 1.0), (1.0, 1.0, 1.0))
+    monkeypatch.setattr(Replicas, "run", lambda *_: kept)
+    price = {id(fast): 100.0, id(cheap): 22.0}
+    search = _Search(asked(), Mean(1.0, 1.0, 1.0), lambda placement: price[id(placement)], Watch())
+    assert min((c.cost, c.choice) for c in search.smallest(ways) if c.holds) == (440.0, "many")
 
 
 def test_the_closed_form_counts_replicas_one_by_one() -> None:
@@ -184,9 +185,9 @@ def test_the_closed_form_counts_replicas_one_by_one() -> None:
     placement = place_deployment(NETWORK, replace(asked().deployment, tensor=2), "s")
     limits = asked().limits
     for rate in (11.0, 20.0, 37.0):
-        (way,) = screened([placement], (), (rate, 2000.0, 256.0), limits)
-        count = round(way.accelerators / 2)
-        assert closed_form(placement, rate / count, 2000, 256)[0] == way.ttft <= limits.ttft
+        count = fewest_by_form(Replicas(placement), Mean(rate, 2000.0, 256.0), limits)
+        assert count is not None
+        assert closed_form(placement, rate / count, 2000, 256)[0] <= limits.ttft
         # the next smaller number: it cannot keep up, or the first token comes too late
         assert closed_form(placement, rate / (count - 1), 2000, 256)[0] > limits.ttft
         assert count & (count - 1), "a power of two would say nothing here"
@@ -196,5 +197,5 @@ def test_formats_of_experts_are_tried_where_there_are_some() -> None:
     """gpt-oss is published in MXFP4, so a search of formats has that; of a dense model it would be bf16 again."""
     for model, tried in (("gpt-oss-120b", True), ("llama-3-70b", False)):
         deployment = replace(asked(model=model, weights="fp8").deployment, tensor=4)
-        ways = screened([place_deployment(NETWORK, deployment, "s")], ["weights"], (1.0, 500.0, 50.0), asked().limits)
+        ways = replicas_of(place_deployment(NETWORK, deployment, "s"), ["weights"])
         assert ("mxfp4" in {way.choice for way in ways}) is tried
