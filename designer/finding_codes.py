@@ -219,6 +219,7 @@ VM-NO-ROOM             error          No GPU has room for a profile
 VM-NUMA                info           A GPU is on another socket than the CPUs of its machine
 VM-NUMA-MEMORY         warning        A machine has more memory than one NUMA node
 VM-NUMA-UNEVEN         warning        A machine has uneven virtual NUMA nodes
+VM-NVLINK-CUT          warning        NVLink is off between GPUs of different device groups
 VM-NVLINK-OFF          warning        NVLink is off between the GPUs of a machine
 VM-NVSWITCH            error          A part of an NVSwitch board cannot be passed through
 VM-PROFILE             error          A GPU has no such profile
