@@ -17,6 +17,7 @@ BUILT-DEGRADED         error          A built cable is slower than planned
 BUILT-EXTRA            warning        Cables were built that are not in the design
 BUILT-MISSING          error          A planned cable was not built
 BUILT-MISWIRED         error          A cable leads to the wrong place
+BUILT-OTHER-NETWORK    info           Cables of another network cannot be in the dump
 BUILT-UNPLANNED        warning        Equipment was built that is not in the design
 CHANNELS-CUT           info           Only the busiest channels are listed
 CKPT-TOO-OFTEN         error          Checkpoints follow each other faster than they are written
@@ -219,6 +220,7 @@ VM-NO-ROOM             error          No GPU has room for a profile
 VM-NUMA                info           A GPU is on another socket than the CPUs of its machine
 VM-NUMA-MEMORY         warning        A machine has more memory than one NUMA node
 VM-NUMA-UNEVEN         warning        A machine has uneven virtual NUMA nodes
+VM-NVLINK-CUT          warning        NVLink is off between GPUs of different device groups
 VM-NVLINK-OFF          warning        NVLink is off between the GPUs of a machine
 VM-NVSWITCH            error          A part of an NVSwitch board cannot be passed through
 VM-PROFILE             error          A GPU has no such profile
