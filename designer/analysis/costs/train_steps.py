@@ -21,7 +21,7 @@ from designer.workload.program.training import TrainSteps
 
 
 def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
-    """One step.
+    """One step, or one sample of it where samples are counted.
 
     Raises
     ------
@@ -32,6 +32,7 @@ def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
     costs = plan.ranks.costs(plan.layout)
     step = plan.estimate(costs)
     seconds = float(step.step_time)
+    once = seconds / plan.global_batch if task.samples else seconds
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
     engines, turns = on_engines(prices, ranks, plan.guest)
     traffic = Uses.of({})
@@ -48,7 +49,7 @@ def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
         np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64),
         np.concatenate([np.array([resource for _, resource in turns], dtype=np.int64), traffic.resource]),
         np.concatenate([np.ones(len(turns)), traffic.amount]),
-        np.full(n, seconds),
+        np.full(n, once),
         np.ones(n),
         np.array([1.0] * len(ranks) + [weight] * more),
         np.zeros(n),
@@ -65,7 +66,9 @@ def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
 
 
 def unit(task: TrainSteps) -> tuple[Task, float]:
-    """One step."""
+    """One step, or one sample."""
+    if task.samples:
+        return replace(task, count=0.0, samples=1.0), task.samples
     return replace(task, count=1.0), task.count
 
 
