@@ -32,7 +32,7 @@ from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_T
 from designer.units import format_quantity
 from designer.workload import operations
 from designer.workload.jobs import Training
-from designer.workload.kind import kind_of, lower
+from designer.workload.kind import kind_of, lower, workload_kinds
 from designer.workload.program import Collective, Compute, Delay, Mark, Move, Program, Recovery, Step, Task
 from designer.workload.program.rerouted import Rerouted
 from designer.workload.program.restarting import FAILURE, RESTORE
@@ -199,12 +199,32 @@ def _way(
     return None
 
 
+def where_its_data_is(network: Network, spec: WorkloadSpec) -> WorkloadSpec:
+    """The workload with its data where the whole design holds it.
+
+    ``storage`` stands for drives where there are no storage systems; drives do not hold what a lost system held.
+    A model that is served has been loaded before anything fails.
+    """
+    if spec.kind == "serving":
+        return spec.model_copy(update={"settings": {**spec.settings, "storage": "", "cold": False}})
+    if not network.parts_of_kind("storage").size:
+        return spec
+    held = dict(spec.settings)
+    for setting in workload_kinds()[spec.kind].settings:
+        value = held.get(setting.name, setting.default)
+        if setting.dimension == "selector" and isinstance(value, str):
+            pieces = [piece.strip() for piece in value.split(",")]
+            if "storage" in pieces:
+                held[setting.name] = ", ".join("storage_systems" if p == "storage" else p for p in pieces)
+    return spec.model_copy(update={"settings": held})
+
+
 class _Judge:
     """How much of a workload is left on what a failure leaves."""
 
     def __init__(self, network: Network, spec: WorkloadSpec, place: str, cancelled: Callable[[], bool] | None) -> None:
         self.network, self.spec, self.place, self.cancelled = network, spec, place, cancelled
-        self.operation = lower(spec.kind, spec.settings, place)
+        self.operation = lower(spec.kind, where_its_data_is(network, spec).settings, place)
         self.whole = self._result(network)
         self.ranks = self._ranks(network)
 

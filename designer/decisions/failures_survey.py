@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from designer.analysis.damage import Damage, best_way, contents_of, damage, idle, remains
 from designer.analysis.network import Network, build_network
+from designer.analysis.rerouting import where_its_data_is
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.selection import resolve
 from designer.analysis.study import run_workload
@@ -37,7 +38,7 @@ from designer.memo import forget
 from designer.sources import Estimate
 from designer.units import Seconds, format_quantity
 from designer.workload.jobs import Training
-from designer.workload.kind import lower, workload_kinds
+from designer.workload.kind import lower
 from designer.workload.operations import Collective
 
 Int = npt.NDArray[np.int64]
@@ -284,7 +285,7 @@ class Survivor:
         #: true for a large design: what holds it back after a failure is not told
         self.brief = self.network.net.n_parts > EXPLAINED_LIMIT
         self.metric = worth_of(self.whole)
-        self._asked = _where_its_data_is(self.network, spec)
+        self._asked = where_its_data_is(self.network, spec)
         self._promised = promised and bool(design.assertions)
         self._known: dict[tuple[object, bytes], After] = {}
         self._best: dict[object, tuple[float, Damage, str]] = {}
@@ -466,26 +467,6 @@ class Survivor:
             asked = [p for p in promises_of(self.design) if "survives" not in p.text]
             found |= {r.promise.text for r in run(world, asked) if r.state is State.BROKEN}
         return frozenset(found)
-
-
-def _where_its_data_is(network: Network, spec: WorkloadSpec) -> WorkloadSpec:
-    """The workload with its data where the whole design holds it.
-
-    ``storage`` stands for drives where there are no storage systems; drives do not hold what a lost system held.
-    A model that is served has been loaded before anything fails.
-    """
-    if spec.kind == "serving":
-        return spec.model_copy(update={"settings": {**spec.settings, "storage": "", "cold": False}})
-    if not network.parts_of_kind("storage").size:
-        return spec
-    held = dict(spec.settings)
-    for setting in workload_kinds()[spec.kind].settings:
-        value = held.get(setting.name, setting.default)
-        if setting.dimension == "selector" and isinstance(value, str):
-            pieces = [piece.strip() for piece in value.split(",")]
-            if "storage" in pieces:
-                held[setting.name] = ", ".join("storage_systems" if p == "storage" else p for p in pieces)
-    return spec.model_copy(update={"settings": held})
 
 
 def survive(
