@@ -17,6 +17,7 @@ BUILT-DEGRADED         error          A built cable is slower than planned
 BUILT-EXTRA            warning        Cables were built that are not in the design
 BUILT-MISSING          error          A planned cable was not built
 BUILT-MISWIRED         error          A cable leads to the wrong place
+BUILT-OTHER-NETWORK    info           Cables of another network cannot be in the dump
 BUILT-UNPLANNED        warning        Equipment was built that is not in the design
 CHANNELS-CUT           info           Only the busiest channels are listed
 CKPT-TOO-OFTEN         error          Checkpoints follow each other faster than they are written

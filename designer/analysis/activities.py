@@ -172,8 +172,17 @@ def _calibrated(network: Network) -> Float:
 
 def host_rate(network: Network, hops: Hops) -> float:
     """Rate that the links inside servers which hops use would give alone [B/s]; 0 where there are none."""
-    first = hops.first
-    host = network.domain[network.links_of(first)] != NETWORK
-    if not host.any():
-        return 0.0
-    return float((network.capacity_of(first[host]) / hops.usage[hops.classes.first][host]).min())
+    level, _ = _host_levels(network, hops)
+    return float(level.min()) if len(level) else 0.0
+
+
+def host_tightest(network: Network, hops: Hops) -> tuple[Int, Int]:
+    """One resource of every class that holds that rate, and how many there are of each."""
+    level, classes = _host_levels(network, hops)
+    binds = classes[level <= level.min(initial=np.inf) * (1 + TIE_TOLERANCE)]
+    return hops.first[binds], hops.classes.alike[binds]
+
+
+def _host_levels(network: Network, hops: Hops) -> tuple[Float, Int]:
+    host = np.flatnonzero(network.domain[network.links_of(hops.first)] != NETWORK)
+    return network.capacity_of(hops.first[host]) / hops.usage[hops.classes.first][host], host

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,18 @@ class Limit:
     capacity: float
     kind: str = ""
     band: tuple[float, float] | None = None
+
+
+class Alike(int):
+    """The number of a resource, which stands for `count` that are alike."""
+
+    count: int
+
+    def __new__(cls, number: int, count: int = 1) -> Self:
+        """The resource of a number."""
+        found = super().__new__(cls, number)
+        found.count = count
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,16 +172,25 @@ def describe(
     return tuple(bottlenecks), groups
 
 
-def describe_classes(resources: Resources, first: Int, alike: Int) -> list[Bottleneck]:
-    """Bottlenecks of one activity, each standing for all that are alike.
+def classes_of(resources: Resources, first: Int, alike: Int) -> tuple[Alike, ...]:
+    """Resources of one activity, each standing for all that are alike.
 
     Parameters
     ----------
     first, alike : (n_classes,) a resource of each class, and how many are in the class
     """
-    number = dict(zip(first.tolist(), alike.tolist(), strict=True))
+    count = dict(zip(first.tolist(), alike.tolist(), strict=True))
     groups = [same.tolist() for same in resources.alike(first)]
-    return [replace(resources.bottleneck(same[0], 1), alike=sum(number[r] for r in same)) for same in groups]
+    return tuple(Alike(same[0], sum(count[r] for r in same)) for same in groups)
+
+
+def described(resources: Resources, resource: Hashable) -> Bottleneck:
+    """A resource of the network, or one that names itself, in words."""
+    if isinstance(resource, Alike):
+        plain = resources.bottleneck(int(resource), 1)
+        return replace(plain, why=plain.why.rsplit(",", 1)[0], alike=resource.count)
+    assert isinstance(resource, Bottleneck)
+    return resource
 
 
 def with_gains(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.account import Account, account
 from designer.analysis.activities import Activity
-from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, binding_gain, describe_classes
+from designer.analysis.bottlenecks import Resources, classes_of, described
 from designer.analysis.capacities import SPREAD
 from designer.analysis.channel_order import ways
+from designer.analysis.collective_times import expression
 from designer.analysis.communicator import IN_NETWORK, Communicator, make_communicator, widened
+from designer.analysis.expression import Time
 from designer.analysis.gateways import COMPUTE_ROLES
 from designer.analysis.group_situation import NETWORK_SWITCHES
 from designer.analysis.hop_loads import channels_in_classes
@@ -40,6 +43,8 @@ from designer.workload.operations import Collective
 Float = npt.NDArray[np.float64]
 #: networks, and groups of each, whose communicators are kept
 _GROUPS_LIMIT: Final = 4
+#: what the band of a collective belongs to
+ESTIMATE: Final = "collective"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,9 +77,8 @@ def evaluate_collective(
     asked = asked_group(network, operation, place)
     group = asked.group
     spreads = _spreads(group)
-    bare = _time(group, operation, operation.size, spreads)
-    time = asked.felt(operation, operation.size, bare)
-    binds, then = _bottlenecks(group, operation, bare) if explained else ((), ())
+    time = time_of(asked, operation)
+    binds, then = _account(asked, time).bottlenecks(asked.words) if explained else ((), ())
     loads = loads_of(group, time, network)
     flows = Rows(lambda: flows_of(group, time))
     swept = _sweep(asked, operation, spreads) if curves else ()
@@ -83,6 +87,10 @@ def evaluate_collective(
     return CollectiveAnswer(
         time, group.situation, binds, then, flows, group.n_legs, loads, swept, sources, findings, asked.guest
     )
+
+
+def _account(asked: AskedGroup, time: CollectiveTime) -> Account:
+    return account(asked.expression(time, ESTIMATE), {ESTIMATE: (time.low / time.time, time.high / time.time)})
 
 
 def _unused(group: Communicator, operation: Collective) -> list[Finding]:
@@ -154,6 +162,16 @@ class AskedGroup:
     guest: Guest | None = None
     told: tuple[Finding, ...] = ()
     whole: Communicator | None = None
+
+    def expression(self, time: CollectiveTime, estimate: str) -> Time:
+        """A time that `felt` gave as an expression; `estimate` scales the whole."""
+        guest = self.guest
+        share = 1.0 if guest is None else guest.turn.value * guest.factor.value
+        return expression(self.group, time, 1 / share, estimate)
+
+    def words(self, resource: Hashable) -> Bottleneck:
+        """A resource of such an expression in words."""
+        return described(Resources(self.group.network), resource)
 
     def felt(self, operation: Collective, size: float, time: CollectiveTime) -> CollectiveTime:
         """What `time` is in the machines, with what is not known of their shares in its band.
@@ -291,39 +309,6 @@ def _egress(group: Communicator, time: CollectiveTime) -> tuple[float, float]:
     return inside, time.bus_bandwidth if servers > 1 else 0.0
 
 
-def _bottlenecks(
-    group: Communicator, operation: Collective, time: CollectiveTime
-) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-    """Which side binds at this size: the ring inside, the exchange between, or latency; and what would next."""
-    sides = {"inside": group.inside, "between": group.between}
-    gains = {side: _gain(group, operation, time, side) if sides[side] is not None else 1.0 for side in sides}
-    steps, whole = format_quantity(time.latency_term, "duration"), format_quantity(time.time, "duration")
-    why = f"{time.algorithm}, {time.protocol}: {steps} of {whole}"
-    latency = Bottleneck("limit", "latency", "latency of the steps", why)
-    best = max(gains.values())
-    if best < NOTICE_TOLERANCE or time.latency_term > time.bandwidth_term:
-        others = [side for side, gain in gains.items() if gain >= NOTICE_TOLERANCE]
-        return (latency,), tuple(
-            b for side in others for b in collective_bottlenecks(group, sides[side], gains[side], first=True)
-        )
-    now = [side for side, gain in gains.items() if gain >= binding_gain(best)]
-    binds = tuple(b for side in now for b in collective_bottlenecks(group, sides[side], gains[side], first=True))
-    then: list[Bottleneck] = []
-    for side, activity in sides.items():
-        if side in now:
-            then += collective_bottlenecks(group, activity, None, first=False)
-        elif gains[side] >= NOTICE_TOLERANCE:
-            then += collective_bottlenecks(group, activity, gains[side], first=True)
-    return binds, tuple(then) or (latency,)
-
-
-def _gain(group: Communicator, operation: Collective, time: CollectiveTime, side: str) -> float:
-    """How many times faster with twice the bandwidth on one side."""
-    wider = widened(group, *((2, 1) if side == "inside" else (1, 2)))
-    faster = wider.time(operation.collective, operation.size, operation.algorithm)
-    return time.time / faster.time
-
-
 def collective_bottlenecks(
     group: Communicator, activity: Activity | None, gain: float | None, first: bool
 ) -> list[Bottleneck]:
@@ -335,7 +320,8 @@ def collective_bottlenecks(
     chosen = (activity.edge_tightest(network) if held else activity.tightest()) if first else activity.then()
     if not len(chosen[0]):
         return []
-    bottlenecks = describe_classes(Resources(network), *chosen)
+    resources = Resources(network)
+    bottlenecks = [described(resources, one) for one in classes_of(resources, *chosen)]
     alone = gain if len(bottlenecks) == 1 else 1.0
     who = "server" if activity is group.between else "rank"
     hops = f"every {who} sends at most {format_quantity(activity.rate, 'rate')} raw"
@@ -344,7 +330,7 @@ def collective_bottlenecks(
     return [
         replace(
             b,
-            why=f"{b.why.rsplit(',', 1)[0]}; {hops}",
+            why=f"{b.why}; {hops}",
             gain_if_doubled=alone if gain is not None else None,
             gain_together=gain,
         )

@@ -1,7 +1,8 @@
 """Where traffic leaves an island: NICs, DPUs and storage ports, and which of them a part uses.
 
-A part uses the nearest gateway that reaches the other side. Accelerators that are equally near to several gateways
-take them in turn, the i-th accelerator the i-th gateway (rail affinity); other parts spread over all of them.
+A part uses the nearest gateway that reaches the other side: below its own PCIe switch, else of its socket, else any.
+Among those equally near it uses the ones whose role is for such traffic. Accelerators that are equally near to several
+gateways take them in turn, the i-th accelerator the i-th gateway (rail affinity); other parts spread over all of them.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import numpy.typing as npt
 from designer.analysis.capacities import NETWORK
 from designer.analysis.frame import FRAMES_LIMIT, size_of
 from designer.analysis.hashing import mix
-from designer.analysis.islands import GRAPHS_LIMIT, LocalShape, find_islands
+from designer.analysis.islands import GRAPHS_LIMIT, LocalShape, find_islands, role_of
 from designer.analysis.network import Network
 from designer.analysis.routing.fabric import SwitchGraph
-from designer.analysis.routing.host_paths import Rules, find_cost
+from designer.analysis.routing.host_paths import Rules, find_cost, roots_passed
 from designer.analysis.structure import STRUCTURES_LIMIT, Structure, digest, passing, structure_of
 from designer.catalog.parttype import Capability
 from designer.design.components import connected
@@ -29,11 +30,12 @@ Bool = npt.NDArray[np.bool_]
 
 
 _COMPUTE, _STORAGE = ("", "compute", "backend", "back-end"), ("storage",)
+#: NICs with these roles carry other traffic only where no other reaches the target, the first of them first
 _LAST: Final = (("vmotion",), ("management", "out-of-band"))
-#: which NICs traffic takes, first to last; unknown roles stand with storage
-COMPUTE_ROLES: Final = (_COMPUTE, _STORAGE, *_LAST)
-STORAGE_ROLES: Final = (_STORAGE, _COMPUTE, *_LAST)
-HOST_ROLES: Final = ((*_COMPUTE, *_STORAGE), *_LAST)
+#: which NICs traffic prefers among those equally near, first to last; unknown roles count as storage
+COMPUTE_ROLES: Final = (_COMPUTE, _STORAGE)
+STORAGE_ROLES: Final = (_STORAGE, _COMPUTE)
+HOST_ROLES: Final = ((*_COMPUTE, *_STORAGE),)
 Roles = tuple[tuple[str, ...], ...]
 #: choices of gateways kept of one class of islands
 _CHOICES_LIMIT: Final = 1 << 14
@@ -162,10 +164,12 @@ class IslandGateways:
     ----------
     signature : (n_islands,) islands with equal numbers have gateways at the same places in the same fabrics
     doors : per signature, (place in the island, fabrics it reaches) of each gateway
+    storage : the fabrics that join servers to storage and no two servers for what they compute
     """
 
     signature: Int
     doors: tuple[tuple[tuple[int, frozenset[int]], ...], ...]
+    storage: frozenset[int]
 
 
 def find_doors(network: Network) -> IslandGateways:
@@ -201,7 +205,23 @@ def _doors(structure: Structure) -> IslandGateways:
         for _, at, component in rows[lo:hi].tolist():
             reach.setdefault(at, set()).add(component)
         doors.append(tuple((at, frozenset(c)) for at, c in sorted(reach.items())))
-    return IslandGateways(signature.astype(np.int64), tuple(doors))
+    return IslandGateways(signature.astype(np.int64), tuple(doors), _storage_networks(network, part, of))
+
+
+def _storage_networks(network: Network, part: Int, fabric: Int) -> frozenset[int]:
+    """Fabrics with storage on them, and NICs for computing of one island at most.
+
+    Parameters
+    ----------
+    part, fabric : (n,) gateways, and a fabric that each is cabled to
+    """
+    computes = np.array([role_of(network, d) in _COMPUTE for d in range(len(network.kinds))], dtype=bool)
+    stores = network.has(Capability.STORE)[part]
+    rows = np.unique(
+        np.stack([fabric, network.island[part]])[:, ~stores & computes[network.net.part_def[part]]], axis=1
+    )
+    shared = np.flatnonzero(np.bincount(rows[0]) > 1)
+    return frozenset(fabric[stores].tolist()) - frozenset(shared.tolist())
 
 
 #: doors a request may use: (door at the source, door at the target, share)
@@ -217,28 +237,65 @@ def cross(
     entries: tuple[tuple[int, frozenset[int]], ...],
     rules: Rules,
     rail_affinity: bool,
+    storage: frozenset[int] = frozenset(),
 ) -> tuple[Crossing, ...]:
-    """Gateways for traffic from part `at` of one island to part `to` of another; empty when no fabric joins them."""
+    """Gateways for traffic from part `at` of one island to part `to` of another; empty when no fabric joins them.
+
+    Parameters
+    ----------
+    storage
+        Fabrics that are storage networks.
+    """
     there = frozenset[int]().union(*(f for _, f in entries)) if entries else frozenset[int]()
     roles = _roles(source.kinds[at].capabilities | target.kinds[to].capabilities)
-    leave = _preferred(source, at, tuple((g, f & there) for g, f in exits if f & there), rules, rail_affinity, roles)
+    meant = storage if roles is STORAGE_ROLES else frozenset[int]()
+    leave = _preferred(source, at, _reaching(source, at, exits, there, roles, meant), rules, rail_affinity)
     found: list[Crossing] = []
     for door, fabrics, share in leave:
-        common = tuple((g, f & fabrics) for g, f in entries if f & fabrics)
-        enter = _preferred(target, to, common, rules, rail_affinity, roles)
+        enter = _preferred(target, to, _reaching(target, to, entries, fabrics, roles, meant), rules, rail_affinity)
         found += [(door, other, share * part) for other, _, part in enter]
     return tuple(found)
 
 
 #: gateways of an island: place in it, and the fabrics each reaches
 Gateways = tuple[tuple[int, frozenset[int]], ...]
+#: the same with how well the role of each is for some traffic: 0 is best
+Ranked = tuple[tuple[int, frozenset[int], int], ...]
+
+
+def _reaching(
+    shape: LocalShape,
+    at: int,
+    doors: Gateways,
+    fabrics: frozenset[int],
+    roles: Roles,
+    meant: frozenset[int] = frozenset(),
+) -> Ranked:
+    """The gateways that reach one of some fabrics, of a kind that may carry the traffic, with the rank of their role.
+
+    Traffic of a gateway itself leaves through it, whatever its role. A NIC that is cabled to a network meant for the
+    traffic, or has another network beside, is cabled there for this traffic: its role says what its other port is for.
+    """
+    reaching = [(g, f) for g, f in doors if f & fabrics]
+    if any(g == at for g, _ in reaching):
+        reaching = [(g, f) for g, f in reaching if g == at]
+    last = [_rank(shape.roles[g], _LAST, -1) for g, _ in reaching]
+    least = min(last, default=-1)
+    return tuple(
+        (g, f & fabrics, 0 if f - fabrics or f & fabrics & meant else _rank(shape.roles[g], roles, 1))
+        for (g, f), late in zip(reaching, last, strict=True)
+        if late == least
+    )
 
 
 def nearest_door(
     shape: LocalShape, at: int, doors: Gateways, rules: Rules, rail_affinity: bool
 ) -> tuple[int, float] | None:
     """The gateway that an accelerator leaves through, and what the way there costs; None where it reaches none."""
-    chosen = _preferred(shape, at, doors, rules, rail_affinity, COMPUTE_ROLES)
+    every = frozenset[int]().union(*(f for _, f in doors)) if doors else frozenset[int]()
+    ranked = _reaching(shape, at, doors, every, COMPUTE_ROLES)
+    best = min((rank for _, _, rank in ranked), default=0)
+    chosen = _preferred(shape, at, tuple(door for door in ranked if door[2] == best), rules, rail_affinity)
     if not chosen:
         return None
     cost = find_cost(shape, at, chosen[0][0], rules)
@@ -254,41 +311,47 @@ def _roles(ends: frozenset[Capability]) -> Roles:
 
 @memo(most=GRAPHS_LIMIT, each=_CHOICES_LIMIT)
 def _preferred(
-    shape: LocalShape, at: int, doors: Gateways, rules: Rules, rail_affinity: bool, roles: Roles
+    shape: LocalShape, at: int, doors: Ranked, rules: Rules, rail_affinity: bool
 ) -> tuple[tuple[int, frozenset[int], float], ...]:
-    """The nearest of `doors` with the role that comes first, one by turn for an accelerator, all in equal shares for
-    anything else.
+    """The gateways that a part uses of some that reach the other side, the fabrics each reaches, and its share.
 
-    A gateway is its own door. Roles hold wherever there is a choice: traffic of accelerators keeps off storage NICs,
-    data at rest off compute NICs, and a management port serves only where there is no other.
+    One by turn for an accelerator, all in equal shares for anything else. A gateway is its own door.
     """
-    reach = dict(doors)
+    reach = {g: f for g, f, _ in doors}
     if at in reach:
         return ((at, reach[at], 1.0),)
-    ranks = [_rank(shape.roles[g], roles) for g, _ in doors]
-    doors = tuple(d for d, rank in zip(doors, ranks, strict=True) if rank == min(ranks))
-    near = _nearest(shape, at, tuple(g for g, _ in doors), rules)
+    near = _near(shape, at, doors, rules)
     if not near:
         return ()
     if Capability.ACCELERATE in shape.kinds[at].capabilities:
         peers = [i for i, k in enumerate(shape.kinds) if Capability.ACCELERATE in k.capabilities]
         if rail_affinity:
-            alike = [i for i in peers if _nearest(shape, i, tuple(g for g, _ in doors), rules) == near]
+            alike = [i for i in peers if _near(shape, i, doors, rules) == near]
             door = near[alike.index(at) % len(near)]
         else:
-            every = tuple(g for g, _ in doors)
+            best = min(rank for _, _, rank in doors)
+            every = tuple(g for g, _, rank in doors if rank == best)
             door = every[peers.index(at) % len(every)]
         return ((door, reach[door], 1.0),)
     return tuple((g, reach[g], 1 / len(near)) for g in near)
 
 
-def _rank(role: str, roles: Roles) -> int:
-    return next((i for i, alike in enumerate(roles) if role in alike), 1)
+def _rank(role: str, roles: Roles, unknown: int) -> int:
+    return next((i for i, alike in enumerate(roles) if role in alike), unknown)
 
 
 @memo(most=GRAPHS_LIMIT, each=_CHOICES_LIMIT)
-def _nearest(shape: LocalShape, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:
-    """Those of `doors` that are cheapest to reach from `at`."""
-    cost = {g: c for g in doors if (c := find_cost(shape, at, g, rules)) is not None}
-    best = min(cost.values(), default=0)
-    return tuple(g for g in doors if cost.get(g) == best)
+def _near(shape: LocalShape, at: int, doors: Ranked, rules: Rules) -> tuple[int, ...]:
+    """Those of `doors` that are nearest to `at`, by root complexes on the way, then role, then for accelerators steps.
+
+    To host memory all adapters of its socket are equally near, whichever switches they are below.
+    """
+    passed = {g: p for g, _, _ in doors if (p := roots_passed(shape, at, g, rules)) is not None}
+    fewest = min(passed.values(), default=0)
+    ranks = {g: rank for g, _, rank in doors if passed.get(g) == fewest}
+    best = min(ranks.values(), default=0)
+    cost = {g: find_cost(shape, at, g, rules) or 0 for g, rank in ranks.items() if rank == best}
+    if Capability.ACCELERATE not in shape.kinds[at].capabilities:
+        return tuple(cost)
+    least = min(cost.values(), default=0)
+    return tuple(g for g, c in cost.items() if c == least)

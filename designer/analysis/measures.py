@@ -5,19 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from designer.analysis.account import Account, account
 from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
 from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
+from designer.analysis.costs.resources import ResourceTable
+from designer.analysis.expression import Time
+from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import EIGHTY
 from designer.analysis.serving.readings import Readings
+from designer.analysis.settled import settled
 from designer.analysis.steady import period_of, settle
-from designer.analysis.why import Why, explain
+from designer.analysis.why import changes_at, explain
 from designer.errors import AnalysisError
+from designer.findings import Finding
 from designer.sources import Estimate
 from designer.workload.program import Measure, Program, Task
 
@@ -27,11 +34,28 @@ GROUPS_LIMIT: Final = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """A program alone: its metrics, what binds it, and the run they are read from."""
+    """A program alone: its metrics and what binds it.
+
+    Parameters
+    ----------
+    played
+        Its run; not made before it is needed where the program was settled in closed form.
+    """
 
     metrics: Mapping[str, Estimate]
-    why: Why
-    run: Run
+    why: Account
+    played: Callable[[], Run]
+    table: ResourceTable
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def run(self) -> Run:
+        """Its run."""
+        return self.played()
+
+    def bottlenecks(self) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+        """What binds it, and what comes next."""
+        return self.why.bottlenecks(self.table.words)
 
 
 def values_of(run: Run, job: Job) -> dict[str, float]:
@@ -123,6 +147,10 @@ def answer(
             return settle(prices, [job], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
         return play(prices, [job], changes=changes, cancelled=cancelled)
 
+    times = settled(prices, program, job.place)
+    if times:
+        played = cache(lambda: run_with(NO_CHANGES))
+        return _settled(prices, program, times, played, bands, explained)
     run = run_with(NO_CHANGES)
     stuck = next((f for f in run.findings if f.code == "CLOCK-STUCK"), None)
     if stuck is not None:
@@ -131,7 +159,8 @@ def answer(
     groups = bands_of(prices, [step.task for step in program.steps]) if bands else {}
     metrics = banded(job, values, groups, run_with)
     main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
-    why = Why(values[main.name], (), (), ()) if main is not None else Why(0.0, (), (), ())
+    value = values[main.name] if main is not None else 0.0
+    why = Account(value, value, value)
     if explained and main is not None:
 
         def measure(changes: Changes) -> tuple[Run, float]:
@@ -147,7 +176,25 @@ def answer(
             # what was before the last item began is waiting for it to come
             begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
         why = explain(measure, base=(run, values[main.name]), begin=begin)
-    return Answer(metrics, why, run)
+    return Answer(metrics, why, lambda: run, run.table, run.findings)
+
+
+def _settled(
+    prices: Prices, program: Program, times: Mapping[str, Time], played: Callable[[], Run], bands: bool, explained: bool
+) -> Answer:
+    """The answer of a program from the expressions of what it measures."""
+    groups = bands_of(prices, [step.task for step in program.steps]) if bands else {}
+    ends = {name: (band.low, band.high) for name, band in groups.items()}
+    sources = tuple(sorted({key for band in groups.values() for key in band.sources}))
+    metrics: dict[str, Estimate] = {}
+    why = Account(0.0, 0.0, 0.0)
+    for k, measure in enumerate(program.measures):
+        found = account(times[measure.name], ends, explained=explained and not k)
+        why = found if not k else why
+        metrics[measure.name] = Estimate(found.value, found.low, found.high, measure.unit, sources)
+    tasks = costs_of(prices, [step.task for step in program.steps])
+    findings = tuple(dict.fromkeys(finding for cost in tasks for finding in cost.findings))
+    return Answer(metrics, why, played, prices.table, findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +256,7 @@ def banded(
             above[metric] = (value * (math.exp(first) - 1)) ** 2 + error**2
     for name, band in list(groups.items())[:GROUPS_LIMIT]:
         for end in {band.low, band.high} - {1.0}:
-            moved = values_of(run_with(Changes(longer={name: end})), job)
+            moved = values_of(run_with(changes_at({name: end})), job)
             for metric, value in values.items():
                 off = moved.get(metric, value) - value
                 if measured(program, metric).of == "throughput":

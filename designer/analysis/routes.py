@@ -140,7 +140,8 @@ def crossings(
     goals = (islands.class_of[ti], islands.local[legs.target], doors.signature[ti])
     for (cls, at, sig, other, to, other_sig, *given), rows in groups_of(np.stack([*starts, *goals, *marks], axis=1)):
         source, target = islands.classes[cls].shape, islands.classes[other].shape
-        crossed = cross(source, at, doors.doors[sig], target, to, doors.doors[other_sig], rules, affinity)
+        exits, entries = doors.doors[sig], doors.doors[other_sig]
+        crossed = cross(source, at, exits, target, to, entries, rules, affinity, doors.storage)
         start, end = islands.part_start[si[rows]], islands.part_start[ti[rows]]
         used = [
             GatewayPair(islands.parts[start + leave], islands.parts[end + enter], share, leave != at, enter != to)

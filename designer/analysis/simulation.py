@@ -278,7 +278,7 @@ def _estimates(
     groups: dict[str, Band] = bands_of(prices, [step.task for step in program.steps]) if bands else {}
 
     def run_with(asked: Changes) -> Run:
-        return play(prices, jobs, until=end, changes=replace(changes, longer=asked.longer), cancelled=cancelled)
+        return play(prices, jobs, until=end, changes=replace(changes, slower=asked.slower), cancelled=cancelled)
 
     return banded(job, values_of(run, job), groups, run_with, run)
 

@@ -378,14 +378,19 @@ def _names(path: str) -> set[str]:
 
 
 def bottleneck_text(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
-    """What binds, and what twice of it would gain."""
+    """What binds, and what twice of it gains: of the one that gains most alone, else of all together."""
     if not bounds:
         return "", ""
-    first = bounds[0]
     binds = ", ".join(b.label for b in bounds[:2]) + (" …" if len(bounds) > 2 else "")
-    if first.gain is None or first.gain <= 1.0:
+    best = max(bounds, key=lambda b: b.gain_if_doubled or 1.0)
+    alone, together = best.gain_if_doubled or 1.0, bounds[0].gain_together or 1.0
+    if round(alone, 2) > 1.0 and best.alike == 1:
+        return binds, f"twice the capacity of {best.label} makes it {alone:.2f} times as good"
+    count = sum(b.alike for b in bounds)
+    if round(together, 2) <= 1.0:
         return binds, ""
-    return binds, f"twice the capacity of {first.label} makes it {first.gain:.2f} times as good"
+    of = f"all {count} that bind ({binds})" if count > 1 else best.label
+    return binds, f"twice the capacity of {of} makes it {together:.2f} times as good"
 
 
 def without(design: Design, path: str) -> Design:

@@ -14,6 +14,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from designer.cli.confined import Folder
 from designer.cli.design_tools import DesignTools
 from designer.cli.output import finite
+from designer.cli.piped_input import piped_input
 from designer.errors import DesignerError
 from designer.interchange.native.envelope import written_by
 from designer.plain_text import shortened
@@ -26,15 +27,22 @@ _INSTRUCTIONS = (
 
 
 def serve(folder: Folder, writes: bool) -> None:
-    """Serve on stdin and stdout until the other end closes; from here on the process is confined to the folder."""
+    """Serve on stdin and stdout until the other end closes; from here on the process is confined to the folder.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C ended it.
+    """
     server: MCPServer[Any] = MCPServer(
         "designer", instructions=_INSTRUCTIONS, version=written_by().split()[-1], log_level="WARNING"
     )
     for tool in DesignTools(folder, writes).tools:
         server.add_tool(_answering(tool, folder))
     os.chdir(folder.root)
-    folder.guard()
-    server.run("stdio")
+    with piped_input():
+        folder.guard()
+        server.run("stdio")
 
 
 def _answering(tool: Callable[..., dict[str, Any]], folder: Folder) -> Callable[..., dict[str, Any]]:

@@ -5,6 +5,7 @@ Workers need this program in the same version. A run whose worker dies is done a
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -39,11 +40,11 @@ def on_cluster(task: Task, runs: Sequence[Run], cancelled: Callable[[], bool], a
         raise AnalysisError(
             "a cluster needs Dask", place=_PLACE, remedy="install designer with the extra [cluster]"
         ) from None
+    _demand_scheduler(distributed, address)
     try:
         client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        text = f"no scheduler answers at {address}: {str(error)[:120]}"
-        raise AnalysisError(text, place=_PLACE, remedy="start one with: dask scheduler") from None
+        raise _no_scheduler(address, str(error)) from None
     try:
         if not client.scheduler_info()["workers"]:
             remedy = f"start some: dask worker {address}"
@@ -51,6 +52,43 @@ def on_cluster(task: Task, runs: Sequence[Run], cancelled: Callable[[], bool], a
         yield from _on(client, distributed, task, runs, cancelled)
     finally:
         client.close()
+
+
+def _demand_scheduler(distributed: Any, address: str) -> None:
+    """Refuse an address where no scheduler answers; a client would wait for it twice as long, or for ever.
+
+    Raises
+    ------
+    AnalysisError
+        If something else answers there, or nothing in time.
+    """
+
+    async def identity() -> dict[str, Any]:
+        security: Any = distributed.Security()
+        arguments = security.get_connection_args("client")
+        rpc: Any = import_module("distributed.core").rpc
+        async with rpc(address, timeout=_PATIENCE, connection_args=arguments) as other:
+            return await other.identity()
+
+    async def in_time() -> dict[str, Any]:
+        return await asyncio.wait_for(identity(), _PATIENCE)
+
+    try:
+        found = asyncio.run(in_time())
+    except TimeoutError:
+        raise _no_scheduler(address, f"nothing in {_PATIENCE} s") from None
+    except MemoryError:
+        # the first bytes of another protocol, read as a length
+        raise _no_scheduler(address, "something else listens there") from None
+    except Exception as error:  # addresses, protocols and whatever else listens there fail in many ways
+        raise _no_scheduler(address, str(error) or type(error).__name__) from None
+    if found.get("type") != "Scheduler":
+        raise _no_scheduler(address, f"this is a {str(found.get('type'))[:40]}")
+
+
+def _no_scheduler(address: str, why: str) -> AnalysisError:
+    text = f"no scheduler answers at {address}: {why[:120]}"
+    return AnalysisError(text, place=_PLACE, remedy="start one with: dask scheduler")
 
 
 def _on(client: Any, distributed: Any, task: Task, runs: Sequence[Run], cancelled: Callable[[], bool]) -> Iterator[Row]:

@@ -88,9 +88,9 @@ def _at(variable: Variable, share: float) -> str:
 
 def _from_span(span: Span, share: float) -> str:
     if span.log:
-        number = span.low * (span.high / span.low) ** share
+        number = math.exp(math.log(span.low) * (1 - share) + math.log(span.high) * share)
     else:
-        number = span.low + (span.high - span.low) * share
+        number = span.low * (1 - share) + span.high * share
     if span.whole:
         # each whole number is as likely as the others
         wide = span.high - span.low + 1

@@ -19,6 +19,7 @@ from designer.catalog.parttype import Capability, PartType, value_of
 from designer.decisions.suggest_cost import Cost
 from designer.design.address import Address, block_at, split_path, where_stored
 from designer.design.channels import channel_number
+from designer.design.copies import name_of_copy, shifted
 from designer.design.document import Block, Design, Link, Part, Wiring
 from designer.design.edit import Edit
 from designer.design.edits.groups import SetReplicas
@@ -468,6 +469,10 @@ def _fits(part_type: PartType, kinds: frozenset[str]) -> bool:
     return any(kind in str(technology.value).lower() for kind in kinds)
 
 
+#: how far from the original a copy is placed, until it is moved to where it covers nothing [px]
+_BESIDE: Final = (24, 24)
+
+
 def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
     """One more drive or storage system beside the one that binds, joined in the same way."""
     net = network.net
@@ -479,7 +484,9 @@ def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidat
         yield from _one_more_member(network, number, prices)
         return
     times = int((net.part_def == int(net.part_def[number])).sum())
-    new = part.model_copy(update={"id": next_id(block.parts, name), "position": None})
+    new_id = next_id(block.parts, name)
+    copied = {"id": new_id, "name": name_of_copy(block, part, new_id), "position": shifted(part.position, *_BESIDE)}
+    new = part.model_copy(update=copied)
     link_ids, wiring_ids = Numberer(block.links), Numberer(block.wirings)
     joints = [x.model_copy(update={"id": link_ids.take(x.id), _side(x, name): new.id}) for x in links]
     joined = [w.model_copy(update={"id": wiring_ids.take(w.id), _side(w, name): new.id}) for w in wirings]
@@ -492,7 +499,7 @@ def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidat
     edits += [AddLinks(tuple(joints), within=within)] if joints else []
     edits += [AddWirings(tuple(joined), within=within)] if joined else []
     kind = network.kind(number).title.lower()
-    edit = Together(tuple(edits), f"Add {new.id}")
+    edit = Together(tuple(edits), f"Add {new.label}")
     yield Candidate(f"add a {kind} like {name}", f"another:{within}{name}", edit, cost)
 
 

@@ -116,6 +116,19 @@ def _range(text: str, place: str, drawn: bool) -> tuple[tuple[str, ...], Span]:
     return tuple(dict.fromkeys(spelled(x, unit) for x in numbers)), span
 
 
+def _times(low: float, step: float, k: int) -> float:
+    """A number times a factor, `k` times; the power alone may be too large for a float."""
+    try:
+        return low * step**k
+    except OverflowError:
+        return math.exp(math.log(low) + k * math.log(step))
+
+
+def _floor(number: float) -> int:
+    """The whole number below, of far too many values just too many."""
+    return math.floor(min(number, 1e15))
+
+
 def _numbers(
     low: float, high: float, sign: str | None, by: str | None, unit: str, text: str, place: str, drawn: bool
 ) -> list[float]:
@@ -130,23 +143,26 @@ def _numbers(
     if match is None or (match[2] and (sign != "+" or match[2] != unit)):
         raise FormatError(f"{by!r} is no step of {text!r}", place=place, remedy=_REMEDY)
     step = float(match[1])
+    if not math.isfinite(step):
+        raise FormatError(f"{by!r} is no step of {text!r}", place=place, remedy="give a smaller number")
     if sign == "*":
         if low <= 0 or step <= 1:
             raise FormatError(f"{text!r} gets nowhere", place=place, remedy="a factor is above 1 and begins above zero")
-        count = math.floor(math.log(high / low) / math.log(step) * (1 + 1e-12) + 1e-9) + 1
+        count = _floor((math.log(high) - math.log(low)) / math.log(step) * (1 + 1e-12) + 1e-9) + 1
     elif sign == "+":
         if step <= 0:
             raise FormatError(f"{text!r} gets nowhere", place=place, remedy="a step is above zero")
-        count = math.floor((high - low) / step + 1e-9) + 1
+        count = _floor((high - low) / step + 1e-9) + 1
     else:
         if step < 2 or not step.is_integer():
             raise FormatError(f"{by!r} is no count of values", place=place, remedy="2 or more, such as :5")
-        count, step = int(step), (high - low) / (step - 1)
+        # divided first: between numbers of both signs the difference itself may be too large
+        count, step = int(step), high / (step - 1) - low / (step - 1)
     if count > VALUES_LIMIT:
         raise FormatError(f"{text!r} is {count:,} values", place=place, remedy=f"at most {VALUES_LIMIT:,}")
     if sign == "*":
-        return [low * step**k for k in range(count)]
-    return [low + step * k for k in range(count)]
+        return [_times(low, step, k) for k in range(count)]
+    return [min(low + step * k, high) for k in range(count)]
 
 
 def _whole(text: str | None) -> bool:

@@ -108,6 +108,11 @@ class Planted:
         return self.parts[path]
 
 
+def name_of_copy(block: Block, item: Part | Group, new_id: str) -> str:
+    """What a copy of a part or group is called in a block; no other item of the block is called the same."""
+    return Planter(block).name(item, new_id)
+
+
 class Planter:
     """Makes copies with ids that are new to a block, one after the other."""
 
@@ -118,7 +123,7 @@ class Planter:
         #: the number that a name got last
         self._last: dict[str, int] = {}
 
-    def _name(self, item: Part | Group, new_id: str) -> str:
+    def name(self, item: Part | Group, new_id: str) -> str:
         """What a copy is called: its number changes as that of its id does; another name gets a number if it is taken.
 
         What stands in a copied container keeps its name: the container tells it apart.
@@ -145,7 +150,7 @@ class Planter:
         group_ids = {old: self.groups.take(wish(old)) for old in source.groups}
 
         def item_changes(item: Part | Group, new_id: str) -> dict[str, object]:
-            changes: dict[str, object] = {"id": new_id, "name": self._name(item, new_id)}
+            changes: dict[str, object] = {"id": new_id, "name": self.name(item, new_id)}
             if item.parent is None:
                 return {**changes, "parent": parent, "position": shifted(item.position, *offset)}
             return {**changes, "parent": part_ids[item.parent]}

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, PlainSerializer, model_validator
 
 from designer.catalog.parttype import PartType, SourceRecord
+from designer.design.name_pattern import check_pattern
 from designer.errors import DocumentError
 from designer.fields import (
     DataRate,
@@ -188,9 +189,17 @@ class Block(Frozen):
 
 
 class Group(Named):
-    """A block repeated ``replicas`` times; ``exceptions`` give single members, by index, a block of their own."""
+    """A block repeated ``replicas`` times; ``exceptions`` give single members, by index, a block of their own.
+
+    Parameters
+    ----------
+    naming
+        Pattern of the names that its members have in exports and comparisons, such as ``node{001}``; see
+        ``designer.design.name_pattern``. Without one they are called by the id of the group.
+    """
 
     name: str = ""
+    naming: Annotated[str, AfterValidator(check_pattern)] = ""
     replicas: int = Field(ge=1, le=MAX_REPLICAS)
     content: Block
     exceptions: Mapping[int, Block] = {}

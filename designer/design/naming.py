@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from designer.design.document import Block, Part
+from designer.design.member_names import member_name
 
 _MEMBER: Final = re.compile(r"([^\[\]/]+)\[(\d+|\*)\]")
 #: texts are searched this far: what is longer is cut before anybody reads it
@@ -28,6 +29,7 @@ def part_title(block: Block, path: str, *, alone: bool = False) -> str:
     """
     names: list[str] = []
     part: Part | None = None
+    top, steps = block, list[tuple[str, int]]()
     for step in path.split("/"):
         member = _MEMBER.fullmatch(step)
         group = block.groups.get(member[1]) if member is not None else None
@@ -36,7 +38,12 @@ def part_title(block: Block, path: str, *, alone: bool = False) -> str:
             one = None if member[2] == "*" else int(member[2])
             if one is not None and one >= group.replicas:
                 return path
-            names.append(group.label if one is None else f"{group.label} {one + 1}")
+            steps.append((group.id, one or 0))
+            if one is None or not group.naming:
+                names.append(group.label if one is None else f"{group.label} {one + 1}")
+            else:
+                # the name that exports and cable lists give it
+                names.append(member_name(top, steps))
             block = group.content if one is None else group.member(one)
         elif member is None and step in block.parts:
             part = block.parts[step]

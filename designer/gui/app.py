@@ -46,6 +46,8 @@ def run(files: list[str]) -> int:
     app = make_application()
     window = make_window(app)
     sys.excepthook = report_to(window.warn)
+    if not window.isMaximized():
+        window.fit_screen(window.screen().availableGeometry())
     window.show()
 
     def begin() -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import (
     QApplication,
@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from designer.gui.workspace import Workspace
 
 _LAYOUT: Final = 1
+#: room for the frame and title that desktops draw around a window [px]
+_FRAME: Final = 2
+_TITLE_BAR: Final = 32
 
 
 class MainWindow(QMainWindow):
@@ -116,6 +119,21 @@ class MainWindow(QMainWindow):
         if sys.platform == "darwin":
             # only there the desktop asks this way, and a filter sees each single event of the program
             QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+
+    def fit_screen(self, room: QRect) -> None:
+        """Make the window no larger than a screen has room for, with the frame around it, and bring it inside.
+
+        Parameters
+        ----------
+        room
+            What the desktop leaves of the screen.
+        """
+        most = room.adjusted(0, 0, -2 * _FRAME, -_TITLE_BAR)
+        least = self.minimumSize().boundedTo(most.size())
+        self.setMinimumSize(least)
+        self.resize(self.size().boundedTo(most.size()).expandedTo(least))
+        if not room.contains(self.geometry()):
+            self.move(room.center() - self.rect().center())
 
     def _start_page(self) -> StartPage:
         start = StartPage(self.theme, lambda: self.settings.recent)

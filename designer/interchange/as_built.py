@@ -1,8 +1,9 @@
 """As built against as designed: the fabric a dump shows beside the design it was to be.
 
-Nodes are matched by name first (case and domain suffix aside), then by what they are joined to: a node whose matched
-neighbours agree with no other node's is that node. Each cable between matched nodes is then looked for on both sides;
-parallel cables count. Rates are compared where both sides know them.
+Nodes are matched by name first (as drawn or as exported, case and domain suffix aside), then by what they are joined
+to: a node whose matched neighbours agree with no other node's is that node. Each cable between matched nodes is then
+looked for on both sides; parallel cables count. Rates are compared where both sides know them. A dump of nothing but
+InfiniBand is compared with the InfiniBand cables of the design alone.
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ from designer.catalog.partkind import Domain
 from designer.catalog.parttype import Capability, link_kinds, part_kinds
 from designer.design.document import Design, LinkValues
 from designer.design.elaborate import Netlist, elaborate
+from designer.design.node_names import homes, node_names
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 from designer.findings import Finding, Severity
+from designer.plain_text import counted
 from designer.sources import Status
 from designer.units import format_quantity
 
 _PLACES: Final = 50
 _ROUNDS: Final = 64
+#: the network whose dumps show no other
+_ALONE: Final = "infiniband"
 #: rates closer than this are the same: tools print rounded ones
 _SAME: Final = 0.02
 _Pair = tuple[int, int]
@@ -35,6 +40,8 @@ class FabricGraph:
     net: Netlist
     nodes: tuple[int, ...]
     names: dict[int, str]
+    #: what exports call each node
+    exported: dict[int, str]
     kinds: dict[int, str]
     cables: dict[_Pair, int]
     #: rate of one cable [B/s], slowest of the pair; missing where a rate is assumed
@@ -60,27 +67,17 @@ class Comparison:
     capacity: float
 
 
-def fabric_of(design: Design) -> FabricGraph:
-    """The network of a design."""
+def fabric_of(design: Design, only: str = "") -> FabricGraph:
+    """The network of a design; its links of the kind `only` where one is given."""
     net = elaborate(design)
     kinds = part_kinds()
     of_def = [
         "switch" if Capability.SWITCH in kinds[d.kind].capabilities and d.kind == "switch" else d.kind
         for d in net.part_defs
     ]
-    top: dict[int, int] = {}
-
-    def home(part: int) -> int:
-        """The switch, or the server (else the part itself) a NIC is in."""
-        if part not in top:
-            at = part
-            while of_def[int(net.part_def[at])] not in ("switch", "server") and int(net.parent[at]) >= 0:
-                at = int(net.parent[at])
-            top[part] = at
-        return top[part]
-
+    home = homes(net)
     joins = {name for name, kind in link_kinds().items() if kind.domain is Domain.NETWORK}
-    network = [d.kind in joins for d in net.link_defs]
+    network = [d.kind == only if only else d.kind in joins for d in net.link_defs]
     known = [raw_rate(d) for d in net.link_defs]
     cables: Counter[_Pair] = Counter()
     rates: dict[_Pair, float] = {}
@@ -88,7 +85,7 @@ def fabric_of(design: Design) -> FabricGraph:
     for i, (a, b, d) in enumerate(zip(net.link_a.tolist(), net.link_b.tolist(), net.link_def.tolist(), strict=True)):
         if not network[d]:
             continue
-        low, high = sorted((home(a), home(b)))
+        low, high = sorted((home[a], home[b]))
         pair = (low, high)
         cables[pair] += net.link_defs[d].count
         links[pair].append(i)
@@ -97,9 +94,15 @@ def fabric_of(design: Design) -> FabricGraph:
             before = rates.get(pair)
             rates[pair] = rate if before is None or rate < before else before
     nodes = tuple(sorted({n for pair in cables for n in pair}))
-    names = {n: _name(net, n) for n in nodes}
     return FabricGraph(
-        net, nodes, names, {n: of_def[int(net.part_def[n])] for n in nodes}, dict(cables), rates, dict(links)
+        net,
+        nodes,
+        {n: _name(net, n) for n in nodes},
+        {n: name.lower() for n, name in node_names(net, nodes).items()},
+        {n: of_def[int(net.part_def[n])] for n in nodes},
+        dict(cables),
+        rates,
+        dict(links),
     )
 
 
@@ -118,6 +121,10 @@ def compare_built(designed: Design, built: Design) -> Comparison:
         If one of them has no network, or nothing of one can be found in the other.
     """
     plan, real = fabric_of(designed), fabric_of(built)
+    others = 0
+    if real.cables and all(real.net.link(i).kind == _ALONE for links in real.links.values() for i in links):
+        whole, plan = sum(plan.cables.values()), fabric_of(designed, _ALONE)
+        others = whole - sum(plan.cables.values())
     for fabric, which in ((plan, "design"), (real, "dump")):
         if not fabric.cables:
             raise ExchangeError(
@@ -129,7 +136,7 @@ def compare_built(designed: Design, built: Design) -> Comparison:
             "no node of the dump could be found in the design",
             remedy="give switches and servers of the design the names they have in the dump",
         )
-    return _Messages(plan, real, match).run()
+    return _Messages(plan, real, match).run(others)
 
 
 def _match(plan: FabricGraph, real: FabricGraph) -> dict[int, int]:
@@ -147,10 +154,11 @@ def _match(plan: FabricGraph, real: FabricGraph) -> dict[int, int]:
                 new = True
         return new
 
-    for short in (False, True):
+    # a list of cables does not say what its devices are: names count where kinds differ, too
+    for key in (_kind_and_name, _kind_and_export, _kind_and_host, _export):
         pair(
-            _grouped({n: (plan.kinds[n], _spelled(plan.names[n], short)) for n in plan.nodes if n not in found}),
-            _grouped({n: (real.kinds[n], _spelled(real.names[n], short)) for n in real.nodes if n not in taken}),
+            _grouped({n: key(plan, n) for n in plan.nodes if n not in found}),
+            _grouped({n: key(real, n) for n in real.nodes if n not in taken}),
         )
     mine, theirs = _neighbours(plan), _neighbours(real)
     for _ in range(_ROUNDS):
@@ -174,9 +182,21 @@ def _speed(values: LinkValues) -> float:
     return raw_rate(values)[0]
 
 
-def _spelled(name: str, short: bool) -> str:
-    """A name, without the domain where `short`."""
-    return name.split(".")[0] if short else name
+def _kind_and_name(fabric: FabricGraph, node: int) -> tuple[object, ...]:
+    return fabric.kinds[node], fabric.names[node]
+
+
+def _kind_and_export(fabric: FabricGraph, node: int) -> tuple[object, ...]:
+    return fabric.kinds[node], fabric.exported[node]
+
+
+def _kind_and_host(fabric: FabricGraph, node: int) -> tuple[object, ...]:
+    """Names without the domain."""
+    return fabric.kinds[node], fabric.names[node].split(".")[0]
+
+
+def _export(fabric: FabricGraph, node: int) -> tuple[object, ...]:
+    return (fabric.exported[node],)
 
 
 def _grouped(keys: dict[int, tuple[object, ...]]) -> dict[object, list[int]]:
@@ -212,8 +232,11 @@ class _Messages:
         self.back = {b: a for a, b in match.items()}
         self.findings: list[Finding] = []
 
-    def run(self) -> Comparison:
-        """Everything that differs."""
+    def run(self, others: int = 0) -> Comparison:
+        """Everything that differs; `others` is how many cables of other networks the dump cannot show."""
+        if others:
+            text = f"{counted(others, 'cable')} of other networks: the dump shows InfiniBand alone"
+            self.findings.append(Finding("BUILT-OTHER-NETWORK", Severity.INFO, text, ()))
         self._nodes()
         missing: dict[_Pair, int] = {}
         extra: dict[_Pair, int] = {}

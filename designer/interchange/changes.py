@@ -4,6 +4,8 @@ what is taken out or put in, virtual machines, and how many servers.
 ``{"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}, "hosts/nic0": {"bandwidth": "100 Gb/s"}},
 "links": {"psw0--gpu0": {"generation": 4}}, "groups": {"hosts": 16}, "policy": {"gpudirect": false}}``
 
+A group takes the number of its members, or fields: ``{"hosts": {"replicas": 16, "naming": "esx{01}"}}``.
+
 Ids may hold ``*``; what is inside a group is named by the way to it, ``hosts/nic0``. ``"remove": ["nic1"]`` takes
 parts, links or wirings out, ``"add": {"parts": [...], "links": [...]}`` puts new ones in as a design file writes them,
 ``"vms": {"web0": {"memory": "64 GiB"}}`` changes or makes virtual machines, and ``"servers"`` makes a cluster of a
@@ -24,7 +26,7 @@ from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.address import block_at
 from designer.design.document import Block, Design, Link, Part, VirtualMachine
 from designer.design.edit import Edit
-from designer.design.edits.groups import SetReplicas
+from designer.design.edits.groups import ChangeGroups, SetReplicas
 from designer.design.edits.links import AddLinks, ChangeLinks, RemoveLinks
 from designer.design.edits.parts import AddParts, RemoveParts, SetType, SetValue
 from designer.design.edits.properties import SetPolicy
@@ -71,8 +73,16 @@ def _sizes(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
     strange = [name for name in changes if name not in _WHAT]
     if strange:
         raise FormatError(f"there is no {strange[0]!r} to change", place="changes", remedy=f"use {', '.join(_WHAT)}")
-    for name, replicas in _object(changes.get("groups", {}), "changes.groups").items():
+    for name, told in _object(changes.get("groups", {}), "changes.groups").items():
         place = f"changes.groups.{name}"
+        if isinstance(told, dict):
+            fields = {key: value for key, value in _object(told, place).items() if key != "replicas"}
+            for within, ids in _named(design, "groups", name, place):
+                if fields:
+                    yield place, ChangeGroups(ids, fields, within=within)
+            if "replicas" not in told:
+                continue
+        replicas = _object(told, place)["replicas"] if isinstance(told, dict) else told
         if isinstance(replicas, bool) or not isinstance(replicas, int) or replicas < 1:
             raise FormatError(f"{replicas!r} is no number of members", place=place, remedy="give 1 or more")
         for within, ids in _named(design, "groups", name, place):

@@ -6,21 +6,21 @@ where it can be escaped. NICs belong to their server; ports are numbered where t
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Final
 
 from designer.catalog.partkind import Capability, Domain
 from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Design
 from designer.design.elaborate import elaborate
-from designer.design.ids import Numberer
+from designer.design.name_pattern import safe
+from designer.design.node_names import homes, node_names
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 
 _MOST: Final = 400_000
-_LONGEST: Final = 48
 _SHOWN: Final = 200
 
 
@@ -34,6 +34,7 @@ class Node:
     gpus: int
     model: str
     part: int = -1
+    storage: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +65,46 @@ class NetworkView:
             for i in range(c.count)
         ]
 
+    def _hops(self, starts: list[int]) -> list[float]:
+        """Cables between each node and the nearest of `starts`; infinite where none is reached."""
+        around: defaultdict[int, set[int]] = defaultdict(set)
+        for cable in self.cables:
+            around[cable.a].add(cable.b)
+            around[cable.b].add(cable.a)
+        hops = [inf] * len(self.nodes)
+        reached = set(starts)
+        distance = 0
+        while reached:
+            for n in reached:
+                hops[n] = distance
+            distance += 1
+            reached = {m for n in reached for m in around[n] if hops[m] == inf}
+        return hops
+
+    def without_storage(self) -> NetworkView:
+        """The same network without its storage systems, and without switches nearer to them than to any server.
+
+        Raises
+        ------
+        ExchangeError
+            If nothing but storage is on the network.
+        """
+        to_storage = self._hops([n for n, node in enumerate(self.nodes) if node.storage])
+        to_server = self._hops([n for n, node in enumerate(self.nodes) if not node.storage and not node.switch])
+        stays = (n for n, node in enumerate(self.nodes) if not node.storage and to_server[n] <= to_storage[n])
+        kept = {old: new for new, old in enumerate(stays)}
+        if all(self.nodes[n].switch for n in kept):
+            raise ExchangeError("the network has no servers", remedy="join NICs of servers to its switches")
+        cables = [c for c in self.cables if c.a in kept and c.b in kept]
+        return NetworkView(
+            tuple(self.nodes[n] for n in kept), tuple(replace(c, a=kept[c.a], b=kept[c.b]) for c in cables)
+        )
+
 
 def _next(port: str, step: int) -> str:
     if step == 0:
         return port
     return str(int(port) + step) if port.isascii() and port.isdigit() else f"{port}.{step}"
-
-
-def safe(text: str) -> str:
-    """`text` with nothing but letters, digits and ``. _ -``, which no format takes for more than a name."""
-    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-.")[:_LONGEST].strip("-.")
-    return plain or "node"
 
 
 def one_line(text: str) -> str:
@@ -96,14 +126,8 @@ def network_view(design: Design) -> NetworkView:
         raise ExchangeError(f"the design elaborates to {net.n_links:,} links", remedy="use fewer replicas")
     kinds = part_kinds()
     of_def = [d.kind for d in net.part_defs]
-    parent, definition = net.parent.tolist(), net.part_def.tolist()
-
-    def home(part: int) -> int:
-        at = part
-        while of_def[definition[at]] not in ("switch", "server") and parent[at] >= 0:
-            at = parent[at]
-        return at
-
+    definition = net.part_def.tolist()
+    home = homes(net)
     joins = {name for name, kind in link_kinds().items() if kind.domain is Domain.NETWORK}
     number: dict[int, int] = {}
     used: Counter[int] = Counter()
@@ -112,7 +136,7 @@ def network_view(design: Design) -> NetworkView:
         link = net.link_defs[d]
         if link.kind not in joins:
             continue
-        ends = [number.setdefault(home(part), len(number)) for part in (a, b)]
+        ends = [number.setdefault(home[part], len(number)) for part in (a, b)]
         if ends[0] == ends[1]:
             continue
         ports: list[str] = []
@@ -130,16 +154,17 @@ def network_view(design: Design) -> NetworkView:
     gpus: Counter[int] = Counter()
     for part, d in enumerate(definition):
         if Capability.ACCELERATE in kinds[of_def[d]].capabilities:
-            gpus[home(part)] += 1
-    names = Numberer(())
+            gpus[home[part]] += 1
+    names = node_names(net, number)
     nodes: list[Node] = []
     for part in number:
         path = net.path(part)
-        group, _, last = path.rpartition("/")
+        group = path.rpartition("/")[0]
         title = one_line(net.part(part).label if not group else f"{group} {net.part(part).label}")
-        wish = safe(group) if group and last in ("switch", "server") else safe(path if group else net.part(part).label)
-        switch = of_def[definition[part]] == "switch"
-        nodes.append(Node(names.take(wish), title, switch, gpus[part], net.part(part).type.rsplit("/", 1)[-1], part))
+        kind = of_def[definition[part]]
+        stores = Capability.STORE in kinds[kind].capabilities
+        model = net.part(part).type.rsplit("/", 1)[-1]
+        nodes.append(Node(names[part], title, kind == "switch", gpus[part], model, part, stores))
     return NetworkView(tuple(nodes), tuple(cables))
 
 

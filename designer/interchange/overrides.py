@@ -1,8 +1,8 @@
 """Overrides for one run: ``gpu*.type=gpu/nvidia/h200-sxm`` on a command line, and workloads in files of their own.
 
 A path is what is changed and the name of its value. What is changed is a part or link by its id or way, ``hosts/nic0``
-or ``cpu0--gpu0``, or one of ``links.ID``, ``wirings.ID``, ``groups`` (``groups.hosts=16``), ``vms.ID``,
-``workloads.ID`` and ``policy``.
+or ``cpu0--gpu0``, or one of ``links.ID``, ``wirings.ID``, ``groups`` (``groups.hosts=16`` is how many members a group
+has, ``groups.hosts.naming=esx{01}`` what they are called), ``vms.ID``, ``workloads.ID`` and ``policy``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from designer.workload.kind import workload_kinds
 
 #: source of values given for one run
 SOURCE: Final = "given"
+#: what of a group has a path of its own; the path of the group alone is its number of members
+_GROUP_FIELDS: Final = ("replicas", "naming", "name", "note")
 _REMEDY: Final = "write PATH=VALUE, such as gpu0.power_per_part=400 W, policy.gpudirect=false or workloads.h2d.to=gpu0"
 #: larger files of workloads are refused [B]
 _LARGEST: Final = 4_000_000
@@ -77,6 +79,10 @@ def _one(design: Design, path: str, text: str) -> Design:
     if head == "policy":
         return apply_changes(design, {"policy": {rest: _plain(text)}}, SOURCE)
     if head == "groups":
+        name, _, field = rest.rpartition(".")
+        if name and field in _GROUP_FIELDS:
+            value = _plain(text) if field == "replicas" else text
+            return apply_changes(design, {"groups": {name: {field: value}}}, SOURCE)
         return apply_changes(design, {"groups": {rest: _plain(text)}}, SOURCE)
     if head == "workloads":
         return _workload(design, rest, text)

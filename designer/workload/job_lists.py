@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from designer.errors import ExchangeError
-from designer.workload.text_files import read_file
+from designer.workload.text_files import csv_errors, read_file
 
 #: logs of months are some hundred megabytes
 LARGEST_FILE: Final = 2**30
@@ -143,25 +143,26 @@ def _count(text: str, name: str, line: int) -> int:
 def _table(text: str, left_out: Counter[str]) -> tuple[str, list[_Row]]:
     """Rows of Helios and Acme, which share most columns."""
     lines = csv.reader(text.splitlines())
-    header = [name.strip() for name in next(lines, [])]
-    missing = [name for name in _COLUMNS if name not in header]
-    if missing or not {"duration", "end_time"} & set(header):
-        _fail(
-            1,
-            f"no column {', '.join(missing) or 'duration'}",
-            "give a job list of Philly (JSON), or of Helios or Acme (CSV with its header)",
-        )
-    kind = "Acme" if "gpu_time" in header else "Helios"
-    rows: list[_Row] = []
-    for fields in lines:
-        number = lines.line_num
-        if not any(field.strip() for field in fields):
-            continue
-        if len(fields) != len(header):
-            _fail(number, f"{len(fields)} values in {len(header)} columns")
-        found = _one(dict(zip(header, fields, strict=True)), number, left_out)
-        if found is not None:
-            rows.append(found)
+    with csv_errors(lambda: lines.line_num):
+        header = [name.strip() for name in next(lines, [])]
+        missing = [name for name in _COLUMNS if name not in header]
+        if missing or not {"duration", "end_time"} & set(header):
+            _fail(
+                1,
+                f"no column {', '.join(missing) or 'duration'}",
+                "give a job list of Philly (JSON), or of Helios or Acme (CSV with its header)",
+            )
+        kind = "Acme" if "gpu_time" in header else "Helios"
+        rows: list[_Row] = []
+        for fields in lines:
+            number = lines.line_num
+            if not any(field.strip() for field in fields):
+                continue
+            if len(fields) != len(header):
+                _fail(number, f"{len(fields)} values in {len(header)} columns")
+            found = _one(dict(zip(header, fields, strict=True)), number, left_out)
+            if found is not None:
+                rows.append(found)
     return kind, rows
 
 

@@ -5,8 +5,10 @@ Answers depend on what those files hold: `Contents` gives a digest of it, for wh
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -53,6 +55,22 @@ def read_file(
         return parse(text)
     except ExchangeError as error:
         raise error.at(file=path.name) from None
+
+
+@contextmanager
+def csv_errors(place: Callable[[], int], file: str | None = None) -> Generator[None]:
+    """Text that is no CSV, such as a cell of more than 131,072 characters, refused with the line that `place` gives.
+
+    Raises
+    ------
+    ExchangeError
+        In place of ``csv.Error``.
+    """
+    try:
+        yield
+    except csv.Error as error:
+        remedy = "correct the line, or save the table as CSV once more"
+        raise ExchangeError(f"not CSV: {error}", file=file, place=f"line {place()}", remedy=remedy) from None
 
 
 def _named(value: str) -> Iterator[Path]:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, cast
 from designer.errors import ExchangeError, UnitError
 from designer.resources import assets
 from designer.units import parse
-from designer.workload.text_files import read_file
+from designer.workload.text_files import csv_errors, read_file
 
 #: traces of months are some hundred megabytes
 LARGEST_FILE: Final = 2**30
@@ -156,11 +156,16 @@ def _hashes(ids: object, line: int) -> Sequence[int]:
 
 
 def _azure(text: str) -> _Rows:
+    rows = csv.reader(io.StringIO(text))
+    with csv_errors(lambda: rows.line_num):
+        return _azure_rows(rows)
+
+
+def _azure_rows(rows: Iterator[list[str]]) -> _Rows:
     at: list[float] = []
     prompt: list[int] = []
     output: list[int] = []
     empty = 0
-    rows = csv.reader(io.StringIO(text))
     header = [name.strip() for name in next(rows)]
     missing = [name for name in _AZURE if name not in header]
     if missing:

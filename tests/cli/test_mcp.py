@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -232,6 +233,37 @@ def test_nothing_outside_the_folder_is_reached(folder: Path, talk: Talks, write:
     talk(body, *write)
     assert outside.read_bytes() == before
     assert sorted(p.name for p in folder.parent.iterdir()) == ["designs", "secret.design.json"]
+
+
+def test_half_characters_are_answered_and_ctrl_c_ends_it(folder: Path) -> None:
+    """A client in another language sends `"\\ud800"`; each request gets an answer, and Ctrl-C ends the server."""
+    import signal
+    import subprocess
+
+    def request(number: object, method: str, **params: object) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
+
+    server = [sys.executable, "-m", "designer", "mcp", str(folder)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(server, cwd=CHECKOUT, **pipes) as running:  # type: ignore[call-overload]
+        last = threading.Timer(120, running.kill)
+        last.start()
+        client = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+        running.stdin.write(request(1, "initialize", **client))
+        running.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        running.stdin.flush()
+        assert json.loads(running.stdout.readline())["id"] == 1
+        running.stdin.write(request(2, "tools/call", name="open_design", arguments={"design": "\ud800"}))
+        running.stdin.write(request("\udfff", "tools/list"))
+        running.stdin.flush()
+        found = {answer["id"]: answer["result"] for answer in (json.loads(running.stdout.readline()) for _ in range(2))}
+        assert found[2]["isError"]
+        assert "there is no file" in found[2]["content"][0]["text"]
+        assert found["\ufffd"]["tools"]
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 2
+        last.cancel()
+        assert running.stderr.read().decode().splitlines() == ["designer: stopped"]
 
 
 GUARDED = """

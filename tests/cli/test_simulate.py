@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 from pathlib import Path
 
@@ -46,6 +47,21 @@ def test_a_trace_is_written_for_perfetto_and_as_a_table(tmp_path: Path, capsys: 
     assert steps[1]["ts"] == pytest.approx(float(again[1]["began_s"]) * 1e6)
     assert any(e["args"]["critical"] for e in steps)
     assert any(e["ph"] == "C" for e in events)
+
+
+def test_a_trace_that_cannot_be_written_whole_leaves_the_old_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "step.json"
+    out.write_text("old", encoding="utf-8")
+    monkeypatch.setattr("designer.atomic.os.replace", full)
+    assert run(["simulate", "hgx-h100-8", "--workload", "resnet-50", "--until", "0.2 s", "--trace", str(out)]) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert out.read_text(encoding="utf-8") == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["step.json"]
 
 
 @pytest.mark.parametrize(

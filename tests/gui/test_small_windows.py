@@ -413,3 +413,16 @@ def test_enter_closes_the_settings_and_forgets_nothing(
     QTest.keyClick(dialog, Qt.Key.Key_Return)
     assert not dialog.isVisible()
     assert not forgot
+
+
+@pytest.mark.parametrize("room", [QRect(0, 0, 1024, 700), QRect(0, 27, 1366, 741), QRect(100, 0, 800, 600)])
+def test_the_first_window_is_no_larger_than_the_screen(window: MainWindow, room: QRect) -> None:
+    window.fit_screen(room)
+    assert room.contains(window.geometry())
+    # room for the title bar that the desktop draws
+    assert window.height() <= room.height() - 24
+
+
+def test_on_a_large_screen_the_first_window_keeps_its_size(window: MainWindow) -> None:
+    window.fit_screen(QRect(0, 0, 1920, 1080))
+    assert (window.width(), window.height()) == (1440, 900)

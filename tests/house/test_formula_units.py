@@ -39,6 +39,7 @@ PLAIN_NUMBERS = {
     "room",
     "rows",
     "samples",
+    "shared_heads",
     "slack",
     "tokens",
 }

@@ -14,6 +14,7 @@ from designer.analysis.study import analyze
 from designer.findings import Severity
 from designer.interchange.templates import list_templates, open_design
 from tests.directions import check_directions
+from tests.gains import check_gains
 from tests.unit.workload.test_metrics import check as check_metrics
 
 CASES = [(t.id, w) for t in list_templates() for w in open_design(t.id).workloads if t.gpus <= 2048]
@@ -54,6 +55,7 @@ def test_template(template: str, workload: str, monkeypatch: pytest.MonkeyPatch)
     assert result.binding
     assert all(b.id and b.label and b.why for b in result.binding)
     check_directions(design, found, result)
+    check_gains(result)
     for loads in found.loads.values():
         _bounded(loads)
 

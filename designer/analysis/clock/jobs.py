@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+from designer.analysis.expression import Scenario
 from designer.workload.program import Process, Program, Recovery, Restarting, Script
 
 
@@ -68,12 +69,12 @@ class Changes:
     ----------
     wider
         Times the capacity of resources; all alike, or `apart` from those like them.
-    longer
-        Times the amount of all tasks of a group of costs.
+    slower
+        Times as long by resource and by group of costs, for tasks that go at their own pace.
     """
 
     wider: Mapping[int, float] = field(default_factory=dict[int, float])
-    longer: Mapping[str, float] = field(default_factory=dict[str, float])
+    slower: Scenario = field(default_factory=dict[Any, float])
     events: tuple[Change, ...] = ()
     apart: frozenset[int] = frozenset()
     parts: tuple[PartChange, ...] = ()

@@ -281,7 +281,7 @@ class _Player:
         found: list[WorkRun] = []
         mine: dict[int, list[int]] = {}
         for work in self.clock.works:
-            live, alike, uses, group, unit = work.ticket
+            live, alike, uses, group, unit, time = work.ticket
             mine.setdefault(live.number, []).append(len(found))
             task = self.tasks[live.number]
             if not math.isnan(work.began):
@@ -299,6 +299,7 @@ class _Player:
                     tuple(work.log),
                     work.amount,
                     unit,
+                    time,
                 )
             )
         for number, works in mine.items():
@@ -438,7 +439,7 @@ class _JobPlayer:
             live.pending = self._launch(inner.start(now), inner, live, -1, now, works)
             if not live.pending:
                 live.pending = 1
-                works.append(Work(0.0, self._nothing, ticket=(live, 1, (), "", "")))
+                works.append(Work(0.0, self._nothing, ticket=(live, 1, (), "", "", None)))
             return
         shapes = self._shapes.get(at)
         if shapes is None:
@@ -446,23 +447,24 @@ class _JobPlayer:
         cost = player.listed[at]
         for machine, share in cost.speeds:
             player.set_speed(machine, share, ready)
-        scale = times * item.scale * player.changes.longer.get(cost.group, 1.0)
+        longer, later = cost.longer(player.changes.slower) if player.changes.slower else (1.0, 1.0)
+        scale = times * item.scale * longer
         live.pending = len(shapes) or 1
         for shape, amount, latency, alike in shapes:
             works.append(
                 Work(
                     amount * scale,
                     shape,
-                    delay=item.wait + latency,
+                    delay=item.wait + latency * later,
                     priority=self.job.priority,
-                    ticket=(live, alike, shape.uses, cost.group, cost.unit),
+                    ticket=(live, alike, shape.uses, cost.group, cost.unit, cost.time),
                 )
             )
         for machine, _ in cost.speeds:
             mine = works[len(works) - len(shapes) :]
             player.until_set |= dict.fromkeys(player.prices.table.machines.get(machine, ()), mine)
         if not shapes:
-            works.append(Work(0.0, self._nothing, delay=item.wait, ticket=(live, 1, (), "", "")))
+            works.append(Work(0.0, self._nothing, delay=item.wait, ticket=(live, 1, (), "", "", None)))
 
     def _shapes_of(self, at: int) -> list[tuple[Shape, float, float, int]]:
         cost = self.player.listed[at]

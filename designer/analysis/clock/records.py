@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from designer.analysis.expression import Time
+
 
 @dataclass(slots=True, eq=False)
 class TaskRun:
@@ -66,6 +68,8 @@ class WorkRun:
         (time, rate, resources that hold it back); the rate holds until the next entry.
     amount, unit
         How much of it one has to do, inf for a stream, and in what: ``B`` or ``s``.
+    time
+        What it spends its time on where nothing holds it back; None where that is not known.
     """
 
     task: int
@@ -79,3 +83,4 @@ class WorkRun:
     log: tuple[tuple[float, float, tuple[int, ...]], ...]
     amount: float = math.inf
     unit: str = ""
+    time: Time | None = None

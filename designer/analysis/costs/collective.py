@@ -36,6 +36,7 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
         share = asked.guest.turn.value * asked.guest.factor.value
         moving = max(0.0, time.time * share - latency) / (time.time - latency)
         uses = uses.scaled(moving).with_all(prices.table.turns(part) for part in sorted(asked.guest.turns))
+    group = f"collective:{task.group}"
     found = alone(
         time.time - latency,
         latency=latency,
@@ -43,8 +44,9 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
         weight=weight,
         low=time.low / time.time,
         high=time.high / time.time,
-        group=f"collective:{task.group}",
+        group=group,
         sources=("nccl-tuning", "collectives-fit"),
+        time=asked.expression(time, group),
     )
     return replace(found, findings=asked.told) if asked.told else found
 

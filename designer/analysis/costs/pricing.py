@@ -10,10 +10,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.account import evaluated
 from designer.analysis.costs.resources import ResourceTable
+from designer.analysis.expression import Scenario, Time, seconds
 from designer.analysis.flows import Incidence
 from designer.analysis.folding import Fold
 from designer.analysis.network import Network
+from designer.analysis.results import Bottleneck
 from designer.analysis.vms.guest import Guest
 from designer.errors import AnalysisError
 from designer.findings import Finding
@@ -74,6 +77,16 @@ class Folded:
     expand: Callable[[], tuple[Int, Int, Float, Int]]
 
 
+#: waiting before the first byte of a flow
+LATENCY: Final = Bottleneck("limit", "latency", "latency of the path", "")
+
+
+def pace(group: str) -> Bottleneck:
+    """What tasks of a group of costs wait for where no resource holds them back and their terms are not known."""
+    name = group or "pace"
+    return Bottleneck("limit", name, name.replace(":", " on "), "goes at its own pace")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Cost:
     """A task as works that begin together; it ends with the last of them. No work at all takes no time.
@@ -100,6 +113,8 @@ class Cost:
     folded
         What each work stands for, where it is one of each class: its usage is then what all of the class take together
         of a resource that stands for its equals. None where every work is told.
+    time
+        What a unit spends its time on where nothing else holds it back; None where only running it tells.
     """
 
     ptr: Int
@@ -119,6 +134,14 @@ class Cost:
     holds: Mapping[int, float] = field(default_factory=dict[int, float])
     speeds: tuple[tuple[str, float], ...] = ()
     folded: Folded | None = None
+    time: Time | None = None
+
+    def longer(self, slower: Scenario) -> tuple[float, float]:
+        """How many times its amounts and latencies are, where resources and estimates take so many times as long."""
+        if self.time is None:
+            return slower.get(self.group, 1.0) * slower.get(pace(self.group), 1.0), slower.get(LATENCY, 1.0)
+        ratio = float(evaluated(self.time, [slower])[0]) / float(seconds(self.time))
+        return ratio, ratio
 
     @property
     def n_works(self) -> int:
@@ -279,6 +302,7 @@ def alone(
     high: float = 1.0,
     group: str = "",
     sources: tuple[str, ...] = (),
+    time: Time | None = None,
 ) -> Cost:
     """One work that takes `seconds` where nothing holds it back; `uses` per second of it."""
     given = uses if isinstance(uses, Uses) else Uses.of(uses or {})
@@ -297,6 +321,7 @@ def alone(
         group,
         "s",
         sources,
+        time=time,
     )
 
 

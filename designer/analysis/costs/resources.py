@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, Final, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Limit, Resources
+from designer.analysis.bottlenecks import Alike, Limit, Resources
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 
@@ -166,6 +167,14 @@ class ResourceTable:
             words = Resources(self.network, (self._made[resource],))
             return words.bottleneck(self.network.n_resources, 1)
         return Resources(self.network).bottleneck(resource, 1)
+
+    def words(self, resource: Hashable) -> Bottleneck:
+        """A resource of an expression in words."""
+        if not isinstance(resource, Alike):
+            assert isinstance(resource, Bottleneck)
+            return resource
+        plain = self.bottleneck(int(resource))
+        return replace(plain, why=plain.why.rsplit(", ", 1)[0], alike=resource.count)
 
     def parts_of(self, resource: int) -> tuple[int, ...]:
         """The parts of an engine; none for another resource."""

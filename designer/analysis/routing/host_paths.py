@@ -1,4 +1,4 @@
-"""Paths inside an island, by cost and transit rules; equal paths share traffic in proportion to their capacity.
+"""Paths inside an island, by cost and transit rules; equal paths share traffic by what they carry.
 
 GPUs, NICs, memories and drives are ends, not thoroughfares: whether traffic may pass through a part is said by its
 kind. Traffic is split by what each way carries to its end: a GPU's NVLinks have fixed shares over the NVSwitches
@@ -91,6 +91,28 @@ def find_cost(shape: LocalShape, source: int, target: int, rules: Rules) -> int 
     if source == target:
         return 0
     return _tree(shape, source, rules).least.get(target)
+
+
+@memo(most=GRAPHS_LIMIT, each=_SEGMENTS_LIMIT)
+def roots_passed(shape: LocalShape, source: int, target: int, rules: Rules) -> int | None:
+    """Root complexes that the cheapest path passes: none below one PCIe switch, two between sockets; None without path.
+
+    Of equally cheap paths the one that passes fewest counts.
+    """
+    if source == target:
+        return 0
+    tree = _tree(shape, source, rules)
+    least = tree.least.get(target)
+    if least is None:
+        return None
+    passed = {state: 0 for state, cost in tree.cost.items() if state[0] == target and cost == least}
+    for state in sorted(tree.cost, key=tree.cost.__getitem__, reverse=True):
+        if state not in passed:
+            continue
+        for before, _ in tree.before.get(state, ()):
+            more = passed[state] + (before[0] != source and Capability.ROOT in shape.kinds[before[0]].capabilities)
+            passed[before] = min(more, passed.get(before, more))
+    return passed[(source, -1, False)]
 
 
 def _steps_towards(graph: LocalGraph, tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_State, int, float]]]:

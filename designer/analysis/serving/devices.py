@@ -18,6 +18,7 @@ from designer.formulas.serving._device import Device
 from designer.formulas.serving._kernels import in_memory, kernels_of, processor_kernels
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Watts
+from designer.workload.kernel_tables import is_measured, kernel_table
 
 Int = npt.NDArray[np.int64]
 
@@ -44,7 +45,7 @@ def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[F
         told.append(Finding("SERVE-MIXED", Severity.WARNING, text, (), "serve on accelerators of one kind"))
     part = int(parts[0])
     accelerates = Capability.ACCELERATE in network.kind(part).capabilities
-    if accelerates and not kernels_of(text_of(network, part, "architecture"))[1]:
+    if accelerates and not (kernels_of(text_of(network, part, "architecture"))[1] or is_measured(slowest.part)):
         text = (
             f"what kernels reach on {slowest.name} was not measured: taken as on the nearest that was, in a wider band"
         )
@@ -53,6 +54,16 @@ def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[F
         text = "releases of engines were measured on GPUs: on processors the band is wide"
         told.append(Finding("SERVE-PROCESSORS", Severity.INFO, text, (), "compare with a run of your own"))
     return slowest, tuple(told)
+
+
+def with_kernels(device: Device, engine: str) -> Device:
+    """The device with the kernel times measured of it, or of the nearest GPU of its architecture, under an engine.
+
+    Where the shares of the data sheet were fitted, overheads of releases were fitted with them, and they are kept.
+    """
+    if kernels_of(device.architecture)[1]:
+        return device
+    return replace(device, table=kernel_table(device.part, device.architecture, device.bandwidth, engine))
 
 
 def in_machine(device: Device, guest: Guest) -> Device:
@@ -86,4 +97,5 @@ def _device(network: Network, index: int, place: str) -> Device:
         kernels,
         Watts(power),
         text_of(network, index, "architecture"),
+        network.net.part(index).type or "",
     )

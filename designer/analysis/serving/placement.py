@@ -14,7 +14,7 @@ from designer.analysis.collectives import role_findings
 from designer.analysis.communicator import Communicator, make_concurrent, time_over, widened
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
-from designer.analysis.serving.devices import device_of, in_machine
+from designer.analysis.serving.devices import device_of, in_machine, with_kernels
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.training.preparation import named_model
@@ -200,6 +200,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         network = network_for(network, guest)
     with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
         chosen = release(asked.engine, asked.release)
+    device = with_kernels(device, chosen.release.engine)
     asked, told_of_weights = _as_published(asked, shape.name, named.published)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
@@ -597,7 +598,8 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
         placement.device.runs_as(weights)
     except (AnalysisError, CatalogError):
         return None
-    shape, device, split = placement.shape, placement.device, placement.split
+    shape, split = placement.shape, placement.split
+    device = with_kernels(placement.device, chosen.release.engine)
     capacities = _capacities(shape, device, how, split, weights, cache)
     if capacities[0] <= 0:
         return None

@@ -184,10 +184,11 @@ def _check(trace: Path) -> None:
 
 
 def _write(found: Simulation, trace: Path) -> None:
+    from designer import atomic
     from designer.report.traces import chrome_trace, csv_trace
 
     make = chrome_trace if trace.suffix == ".json" else csv_trace
-    trace.write_text(make(found.run), encoding="utf-8")
+    atomic.write(trace, make(found.run).encode("utf-8", "replace"))
 
 
 def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from designer.errors import DocumentError
 
 @dataclass(frozen=True)
 class ChangeGroups(ChangeFields):
-    """Change the same fields of some groups: name, note, collapsed."""
+    """Change the same fields of some groups: name, naming, note, collapsed."""
 
     what = "groups"
     fixed = ("id", "replicas", "content", "exceptions", "parent")

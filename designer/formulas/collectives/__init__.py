@@ -3,6 +3,7 @@
 from designer.formulas.collectives._constants import SWITCH_HOP
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
+    Bound,
     CollectiveKind,
     CollectiveSituation,
     CollectiveTime,
@@ -15,6 +16,7 @@ from designer.formulas.collectives._situation import (
 __all__ = [
     "SWITCH_HOP",
     "AlgorithmTime",
+    "Bound",
     "CollectiveKind",
     "CollectiveSituation",
     "CollectiveTime",

@@ -59,6 +59,25 @@ class Protocol(StrEnum):
     SIMPLE = "simple"  #: large chunks and fences: full bandwidth
 
 
+class Bound(StrEnum):
+    """What bounds the rate at which an algorithm moves bytes."""
+
+    INSIDE = "inside"  #: the links that the pattern inside a server runs over
+    BETWEEN = "between"  #: the links between servers
+    HOST = "host"  #: the links between ranks and their NICs
+    INSIDE_EDGE = "inside-edge"  #: links inside a server, by what single transfers over them reach
+    BETWEEN_EDGE = "between-edge"  #: links between servers, by what single transfers over them reach
+    PROTOCOL = "protocol"  #: what a protocol reaches on any link
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Bytes that one part of a pattern moves [B], and all that bounds the rate of that [B/s]."""
+
+    bytes: float
+    bounds: tuple[tuple[Bound, float], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class EdgeRate:
     """What the links on the way let one edge of a pattern carry while all its edges are busy, with its band [B/s]."""
@@ -191,6 +210,10 @@ class AlgorithmTime:
         Filling and draining of the chunk pipeline [s].
     floor
         Bytes ÷ raw bandwidth of the busiest part [s]: no band reaches below.
+    launch
+        Part of the latency term that starts the kernel [s].
+    loads
+        What moves at the same time; the slowest of them is the bandwidth term.
     """
 
     algorithm: str
@@ -202,6 +225,8 @@ class AlgorithmTime:
     bandwidth_term: float
     pipeline_term: float
     floor: float = 0.0
+    launch: float = 0.0
+    loads: tuple[Load, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +243,8 @@ class CollectiveTime:
         80 % band of the bus bandwidth [B/s].
     candidates
         Every algorithm and protocol that can run, cheapest first.
+    allowed
+        Those of them it was chosen from.
     floor
         Bytes ÷ raw bandwidth [s]: what the time cannot be shorter than.
     """
@@ -236,3 +263,4 @@ class CollectiveTime:
     pipeline_term: float
     candidates: tuple[AlgorithmTime, ...] = ()
     floor: float = 0.0
+    allowed: tuple[AlgorithmTime, ...] = ()

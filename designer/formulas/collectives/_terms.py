@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
+    Bound,
     CollectiveSituation,
     EdgeRate,
+    Load,
     NetworkKind,
     PathClass,
     Protocol,
@@ -37,12 +39,16 @@ def by_generation(table: Mapping[int, Constant], architecture: str) -> Constant:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """An achieved bandwidth [B/s] with its 80 % band, and the raw one under it that nothing passes."""
+    """An achieved bandwidth [B/s] with its 80 % band, the raw one under it that nothing passes, and what bounds it.
+
+    The lowest of the bounds is the value.
+    """
 
     value: float
     low: float
     high: float
     raw: float = math.inf
+    bounds: tuple[tuple[Bound, float], ...] = ()
 
     def times(self, fraction: Constant) -> Rate:
         """This rate after losing a fraction; relative bands add in squares [B/s]."""
@@ -54,31 +60,33 @@ class Rate:
         down = math.hypot(1 - self.low / self.value, 1 - low)
         up = math.hypot(self.high / self.value - 1, high - 1)
         value = self.value * factor
-        return Rate(value, value / (1 + down), value * (1 + up), self.raw)
+        bounds = tuple((bound, rate * factor) for bound, rate in self.bounds)
+        return Rate(value, value / (1 + down), value * (1 + up), self.raw, bounds)
 
     def at_most(self, ceiling: Rate) -> Rate:
         """The lower of two rates [B/s]."""
         lower = self if self.value <= ceiling.value else ceiling
-        return replace(lower, raw=min(self.raw, ceiling.raw))
+        return replace(lower, raw=min(self.raw, ceiling.raw), bounds=(*self.bounds, *ceiling.bounds))
 
-    def within(self, edge: EdgeRate | None) -> Rate:
+    def within(self, edge: EdgeRate | None, bound: Bound = Bound.INSIDE_EDGE) -> Rate:
         """This rate, but nowhere more than the links under it carry [B/s]."""
         if edge is None:
             return self
-        return Rate(min(self.value, edge.value), min(self.low, edge.low), min(self.high, edge.high), self.raw)
+        ends = min(self.value, edge.value), min(self.low, edge.low), min(self.high, edge.high)
+        return Rate(*ends, self.raw, (*self.bounds, (bound, edge.value)))
 
 
-def exactly(bandwidth: float) -> Rate:
+def exactly(bandwidth: float, bound: Bound) -> Rate:
     """A raw bandwidth as a rate without spread [B/s]."""
-    return Rate(bandwidth, bandwidth, bandwidth, bandwidth)
+    return Rate(bandwidth, bandwidth, bandwidth, bandwidth, ((bound, bandwidth),))
 
 
 def ceiling(constant: Constant) -> Rate:
     """A constant bandwidth as a rate [B/s]."""
-    return Rate(constant.value, constant.low, constant.high)
+    return Rate(constant.value, constant.low, constant.high, bounds=((Bound.PROTOCOL, constant.value),))
 
 
-UNLIMITED = exactly(math.inf)
+UNLIMITED = Rate(math.inf, math.inf, math.inf, math.inf)
 
 
 def intra_rate(situation: CollectiveSituation) -> Rate:
@@ -120,7 +128,7 @@ def held_between(situation: CollectiveSituation) -> bool:
 
 
 def _ring_rate(situation: CollectiveSituation, raw: float) -> Rate:
-    rate = exactly(raw)
+    rate = exactly(raw, Bound.INSIDE)
     path = situation.intra_path
     if path is PathClass.XGMI:
         return rate.times(c.XGMI_RING)
@@ -139,12 +147,12 @@ def network_rate(situation: CollectiveSituation) -> Rate:
     """What a server achieves into the network per direction, NIC, PCIe path and placement counted [B/s]."""
     if situation.servers == 1:
         return UNLIMITED
-    rate = exactly(situation.inter_bandwidth).times(c.NETWORK[situation.network])
+    rate = exactly(situation.inter_bandwidth, Bound.BETWEEN).times(c.NETWORK[situation.network])
     if situation.nic_path in c.NIC_PATH:
         rate = rate.times(c.NIC_PATH[situation.nic_path])
     if situation.host_bandwidth > 0:
-        rate = rate.at_most(exactly(situation.host_bandwidth).times(c.HOST_RDMA))
-    return rate.within(situation.inter_edge)
+        rate = rate.at_most(exactly(situation.host_bandwidth, Bound.HOST).times(c.HOST_RDMA))
+    return rate.within(situation.inter_edge, Bound.BETWEEN_EDGE)
 
 
 def protocols(situation: CollectiveSituation) -> tuple[Protocol, ...]:
@@ -249,4 +257,6 @@ def assemble(
         bandwidth_term=bandwidth,
         pipeline_term=filling,
         floor=min(floor, time),
+        launch=launch.value,
+        loads=tuple(Load(load, rate.bounds) for load, rate in loads if rate.value < math.inf),
     )

@@ -65,7 +65,7 @@ def collective_time(
             place="algorithms",
             remedy="allow one of " + ", ".join(sorted({one.algorithm for one in candidates})),
         )
-    return _result(situation, chosen[0], candidates)
+    return _result(situation, chosen[0], candidates, tuple(chosen))
 
 
 # the same group is asked for again on every redraw
@@ -86,7 +86,10 @@ def _wider(one: AlgorithmTime, spread: float) -> AlgorithmTime:
 
 
 def _result(
-    situation: CollectiveSituation, best: AlgorithmTime, candidates: tuple[AlgorithmTime, ...]
+    situation: CollectiveSituation,
+    best: AlgorithmTime,
+    candidates: tuple[AlgorithmTime, ...],
+    allowed: tuple[AlgorithmTime, ...] = (),
 ) -> CollectiveTime:
     def rate(seconds: float) -> float:
         return situation.message / seconds if seconds else 0.0
@@ -107,6 +110,7 @@ def _result(
         pipeline_term=best.pipeline_term,
         candidates=candidates,
         floor=best.floor,
+        allowed=allowed,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from designer.errors import AnalysisError
 from designer.formulas.serving._kernels import KERNELS, Kernels
 from designer.formulas.serving._number_format import NumberFormat
+from designer.formulas.serving.kernel_table import KernelTable
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Watts
 
 UNKNOWN_POWER: Final = Watts(0.0)
@@ -32,6 +33,10 @@ class Device:
         Limit [W]; 0 where unknown.
     architecture
         As its maker names it; empty where unknown.
+    part
+        Its type in the catalog; empty where unknown.
+    table
+        Measured kernel times of this GPU, or of the one nearest to it, under the engine that runs; None without.
     """
 
     name: str
@@ -42,6 +47,8 @@ class Device:
     kernels: Kernels = KERNELS
     power: Watts = UNKNOWN_POWER
     architecture: str = ""
+    part: str = ""
+    table: KernelTable | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if self.bandwidth <= 0 or self.memory <= 0 or self.units < 1 or not any(v > 0 for v in self.flops.values()):

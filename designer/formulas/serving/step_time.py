@@ -19,6 +19,7 @@ from designer.formulas.serving.expert_coverage import experts_touched
 from designer.formulas.serving.expert_dispatch import expert_dispatch
 from designer.formulas.serving.expert_imbalance import expert_imbalance
 from designer.formulas.serving.gemm_law import gemm_law
+from designer.formulas.serving.kernel_table import AttentionFit, Experts, ExpertShape, Products
 from designer.formulas.serving.kv_size import KvSize, kv_size
 from designer.formulas.shapes import TransformerNumbers
 from designer.units import Bytes, Ratio, Seconds
@@ -129,26 +130,94 @@ class StepTime:
         self._heads: dict[int, float] = {}
         self._decode: dict[int, float] = {}
         self._beside: dict[int, tuple[float, float]] = {}
+        self._choose_tables()
         heads = shape.heads / split.tensor
+        decode = self._fit(prompts=False)
+        prefill = self._fit(prompts=True)
         #: decode attention, per cached token and step, all layers that keep everything [s]
-        self.per_context = self.kv.token / (kernels.decode * device.bandwidth)
+        self.per_context = self.kv.token / (decode.share * device.bandwidth)
         head_size = (shape.head_dim + shape.value_head_dim) / 2
-        one = attention_prefill(1.0, heads, head_size, device.half, kernels.prefill)
+        one = attention_prefill(1.0, heads, head_size, device.half, Ratio(prefill.share))
         #: prefill attention, per pair of tokens, all layers that keep everything [s]
         self.per_pair = one * self.kv.full * (1 if shape.causal else 2)
         self._per_pair_windowed = one * self.kv.windowed
-        self._attention_floor = shape.layers * kernels.decode_floor
+        self._decode_share = Ratio(decode.share)
+        self._attention_floor = shape.layers * decode.floor
         self._spread = split.data * split.pipeline
         self._context = self.per_context / self._spread
         self._pairs = self.per_pair / self._spread
         self._pairs_windowed = self._per_pair_windowed / self._spread
         self._fixed = self._attention_floor + shape.layers * overheads.layer + overheads.step
-        self._fixed_prompts = self._fixed + overheads.prefill_step
+        self._fixed_prompts = shape.layers * (prefill.floor + overheads.layer) + overheads.step + overheads.prefill_step
         self._prefill_factor, self._request = overheads.prefill_factor, overheads.request
+        self._request += shape.layers * decode.each / split.pipeline
+        self._token = shape.layers * prefill.each / self._spread
         self._least = self._least_token()
         self._read, self._read_expert = self._least_read()
         one = elementwise(1.0, shape.hidden, _HALF_SIZE, device.bandwidth, kernels.elementwise)
         self._between = shape.layers * one / self._spread
+
+    def _choose_tables(self) -> None:
+        """Measured times of the formats of this model on the device, and the device they were measured on."""
+        table = self.device.table
+        self._products: dict[str, Products] = {}
+        self._experts: Experts | None = None
+        self._measured, self._same = self.device, True
+        if table is None:
+            return
+        sheet = table.sheet
+        self._measured = replace(self.device, flops=sheet.flops, bandwidth=sheet.bandwidth, units=sheet.units)
+        self._same = (
+            self.device.bandwidth == sheet.bandwidth
+            and self.device.units == sheet.units
+            and all(self.device.flops.get(name) == rate for name, rate in sheet.flops.items())
+        )
+        for how in {
+            self._base.name: self._base,
+            self.weights.name: self.weights,
+            "bf16": number_format("bf16"),
+        }.values():
+            found = next((name for name in self._table_names(how) if name in table.products), None)
+            if found is not None and self._rated(how):
+                self._products[how.name] = table.products[found]
+        found = next((name for name in self._table_names(self.weights) if name in table.experts), None)
+        if found is not None and self.shape.experts:
+            self._experts = table.experts[found]
+
+    def _rated(self, how: NumberFormat) -> bool:
+        """Whether the measured device runs a format at the same rate as this one, so that laws carry over."""
+        return self._measured.flops.get(self.device.runs_as(how), 0.0) > 0
+
+    def _table_names(self, how: NumberFormat) -> tuple[str, ...]:
+        """Names a format may have in a table, the best first."""
+        if how.name in ("bf16", "fp16"):
+            return ("bf16",)
+        if how.name == "fp8":
+            # models with latent attention are published with a scale for each block of 128 x 128 weights
+            return ("fp8-block", "fp8") if self.shape.kv_rank else ("fp8", "fp8-block")
+        if how.name == "mxfp4":
+            return ("mxfp4", "mxfp4-bf16") if self.device.runs_as(how) == "fp4" else ("mxfp4-bf16",)
+        return (how.name,) if how.name != "nvfp4" or self.device.runs_as(how) == "fp4" else ()
+
+    def _fit(self, prompts: bool) -> AttentionFit:
+        """Attention of one layer, as measured where it was, else as the shares of the generation say."""
+        kernels, shape = self.device.kernels, self.shape
+        law = AttentionFit(kernels.decode_floor, 0.0, kernels.prefill if prompts else kernels.decode)
+        if self.device.table is None:
+            return law
+        cells = self.device.table.prefill if prompts else self.device.table.decode
+        heads = shape.heads / self.split.tensor
+        if shape.kv_rank:
+            size = shape.head_dim + shape.value_head_dim if prompts else shape.kv_rank + shape.rope_dim
+            found = cells.at(heads, 0, size, Bytes(self._stored.size.value))
+        else:
+            shared = max(1.0, shape.kv_heads / self.split.tensor)
+            found = cells.at(heads, shared, (shape.head_dim + shape.value_head_dim) / 2, Bytes(self._stored.size.value))
+        if found is None:
+            return law
+        if math.isnan(found.floor):
+            return AttentionFit(law.floor, law.each, min(1.0, found.share))
+        return replace(found, share=min(1.0, found.share))
 
     def _least_token(self) -> float:
         """Products of one token of a prompt at the share of the peak that the largest reach [s]."""
@@ -161,7 +230,8 @@ class StepTime:
             active -= shape.layers * shape.attention_parameters
         device = self.device
         peak = max(device.flops[device.runs_as(how)] for how in (self._base, self.weights))
-        return 2 * active / self.split.devices / (device.kernels.compute * peak)
+        share = 1.0 if device.table is not None else device.kernels.compute
+        return 2 * active / self.split.devices / (share * peak)
 
     def _least_read(self) -> tuple[float, float]:
         """Reading the weights that every token needs, and those of one expert in all layers, as kernels do [s]."""
@@ -182,12 +252,23 @@ class StepTime:
 
     def ideal(self) -> StepTime:
         """The same where kernels reach all of the data sheet and engine and links take no time: nothing is faster."""
-        device = replace(self.device, kernels=perfect(self.device.kernels))
+        device = replace(self.device, kernels=perfect(self.device.kernels), table=None)
         nothing = Overheads(0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
         return StepTime(self.shape, device, self.split, self.weights, self._stored, nothing, Joins(), self.adapters)
 
     def _gemm(self, rows: float, columns: float, inner: float, how: NumberFormat) -> float:
-        device, runs = self.device, self.device.runs_as(how)
+        if rows <= 0:
+            return 0.0
+        found = self._products.get(how.name)
+        if found is None:
+            return self._gemm_law(self.device, rows, columns, inner, how)
+        time, at = found.at(rows, columns, inner)
+        if self._same and at == (rows, columns, inner):
+            return time
+        return time * self._gemm_law(self.device, rows, columns, inner, how) / self._gemm_law(self._measured, *at, how)
+
+    def _gemm_law(self, device: Device, rows: float, columns: float, inner: float, how: NumberFormat) -> float:
+        runs = device.runs_as(how)
         narrow = how.narrow and runs in ("fp8", "int8", "fp4")
         kernels = device.kernels
         return gemm_law(
@@ -201,12 +282,13 @@ class StepTime:
             device.units,
             (self._narrow if runs == "fp4" else self._eight) if narrow else self._half,
             kernels.sharpness,
-            self._half_length(runs, narrow),
+            self._half_length(device, runs, narrow),
         )
 
-    def _half_length(self, runs: str, narrow: bool) -> float:
+    @staticmethod
+    def _half_length(device: Device, runs: str, narrow: bool) -> float:
         """Inner length at which half the share of the peak is lost: never shorter than where it was measured [1]."""
-        device, measured = self.device, (NARROW_UNIT_RATE if narrow else UNIT_RATE).value
+        measured = (NARROW_UNIT_RATE if narrow else UNIT_RATE).value
         return device.kernels.inner * max(1.0, device.flops[runs] / device.units / measured)
 
     def _attention_products(self, rows: float) -> float:
@@ -232,35 +314,54 @@ class StepTime:
 
     def _expert_layer(self, tokens: float) -> float:
         """Routed and shared experts of one layer, for the tokens of all groups together [s]."""
-        shape, device, kernels = self.shape, self.device, self.device.kernels
-        spread = self.split.tensor * self.split.data
-        share, read, least = self._grouped
-        matrices = 1 + 2 if shape.gated else 2
-        # the device with most to do sets the time: it has more tokens, and so touches more of its experts
-        busiest = self._imbalance(tokens)
-        copies = self.split.copies(shape.experts)
-        touched = copies * experts_touched(shape.experts, shape.experts_per_token, tokens * busiest / copies)
-        runs = device.runs_as(self.weights)
-        one = matrices * shape.hidden * shape.expert_ffn / spread
-        routed = tokens * shape.experts_per_token * busiest
-        compute = 2 * routed * one / (share * device.flops[runs]) * self._drained(runs)
-        moved = touched * one * self.weights.size.value
-        moved += routed * (2 * shape.hidden / spread + matrices * shape.expert_ffn / spread) * _HALF_SIZE
-        memory = moved / (read * device.bandwidth)
-        most, p = max(compute, memory), kernels.sharpness
-        time = least + most * (1 + (min(compute, memory) / most) ** p) ** (1 / p)
+        shape = self.shape
+        cut = max(1, self.split.tensor * self.split.data // self.split.expert)
+        wanted = ExpertShape(
+            shape.hidden, shape.expert_ffn, shape.experts_per_token, shape.experts, cut, self.split.expert
+        )
+        time = self._routed(wanted, tokens)
         time += self._gemm(tokens / self.split.data, shape.experts, shape.hidden, number_format("bf16"))
         if shape.shared_ffn:
             time += self._feed_forward(tokens / self.split.data, shape.shared_ffn / self.split.tensor)
         return time + self.overheads.expert_layer
 
-    def _drained(self, runs: str) -> float:
+    def _routed(self, wanted: ExpertShape, tokens: float) -> float:
+        """Routed experts of one layer [s]: as measured at shapes near it, carried over by the law."""
+        found = self._experts
+        if found is None:
+            return self._routed_law(self.device, wanted, tokens)
+        log = 0.0
+        for near, weight in found.nearest(wanted):
+            time, at = found.time(near, tokens)
+            if not (self._same and near == wanted and at == tokens):
+                time *= self._routed_law(self.device, wanted, tokens) / self._routed_law(self._measured, near, at)
+            log += weight * math.log(time)
+        return math.exp(log)
+
+    def _routed_law(self, device: Device, layer: ExpertShape, tokens: float) -> float:
+        """Grouped products of the busiest device, which has more tokens and touches more of its experts [s]."""
+        kernels = device.kernels
+        share, read, least = self._grouped
+        matrices = 1 + 2 if self.shape.gated else 2
+        spread = layer.cut * layer.spread
+        busiest = expert_imbalance(layer.experts, layer.chosen, tokens, layer.spread)
+        copies = math.ceil(layer.experts / layer.spread) * layer.spread / layer.experts
+        touched = copies * experts_touched(layer.experts, layer.chosen, tokens * busiest / copies)
+        runs = device.runs_as(self.weights)
+        one = matrices * layer.hidden * layer.inner / spread
+        routed = tokens * layer.chosen * busiest
+        compute = 2 * routed * one / (share * device.flops[runs]) * self._drained(device, layer, runs)
+        moved = touched * one * self.weights.size.value
+        moved += routed * (2 * layer.hidden / spread + matrices * layer.inner / spread) * _HALF_SIZE
+        memory = moved / (read * device.bandwidth)
+        most, p = max(compute, memory), kernels.sharpness
+        return least + most * (1 + (min(compute, memory) / most) ** p) ** (1 / p)
+
+    def _drained(self, device: Device, layer: ExpertShape, runs: str) -> float:
         """What grouped products take longer where multiprocessors are quicker than those that were measured [1]."""
-        shape = self.shape
-        longer = self._half_length(runs, runs in ("fp8", "int8", "fp4")) - self.device.kernels.inner
-        before = 2 if shape.gated else 1
-        whole = self.split.tensor * self.split.data / self.split.expert
-        return 1 + longer * (before / shape.hidden + whole / shape.expert_ffn) / (before + 1)
+        longer = self._half_length(device, runs, runs in ("fp8", "int8", "fp4")) - device.kernels.inner
+        before = 2 if self.shape.gated else 1
+        return 1 + longer * (before / layer.hidden + layer.cut / layer.inner) / (before + 1)
 
     def _imbalance(self, tokens: float) -> float:
         return expert_imbalance(self.shape.experts, self.shape.experts_per_token, tokens, self.split.expert)
@@ -330,7 +431,7 @@ class StepTime:
         if not kv.windowed:
             return 0.0
         read = Bytes(kv.layer * kv.windowed * kv.window * requests / self.split.data)
-        return attention_decode(read, self.device.bandwidth, self.device.kernels.decode, Seconds(0.0))
+        return attention_decode(read, self.device.bandwidth, self._decode_share, Seconds(0.0))
 
     def decode(self, requests: int) -> Seconds:
         """A step in which all requests decode, but for what grows with their context [s]."""
@@ -383,7 +484,7 @@ class StepTime:
             least = min(products, max(read, together * self._least) + together * self._between) - base
             if least > prompts:
                 prompts = least
-        prompts += self._pairs * area
+        prompts += self._pairs * area + self._token * tokens
         if self._pairs_windowed:
             prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))
         time = base + prompts + self._fixed_prompts + self._requests(sampled)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from designer.errors import Cancelled
+from designer.design.edit import Edit
+from designer.errors import Cancelled, DesignerError
 from designer.gui.controls import Button, Label
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Side
@@ -14,6 +15,7 @@ from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import decisions, sizing
+from designer.gui.viewmodels.apart import Apart
 from designer.gui.workers import Cancelled_, Newest
 
 if TYPE_CHECKING:
@@ -191,12 +193,7 @@ class DecisionsPanel(Panel):
         """The steps up to the selected one, of which each builds on those before; the first where none is selected."""
         session, steps = self.session, self.steps
         if session is not None and self.sized is not None:
-            rows = [key for key in self.sizes.keys() if isinstance(key, int)]  # noqa: SIM118
-            edit = sizing.applied(self.sized, max(rows, default=0), session.design)
-            if edit is not None:
-                session.apply(edit)
-            else:
-                session.warned.emit("This way does not serve the load: select one that does")
+            self._place(session, self.sized)
             return
         if session is None or steps is None or not steps.steps:
             return
@@ -206,7 +203,31 @@ class DecisionsPanel(Panel):
         last = max(rows, default=0)
         edits = tuple(one for step in steps.steps[: last + 1] for one in step.edit.edits)
         titles = [one.title for step in steps.steps[: last + 1] for one in step.edits]
-        session.apply(Together(edits, "; ".join(titles)))
+        self._make(session, Together(edits, "; ".join(titles)))
+
+    def _place(self, session: Session, answer: sizing.Answer) -> None:
+        """The selected way to serve, with the servers it takes; then ask again, to see that it does."""
+        rows = [key for key in self.sizes.keys() if isinstance(key, int)]  # noqa: SIM118
+        try:
+            edit = sizing.applied(answer, max(rows, default=0), session.design)
+        except DesignerError as error:
+            session.warned.emit(f"{error.text} — {error.remedy}" if error.remedy else error.text)
+            return
+        if edit is None:
+            session.warned.emit("This way does not serve the load: select one that does")
+        elif self._make(session, edit):
+            self._ask("size")
+
+    def _make(self, session: Session, edit: Edit) -> bool:
+        """Make an edit; what it adds covers nothing, is selected, brought into sight and named."""
+        before = session.design
+        if not session.apply(Apart(edit), select_new=True):
+            return False
+        new = decisions.added_words(before, session.design)
+        if new:
+            session.reveal(session.selection)
+            session.message.emit(new)
+        return True
 
     def _clear(self) -> None:
         if self.session is not None:

@@ -16,7 +16,7 @@ from designer.units import format_si
 if TYPE_CHECKING:
     from designer.decisions.failures_survey import Loss, Survey
     from designer.decisions.suggest import Step, Suggestions
-    from designer.design.document import Design
+    from designer.design.document import Design, Link
 
 #: so many names a tip holds
 _TOLD: Final = 12
@@ -134,6 +134,28 @@ def loss_words(found: Survey, design: Design) -> str:
     """What stands above the failures."""
     stopped = f"{found.fatal:,} stop {_workload(design, found.workload)}"
     return f"{found.failures:,} single failures: {stopped}, {found.harmless:,} cost nothing"
+
+
+def added_words(before: Design, after: Design) -> str:
+    """What an edit added, by name, and how many links came with it; empty where it added nothing."""
+    parts = [p.label for p in after.parts.values() if p.id not in before.parts and p.parent is None]
+    parts += [p.label for p in after.parts.values() if p.id not in before.parts and p.parent in before.parts]
+    members = [
+        f"{g.replicas - before.groups[g.id].replicas} × {g.label}"
+        for g in after.groups.values()
+        if g.id in before.groups and g.replicas > before.groups[g.id].replicas
+    ]
+    if not parts and not members:
+        return ""
+    cables = [x for x in after.links.values() if x.id not in before.links and _leaves(before, x)]
+    with_cables = f", with {len(cables)} link{'s' if len(cables) > 1 else ''} to what was there" if cables else ""
+    return f"Added {', '.join((*parts, *members)[:_TOLD])}{with_cables}"
+
+
+def _leaves(before: Design, link: Link) -> bool:
+    """True of a link between something new and something old."""
+    old = [end in before.parts or "/" in end for end in (link.a, link.b)]
+    return old[0] != old[1]
 
 
 def _workload(design: Design, key: str) -> str:

@@ -494,6 +494,15 @@ def _groups_form(within: Address, groups: Sequence[Group], where: str) -> Form:
             value=float(first.replicas),
             make=lambda t: SetReplicas(first.id, int(t), within=within, gesture=_GESTURE),
         ),
+        Entry(
+            "naming",
+            "Member names",
+            first.naming,
+            first.naming,
+            "text",
+            note="node{001} gives node001, node002 …; {outer} is the name around, {all:001} counts through all groups",
+            make=lambda t: ChangeGroups(ids, {"naming": t.strip()}, within=within),
+        ),
         Entry("exceptions", "Exceptions", ", ".join(map(str, sorted(first.exceptions))) or "none"),
         Entry(
             "note", "Note", first.note, first.note, "text", make=lambda t: ChangeGroups(ids, {"note": t}, within=within)

@@ -12,7 +12,7 @@ from designer.units import format_quantity
 
 if TYPE_CHECKING:
     from designer.decisions.serving_size import Candidate, Sized
-    from designer.design.document import Design
+    from designer.design.document import Design, WorkloadSpec
     from designer.design.edit import Edit
     from designer.workload.serving import Limits
 
@@ -124,13 +124,40 @@ def words(answer: Answer) -> str:
 
 
 def applied(answer: Answer, number: int, design: Design) -> Edit | None:
-    """The edit that places a way on the drawing: as many replicas as it takes, or all there is room for."""
+    """The edit that places a way on the drawing, with the servers it takes; None for a way that does not hold.
+
+    Raises
+    ------
+    DesignerError
+        If more accelerators are needed and there is no server to add, or the workload would not use the new ones.
+    """
+    from designer.decisions.more_servers import more_servers
+    from designer.design.edits.together import Together
     from designer.design.edits.workloads import ChangeWorkload
 
     ways, spec = answer.found.candidates, design.workloads.get(answer.workload)
     if spec is None or not 0 <= number < len(ways) or not ways[number].holds:
         return None
     way = ways[number]
-    replicas = way.replicas if way.accelerators <= answer.found.drawn else 0
-    settings = {**spec.settings, "tensor": way.tensor, "replicas": replicas}
-    return ChangeWorkload(answer.workload, {"settings": settings})
+    settings = {**spec.settings, "tensor": way.tensor, "replicas": way.replicas}
+    change = ChangeWorkload(answer.workload, {"settings": settings})
+    missing = way.accelerators - answer.found.drawn
+    if missing <= 0:
+        return change
+    more = more_servers(design, missing)
+    _check_used(more.apply(design), spec, way.accelerators)
+    return Together((more, change), f"Add servers for {way.needed}")
+
+
+def _check_used(design: Design, spec: WorkloadSpec, wanted: int) -> None:
+    """Refuse servers that the workload would not run on."""
+    from designer.analysis.network import build_network
+    from designer.analysis.selection import resolve
+    from designer.errors import DocumentError
+
+    group = str(spec.settings.get("group") or "gpus")
+    if len(resolve(build_network(design), group, f"workloads.{spec.id}.group")) < wanted:
+        raise DocumentError(
+            f"{spec.title or spec.id} runs on {group} only, so accelerators of more servers would stay idle",
+            remedy="choose gpus as its accelerators, then ask again",
+        )

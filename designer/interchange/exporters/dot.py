@@ -11,6 +11,7 @@ from pathlib import Path
 
 from designer import atomic
 from designer.design.document import Design
+from designer.design.name_pattern import safe
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.network_view import network_view, one_line
 
@@ -26,10 +27,11 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
         ports[cable.b][cable.b_port] = None
     lines = [f"graph {_quoted(design.title or design.name)} {{", '  node [shape="record"]']
     for node, own in zip(view.nodes, ports, strict=True):
-        function = "switch" if node.switch else "host"
+        function = "switch" if node.switch else "storage" if node.storage else "host"
+        title = node.title if safe(node.title) == node.name else node.name
         label = _record(node.title, own)
         lines.append(
-            f'  "{node.name}" [function="{function}" title={_quoted(node.title)} label="{label}" gpus="{node.gpus}"]'
+            f'  "{node.name}" [function="{function}" title={_quoted(title)} label="{label}" gpus="{node.gpus}"]'
         )
     for cable in cables:
         a, b = view.nodes[cable.a].name, view.nodes[cable.b].name

@@ -1,7 +1,7 @@
 """InfraGraph documents: each kind of server or switch is a device, its copies are instances, cables are edges.
 
 Bundles of links are one edge with the bandwidth of all, cables of switches one edge a port. Descriptions carry the part
-types and what a bundle is made of, so that a document of this program reads back as it was.
+types, what a bundle is made of and the names of instances, so that a document of this program reads back as it was.
 Sources: keysight/infragraph 3.1.0, docs/openapi.yaml (MIT).
 """
 
@@ -20,11 +20,13 @@ from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Design, Link, Wiring
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.ids import Numberer
+from designer.design.name_pattern import safe as safe_name
+from designer.design.node_names import node_names
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
+from designer.interchange.foreign.hostlist import compress, expand
 from designer.interchange.network_view import one_line
-from designer.interchange.network_view import safe as safe_name
 from designer.units import write as spelled
 
 #: documents of more parts or links than this are of no use to anyone
@@ -103,6 +105,7 @@ class _Document:
         instances: list[dict[str, Any]] = []
         place: dict[int, tuple[str, int]] = {}
         component: dict[int, str] = {}
+        called = node_names(self.net, homes)
         for members in alike.values():
             first = homes[members[0]]
             path = self.net.path(members[0])
@@ -113,7 +116,11 @@ class _Document:
             for number in members:
                 component |= {p: names[k] for k, p in enumerate(homes[number].parts)}
             devices.append(self._device(device, title, components, first, component))
-            instances.append({"name": name, "device": device, "count": len(members), "description": title})
+            own = [called[number] for number in members]
+            listed = compress(own)
+            if expand(listed) != own:
+                listed = ",".join(own)
+            instances.append({"name": name, "device": device, "count": len(members), "description": listed})
             place |= {number: (name, at) for at, number in enumerate(members)}
         edges = self._edges(homes, place, component)
         return {

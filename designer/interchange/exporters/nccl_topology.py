@@ -21,12 +21,13 @@ from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import value_of
 from designer.design.document import Design, Link, Wiring
 from designer.design.elaborate import Netlist, elaborate
+from designer.design.name_pattern import safe
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.foreign.pcie import GENERATIONS
-from designer.interchange.network_view import one_line, safe
+from designer.interchange.network_view import one_line
 
 #: class codes of the PCI code and ID assignment specification
 _CLASS: Final = {

@@ -1,14 +1,15 @@
 """Device types for NetBox, one document for each type of switch and server that the network joins.
 
 Ports are those the type has, or those that are cabled where the catalog does not count them; which slug an interface
-has follows from its network and rate. Power draw is the catalog's largest. Where a vendor or a model is not known the
-document says so in its comments.
+has follows from its network and rate. A type has power ports only where the part counts its power supplies; the
+catalog's largest draw is in the comments, as is a vendor or a model that is not known.
 Sources: netbox-community/devicetype-library, schema/devicetype.json (CC0); netbox-community/netbox,
 dcim/choices.py InterfaceTypeChoices.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -115,14 +116,18 @@ def _device_type(design: Design, part: Part, cabled: Counter[tuple[str, int]]) -
     if part_type is None:
         comments.append("the type of this part is not in the catalog")
     power = _power(design, part)
+    supplies = _supplies(part)
+    if supplies:
+        share = {"maximum_draw": math.ceil(power / supplies)} if power else {}
+        document["power-ports"] = [{"name": f"PSU{n}", **share} for n in range(1, supplies + 1)]
     if power:
-        document["power-ports"] = [{"name": "PSU1", "type": "iec-60320-c20", "maximum_draw": power}]
-        comments.append("the draw is of the whole machine: divide it by its supplies")
+        how = f"shared by {supplies} power supplies" if supplies else "the number of power supplies is not known"
+        comments.append(f"the largest draw of the machine is {power} W, {how}")
     interfaces = _interfaces(design, part, cabled)
     if interfaces:
         document["interfaces"] = interfaces
     if comments:
-        document["comments"] = ". ".join(comments).capitalize() + "."
+        document["comments"] = " ".join(f"{one[:1].upper()}{one[1:]}." for one in comments)
     return document
 
 
@@ -154,6 +159,12 @@ def _slug_of(network: str, gigabits: int) -> str:
 def _power(design: Design, part: Part) -> int:
     told = design.quantity(part, "power_max")
     return round(parse(told.value, "power")) if told is not None else 0
+
+
+def _supplies(part: Part) -> int:
+    """Power supplies that a device type the part was imported from lists; 0 where nothing counts them."""
+    listed = part.attributes.get("power-ports", "")
+    return int(listed) if listed.isascii() and listed.isdigit() and len(listed) < 3 else 0
 
 
 def _slug(text: str) -> str:

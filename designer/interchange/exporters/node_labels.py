@@ -1,6 +1,6 @@
 """Labels for Kubernetes nodes that tell a scheduler who is near whom: leaf, spine and core above each node.
 
-A draft for ``kubectl apply --server-side``: check the names of nodes first.
+Storage systems are no nodes. A draft for ``kubectl apply --server-side``: check the names of nodes first.
 Sources: NVIDIA/topograph, label keys; Kubernetes documentation, syntax of labels and names.
 """
 
@@ -19,7 +19,7 @@ _KEYS = ("leaf", "spine", "core")
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
     """Write one document a node."""
     del options
-    view = network_view(design)
+    view = network_view(design).without_storage()
     above: dict[str, str] = {}
     for groups in tree_of(view):
         for name, _, below in groups:

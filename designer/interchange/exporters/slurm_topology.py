@@ -1,5 +1,7 @@
 """Slurm's ``topology.conf`` for the tree plugin: switches that share nodes are one, as Slurm knows no rails.
 
+Nodes are the servers; storage systems run no jobs and are left out.
+
 Sources: Slurm documentation, topology.conf (SchedMD).
 """
 
@@ -17,7 +19,7 @@ from designer.interchange.network_view import network_view, one_line, tree_of
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
     """Write the tree, roots first."""
     del options
-    view = network_view(design)
+    view = network_view(design).without_storage()
     lines = [f"# topology.conf of {one_line(design.title or design.name)}"]
     for level, groups in reversed(list(enumerate(tree_of(view)))):
         for name, switches, below in groups:

@@ -1,6 +1,7 @@
 """The part of Graphviz's language that lists of cables are written in: nodes and edges with ports and attributes.
 
-Subgraphs are looked through, defaults for nodes and edges are left out, HTML labels are kept as text.
+Subgraphs are looked through, defaults for nodes and edges are left out, HTML labels are kept as text. Graphviz takes a
+``#`` for a comment in the first column only; cable plans indent such lines, so that any ``#`` between words begins one.
 Sources: Graphviz documentation, the DOT language.
 """
 
@@ -14,7 +15,7 @@ from typing import Final
 from designer.errors import ExchangeError
 
 _TOKEN: Final = re.compile(
-    r'\s+|//[^\n]*|/\*.*?\*/|^#[^\n]*|(?P<quoted>"(?:\\.|[^"\\])*")|(?P<edge>--|->)|(?P<mark>[{}\[\];,=:+])|'
+    r'\s+|//[^\n]*|/\*.*?\*/|#[^\n]*|(?P<quoted>"(?:\\.|[^"\\])*")|(?P<edge>--|->)|(?P<mark>[{}\[\];,=:+])|'
     r"(?P<word>-?\.?[0-9]+(?:\.[0-9]*)?(?![A-Za-z_0-9])|[A-Za-z_0-9\x80-\U0010ffff.@/-]+?(?=--|->|[^A-Za-z_0-9\x80-\U0010ffff.@/-]|\Z))",
     re.DOTALL | re.MULTILINE,
 )

@@ -21,6 +21,7 @@ from designer.errors import ExchangeError
 from designer.fields import amount
 from designer.interchange.foreign.devices import Device
 from designer.interchange.foreign.finishing import finish
+from designer.interchange.foreign.hostlist import expand
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.json_text import parse_json
 from designer.interchange.foreign.machine import MachineDrawing
@@ -36,6 +37,7 @@ _TITLE: Final = "an InfraGraph document"
 _MOST: Final = 400_000
 _DEEPEST: Final = 8
 _ENDPOINT: Final = re.compile(r"([^\[\]]{1,200})(?:\[([^\[\]]{0,60})\])?")
+_NAMES: Final = re.compile(r"[\w.,\[\]-]{1,20000}", re.ASCII)
 _OWN: Final = re.compile(r"(\d{1,6}) x (\S+ \S+?) (\w+) \(")
 _KIND: Final = {"cpu": "cpu", "xpu": "gpu", "nic": "nic", "memory": "memory"}
 #: words of names and descriptions, and the kind of switch or link they tell
@@ -125,6 +127,8 @@ class _Reader:
         self.machine, self.devices = machine, devices
         self.counts: dict[str, tuple[str, int]] = {}
         self.graph = _Graph()
+        #: names of instances that the document lists, by instance
+        self.titles: dict[str, str] = {}
         self.loose = 0
 
     # -- unfolding ---------------------------------------------------------------------------------------------------
@@ -149,8 +153,11 @@ class _Reader:
             )
         self.counts[name] = (device, count)
         server = self._is_server(device)
+        listed = _listed(text_of(told.get("description")), count)
         for index in range(count):
             path = f"{name}.{index}"
+            if listed:
+                self.titles[path] = listed[index]
             self._unfold(path, device, path if server else "", 0)
 
     def _count(self, value: object, place: str) -> int:
@@ -363,8 +370,9 @@ class _Reader:
             if path in into or node.kind == _THROUGH:
                 continue
             if node.server and node.server not in servers:
-                servers[node.server] = machine.add("server", name=node.server, attributes={"device": node.device})
-            name = path if not node.server else ""
+                title = self.titles.get(node.server, node.server)
+                servers[node.server] = machine.add("server", name=title, attributes={"device": node.device})
+            name = self.titles.get(".".join(path.split(".")[:2]), path) if not node.server else ""
             title = part_kinds()[node.kind].title
             device = Device(load_catalog().get(node.type).title or title, node.type) if node.type else None
             parent = servers.get(node.server)
@@ -423,6 +431,17 @@ def _bandwidth(told: dict[str, Any]) -> tuple[float, int]:
 def _endpoint(told: dict[str, Any]) -> str:
     device, component = text_of(told.get("device")), text_of(told.get("component"))
     return f"{device}.{component}" if device else component
+
+
+def _listed(description: str, count: int) -> list[str]:
+    """The names of all copies of an instance, where its description is the list of them: ``servers-[0-31]``."""
+    if not _NAMES.fullmatch(description):
+        return []
+    try:
+        names = expand(description)
+    except ExchangeError:
+        return []
+    return names if len(names) == count == len(set(names)) else []
 
 
 def _indices(text: str | None, count: int) -> list[int]:

@@ -14,10 +14,9 @@ from designer.interchange.foreign.dot_text import Graph, parse_dot
 from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.rates import rate
+from designer.interchange.foreign.roles import is_server
 from designer.plain_text import counted
 
-_SERVER: Final = re.compile(r"server|host|compute|dgx|hgx|gpu|\bnode|ubuntu|centos|storage", re.IGNORECASE)
-_OTHER: Final = re.compile(r"switch|leaf|spine|core|super|exit|oob-mgmt-switch|border", re.IGNORECASE)
 _MOST: Final = 100_000
 
 
@@ -35,8 +34,10 @@ def _read(text: str, file: str) -> Imported:
         raise ExchangeError(f"it has more than {_MOST:,} edges", file=file, remedy="split it")
     fabric = FabricDrawing(file, "a cable plan", "lldp", "ethernet")
     for node, told in graph.nodes.items():
-        if not _is_server(node, told):
-            fabric.switch(node, told.get("label") or node, told)
+        if _is_storage(told):
+            fabric.switch(node, _name(node, told), told, kind="storage")
+        elif not _is_server(node, told):
+            fabric.switch(node, _name(node, told), told)
     seen: set[frozenset[tuple[str, str]]] = set()
     again = loops = 0
     for a, b, told in graph.edges:
@@ -60,11 +61,19 @@ def _read(text: str, file: str) -> Imported:
     return fabric.finish()
 
 
+def _is_storage(told: dict[str, str]) -> bool:
+    return told.get("function", "").lower() == "storage"
+
+
 def _is_server(node: str, told: dict[str, str]) -> bool:
     function = told.get("function", told.get("kind", ""))
-    if function:
-        return bool(_SERVER.search(function)) and not _OTHER.search(function)
-    return bool(_SERVER.search(node)) and not _OTHER.search(node)
+    return is_server(function or node)
+
+
+def _name(node: str, told: dict[str, str]) -> str:
+    """What a node is called: a title, else a label that is no drawing of ports, else its id."""
+    label = told.get("label", "")
+    return told.get("title") or (label if label and "|" not in label else node)
 
 
 def _cable(fabric: FabricDrawing, graph: Graph, a: tuple[str, str], b: tuple[str, str], told: dict[str, str]) -> None:
@@ -73,11 +82,13 @@ def _cable(fabric: FabricDrawing, graph: Graph, a: tuple[str, str], b: tuple[str
     ends: list[str] = []
     for node, port in (a, b):
         about = graph.nodes.get(node, {})
-        name = about.get("title") or about.get("label") or node
+        name = _name(node, about)
         if "title" in about:
             # the label is a drawing of its ports
             about = {k: v for k, v in about.items() if k not in ("title", "label", "shape")}
-        if _is_server(node, about):
+        if _is_storage(about):
+            ends.append(fabric.switch(node, name, about, kind="storage"))
+        elif _is_server(node, about):
             server = fabric.host(node, name, about)
             ends.append(fabric.nic(f"{node} {port}", server, port))
         else:

@@ -19,9 +19,10 @@ from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.interfaces import interface
 from designer.interchange.foreign.json_text import objects, parse_json, string
+from designer.interchange.foreign.roles import is_server
 from designer.plain_text import counted
+from designer.workload.text_files import csv_errors
 
-_SERVER: Final = re.compile(r"server|host|compute|node|hypervisor|storage", re.IGNORECASE)
 _PANEL: Final = ("frontport", "rearport")
 _MOST_HOPS: Final = 32
 _MOST: Final = 200_000
@@ -184,7 +185,7 @@ class _Dump:
         }
         told = {k: v for k, v in told.items() if v}
         name = string(fields.get("name")) or f"device {device}"
-        if _SERVER.search(told.get("role", "")):
+        if is_server(told.get("role", "")):
             return self.fabric.nic(f"port {number}", self.fabric.host(name, name, told), string(port.get("name")))
         return self.fabric.switch(name, name, told)
 
@@ -194,7 +195,7 @@ def _from_csv(text: str, file: str) -> Imported:
     rows = csv.DictReader(io.StringIO(text))
     fabric = FabricDrawing(file, "a NetBox cable list", "netbox", "ethernet")
     others = 0
-    try:
+    with csv_errors(lambda: rows.reader.line_num, file):
         for number, row in enumerate(rows, start=2):
             if number > _MOST:
                 raise ExchangeError(f"it has more than {_MOST:,} cables", file=file, remedy="split the list")
@@ -223,8 +224,6 @@ def _from_csv(text: str, file: str) -> Imported:
                 ports=((row["side_a_name"] or "").strip(), (row["side_b_name"] or "").strip()),
                 attributes={k: v for k, v in told.items() if v},
             )
-    except csv.Error as error:
-        raise ExchangeError(f"it is no CSV: {error}", file=file, place=f"line {rows.line_num}") from None
     if others:
         what = counted(
             others, "cable that does not join two interfaces was", "cables that do not join two interfaces were"
@@ -238,7 +237,7 @@ def _from_csv(text: str, file: str) -> Imported:
 
 
 def _csv_part(fabric: FabricDrawing, device: str, port: str) -> str:
-    if _SERVER.search(device) or re.search(r"dgx|hgx|gpu", device, re.IGNORECASE):
+    if is_server(device):
         return fabric.nic(f"{device} {port}", fabric.host(device, device), port)
     return fabric.switch(device, device)
 

@@ -1,26 +1,42 @@
-"""The topology graph of NVIDIA NetQ: devices in tiers and the links its agents learned by LLDP.
+"""NVIDIA NetQ: the topology graph of devices and the links its agents learned by LLDP, or the list of compute nodes.
 
+Compute nodes are listed by NVLink domain, with their GPUs and their place in the chassis: each domain is drawn as one
+NVLink fabric that all GPUs of its nodes are joined to. Number and rate of the NVLinks are not in the list.
 Sources: NVIDIA/topograph, tests/output/netq (Apache-2.0); NetQ user guide, topology view.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
+from designer.catalog.parttype import link_kinds
+from designer.design.document import LinkValues
 from designer.errors import ExchangeError
 from designer.interchange.foreign.fabric import FabricDrawing
+from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.json_text import objects, parse_json, string
+from designer.interchange.foreign.machine import MachineDrawing
+from designer.plain_text import counted
+from designer.sources import Status
+
+_MOST: Final = 50_000
 
 
 def _sniff(head: str) -> float:
-    return 0.95 if re.search(r"\"compounded_(?:links|nodes)\"\s*:", head) else 0.0
+    if re.search(r"\"compounded_(?:links|nodes)\"\s*:", head):
+        return 0.95
+    return 0.9 if '"GpuIDList"' in head and '"DomainUUID"' in head else 0.0
 
 
 def _read(text: str, file: str) -> Imported:
     content = parse_json(text, file)
     graphs = objects(content) if isinstance(content, list) else objects([content])
+    if isinstance(content, dict) and objects(content.get("computeNodes")):
+        graphs = objects(content.get("computeNodes"))
+    if any("GpuIDList" in one for one in graphs):
+        return _compute_nodes(graphs, file)
     fabric = FabricDrawing(file, "a topology graph of NetQ", "netq", "ethernet")
     about: dict[str, dict[str, Any]] = {}
     for graph in graphs:
@@ -43,6 +59,43 @@ def _read(text: str, file: str) -> Imported:
     return fabric.finish()
 
 
+def _compute_nodes(nodes: list[dict[str, Any]], file: str) -> Imported:
+    machine = MachineDrawing(file, "compute nodes of NetQ", "netq")
+    if sum(len(_listed(node)) for node in nodes) > _MOST:
+        raise ExchangeError(f"it lists more than {_MOST:,} GPUs", file=file, remedy="split the list")
+    fabrics: dict[str, str] = {}
+    links: list[str] = []
+    for node in nodes:
+        about = {name: string(node.get(name)) for name in ("ID", "Health", "Description", "DomainUUID")}
+        place = node.get("LocationInfo")
+        if isinstance(place, dict):
+            about |= {name: string(place.get(name)) for name in ("ChassisID", "SlotID", "TrayIndex", "HostID")}
+        told = {name: value for name, value in about.items() if value}
+        server = machine.add("server", name=string(node.get("Name")), attributes=told)
+        domain = about["DomainUUID"]
+        if domain and domain not in fabrics:
+            fabrics[domain] = machine.add("nvswitch", name="NVLink domain", attributes={"DomainUUID": domain})
+        for gpu in _listed(node):
+            part = machine.add("gpu", parent=server, attributes={"ID": gpu})
+            if domain:
+                links.append(machine.link(part, fabrics[domain], LinkValues(kind="nvlink", status=Status.ASSUMED)))
+    if links:
+        usual = link_kinds()["nvlink"].default_rate
+        machine.note(
+            "IMP-ASSUMED-LINK",
+            f"number and speed of the NVLinks are not in the file: one of {usual} is assumed for each GPU",
+            *links,
+            remedy="choose the type of the GPUs, and set count and bandwidth of the links",
+        )
+    counts = ((len(machine.of_kind("server")), "server"), (len(machine.of_kind("gpu")), "GPU"))
+    return finish(machine, ", ".join(counted(count, what) for count, what in counts))
+
+
+def _listed(node: dict[str, Any]) -> list[str]:
+    gpus = node.get("GpuIDList")
+    return [string(gpu) for gpu in gpus] if isinstance(gpus, list) else []
+
+
 def _part(fabric: FabricDrawing, about: dict[str, dict[str, Any]], end: dict[str, Any]) -> str:
     node, port = string(end.get("node")), string(end.get("interface"))
     fields = about.get(node, {})
@@ -53,4 +106,4 @@ def _part(fabric: FabricDrawing, about: dict[str, dict[str, Any]], end: dict[str
     return fabric.nic(f"{node} {port}", fabric.host(node, name, told), port)
 
 
-IMPORTER = Importer("netq", "NVIDIA NetQ topology graph", (".json",), _sniff, _read)
+IMPORTER = Importer("netq", "NVIDIA NetQ topology graph or compute nodes", (".json",), _sniff, _read)

@@ -8,11 +8,12 @@ Sources: SimGrid documentation 4.1, platform description and its example platfor
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import combinations, pairwise
 from math import prod
 from typing import Final
 
+from designer.catalog.parttype import link_kinds
 from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.interchange.foreign.fabric import FabricDrawing
@@ -23,6 +24,11 @@ from designer.units import write
 
 _MOST: Final = 20_000
 _MOST_LINKS: Final = 200_000
+#: elements with hosts or storage of older platforms
+_UNREAD: Final = ("peer", "storage", "storage_type", "include")
+_CABLE: Final = re.compile(r"(\d{1,6}) x (\S{1,40}) (\w{1,40})", re.ASCII)
+#: rates are written with twelve digits
+_ROUNDED: Final = 1e-9
 
 
 def _sniff(head: str) -> float:
@@ -36,6 +42,18 @@ def _read(text: str, file: str) -> Imported:
     return _Reader(file).run(root)
 
 
+def _cables(text: str, total: float) -> list[tuple[int, float, str]]:
+    """The cables in ``2 x 5e10Bps infiniband; 1 x 1e9Bps ethernet``; none where they are not `total` [B/s] together."""
+    found: list[tuple[int, float, str]] = []
+    for piece in filter(None, (one.strip() for one in text.split(";"))):
+        match = _CABLE.fullmatch(piece)
+        each = rate(match[2]) if match is not None else None
+        if match is None or each is None or match[3] not in link_kinds() or not 0 < int(match[1]) <= _MOST:
+            return []
+        found.append((int(match[1]), each, match[3]))
+    return found if abs(sum(count * each for count, each, _ in found) - total) <= _ROUNDED * total else []
+
+
 class _Reader:
     """One platform."""
 
@@ -45,8 +63,14 @@ class _Reader:
         #: what a route may name: hosts as their NIC, routers, gateways of clusters
         self.ends: dict[str, str] = {}
         self.links: dict[str, tuple[float, str, str, int]] = {}
+        #: the cables a link is made of, where a property lists them: count, rate [B/s], kind
+        self.cables: dict[str, list[tuple[int, float, str]]] = {}
         self.routes: list[tuple[str, str, tuple[str, ...], int]] = []
         self.one_way: set[int] = set()
+        self.zones: list[Element] = []
+        self.unread: Counter[str] = Counter()
+        #: links that join a host to the router of its zone
+        self.host_links: set[str] = set()
         self.joined: set[frozenset[str]] = set()
         self.count = 0
 
@@ -54,6 +78,11 @@ class _Reader:
         """All elements, then the routes between them."""
         for element in root.walk():
             self._element(element)
+        for zone in self.zones:
+            self._cluster_zone(zone)
+        if self.unread:
+            what = ", ".join(f"{count} <{tag}>" for tag, count in self.unread.items())
+            self.fabric.note("IMP-KIND", f"elements that are not read were left out: {what}")
         if not self.ends:
             raise ExchangeError("it has no host", file=self.file, remedy="give a platform with hosts or clusters")
         self._check_routes()
@@ -75,6 +104,8 @@ class _Reader:
             if name in self.links:
                 raise self._refuse(f"there are two links {name[:60]!r}", element.line)
             self.links[name] = (known, self._delay(element.get("latency")), element.get("sharing_policy"), element.line)
+            listed = next((p.get("value") for p in element.all("prop") if p.get("id") == "cables"), "")
+            self.cables[name] = _cables(listed, known)
         elif element.tag in ("route", "zoneRoute", "ASroute"):
             which = ("src", "dst") if element.tag == "route" else ("gw_src", "gw_dst")
             through = tuple(link.get("id") for link in element.all("link_ctn"))
@@ -83,6 +114,10 @@ class _Reader:
             self.routes.append((element.get(which[0]), element.get(which[1]), through, element.line))
         elif element.tag == "cluster":
             self._cluster(element)
+        elif element.tag in ("zone", "AS") and element.all("cabinet", "host_link"):
+            self.zones.append(element)
+        elif element.tag in _UNREAD:
+            self.unread[element.tag] += 1
 
     def _new(self, name: str, line: int) -> str:
         if not name or name in self.ends:
@@ -111,6 +146,10 @@ class _Reader:
         return server
 
     def _host(self, element: Element) -> None:
+        if any((p.get("id"), p.get("value")) == ("role", "storage") for p in element.all("prop")):
+            name = self._new(element.get("id"), element.line)
+            self.ends[name] = self.fabric.switch(f"storage {name}", name, kind="storage")
+            return
         server = self._server(element.get("id"), element.get("speed") or element.get("power"), element.line)
         machine = self.fabric.machine
         for disk in element.all("disk"):
@@ -151,7 +190,7 @@ class _Reader:
         direct = {through[0] for *_, through, _ in self.routes if len(through) == 1 and uses[through[0]] == 1}
         shared: dict[str, str] = {}
         for name, (known, delay, policy, _) in self.links.items():
-            if name not in direct:
+            if name not in direct and name not in self.host_links:
                 told = {"role": "link", "latency": delay, "sharing_policy": policy}
                 told = {k: v for k, v in told.items() if v}
                 part = self.fabric.switch(f"link {name}", f"link {name}", told)
@@ -164,7 +203,16 @@ class _Reader:
                 if frozenset((self.ends[src], self.ends[dst])) in self.joined:
                     continue
                 known, delay, _, _ = self.links[through[0]]
-                self._join(self.ends[src], self.ends[dst], known, delay, through[0])
+                cables = self.cables[through[0]]
+                for count, each, kind in cables:
+                    told = {"link": through[0]}
+                    self.fabric.join(
+                        self.ends[src], self.ends[dst], each, count=count, kind=kind, latency=delay, attributes=told
+                    )
+                if cables:
+                    self.joined.add(frozenset((self.ends[src], self.ends[dst])))
+                else:
+                    self._join(self.ends[src], self.ends[dst], known, delay, through[0])
                 continue
             for (a, first), (b, second) in pairwise(stops):
                 known = min((self.links[link][0] for link in (first, second) if link is not None), default=None)
@@ -211,6 +259,37 @@ class _Reader:
         if shape not in draw:
             raise self._refuse(f"a cluster of shape {shape[:40]!r}", line, f"read are {', '.join(draw)}")
         draw[shape](element, names, known, delay)
+
+    def _cluster_zone(self, zone: Element) -> None:
+        """Cabinets of hosts, or hosts with links of their own, on one router; a backbone limits what it passes."""
+        name = zone.get("id")
+        routers = zone.all("router")
+        if routers:
+            gateway = self.ends[routers[0].get("id")]
+        else:
+            called = self._new(f"{name}_router", zone.line)
+            gateway = self.ends[called] = self.fabric.switch(f"router {called}", called, {"role": "router"})
+        for backbone in zone.all("backbone"):
+            self._capacity(gateway, self._rate(backbone.get("bandwidth"), backbone.line))
+        for cabinet in zone.all("cabinet"):
+            known, delay = self._rate(cabinet.get("bw"), cabinet.line), self._delay(cabinet.get("lat"))
+            for number in self._radical(cabinet.get("radical"), cabinet.line):
+                host = f"{cabinet.get('prefix')}{number}{cabinet.get('suffix')}"
+                server = self._server(host, cabinet.get("speed"), cabinet.line)
+                part = self.fabric.machine.parts[server]
+                told = {**part.attributes, "cabinet": cabinet.get("id")}
+                self.fabric.machine.parts[server] = part.model_copy(update={"attributes": told})
+                self._join(self.ends[host], gateway, known, delay, f"{host}_link")
+        for joined in zone.all("host_link"):
+            host = joined.get("id")
+            # a split-duplex link is named with its direction
+            ways = [joined.get(way).removesuffix(f"_{way.upper()}") for way in ("up", "down")]
+            named = [way if way in self.links else joined.get(at) for way, at in zip(ways, ("up", "down"), strict=True)]
+            if host not in self.ends or any(way not in self.links for way in named):
+                raise self._refuse(f"<host_link> of {host[:60]!r} names a host or link that is not there", joined.line)
+            self.host_links |= set(named)
+            slower = min((self.links[way] for way in named), key=lambda link: link[0])
+            self._join(self.ends[host], gateway, slower[0], slower[1], named[0])
 
     def _radical(self, text: str, line: int) -> list[int]:
         numbers: list[int] = []

@@ -12,6 +12,7 @@ from designer.design.document import Design
 from designer.errors import FormatError
 from designer.report.tables.bill_of_materials import BillLine, items_of
 from designer.report.tables.table_sheet import Column, TableSheet, Value
+from designer.workload.text_files import csv_errors
 
 #: heads of a price list; those behind ``part`` and ``price`` may be missing
 HEADS = ("part", "currency", "price", "date", "valid_until", "lead_time")
@@ -39,8 +40,15 @@ def read_prices(text: str, file: str = "") -> Mapping[str, Price]:
     ------
     FormatError
         If heads are missing, or a price is no number.
+    ExchangeError
+        If it is no CSV.
     """
     reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    with csv_errors(lambda: reader.reader.line_num, file):
+        return _prices(reader, file)
+
+
+def _prices(reader: csv.DictReader[str], file: str) -> Mapping[str, Price]:
     heads = {(name or "").strip().lower(): name for name in reader.fieldnames or ()}
     missing = [name for name in ("part", "currency", "price") if name not in heads]
     if missing:

@@ -77,7 +77,7 @@ class Script:
         self._draw = random.Random(program.seed)
         self._order = {step.name: k for k, step in enumerate(program.steps)}
         self._after = [tuple(self._order[name] for name in step.after) for step in program.steps]
-        self._lags = [tuple((self._order[name], lag) for name, lag in lags.items()) for lags in _lags(program)]
+        self._lags = [tuple((self._order[name], lag) for name, lag in lags.items()) for lags in lags_of(program)]
         #: per step: steps of the same item that follow, and steps of later items with their lag
         self._then: list[list[int]] = [[] for _ in program.steps]
         self._later: list[list[tuple[int, int]]] = [[] for _ in program.steps]
@@ -243,7 +243,7 @@ class Script:
         return [*found, *self._open_items()]
 
 
-def _lags(program: Program) -> list[dict[str, int]]:
+def lags_of(program: Program) -> list[dict[str, int]]:
     """What steps wait for in earlier items; where nothing says so, items come one after the other."""
     found = [dict(step.lags) for step in program.steps]
     if program.arrivals is not None:

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from designer.analysis.results import Bottleneck
 from designer.checks.evaluate import Evaluator
 from designer.checks.runner import Outcome, Promise, State, as_findings, judge
 from designer.checks.syntax import CheckError, Comparison, read
 from designer.checks.values import Measure, unit_of
-from designer.checks.world import World
+from designer.checks.world import World, bottleneck_text
 from designer.design.document import Assertion, Design, WorkloadSpec, with_changes
 from designer.interchange.templates import open_design
 from tests.designs import one_unit
@@ -80,6 +81,20 @@ def test_a_broken_promise_says_what_was_got_what_binds_and_what_would_mend_it(sm
     assert outcome.band
     assert "memory0" in outcome.binds or "gpu" in outcome.binds
     assert "times as good" in outcome.mend
+
+
+def test_what_would_help_is_said_of_what_gains_it() -> None:
+    """Two of three tied links doubled still leave the third: alone they gain nothing, together almost twice."""
+    tied = [Bottleneck("channel", name, name, "", 1.0, 1.94) for name in ("a", "b", "c")]
+    of_all = "twice the capacity of all 3 that bind (a, b …) makes it 1.94 times as good"
+    assert bottleneck_text(tied) == ("a, b …", of_all)
+    one = Bottleneck("channel", "a", "a", "", 1.94, 1.94)
+    assert bottleneck_text([one]) == ("a", "twice the capacity of a makes it 1.94 times as good")
+    unequal = [Bottleneck("channel", "a", "a", "", 1.0, 1.3), Bottleneck("channel", "b", "b", "", 1.2, 1.3)]
+    assert bottleneck_text(unequal)[1] == "twice the capacity of b makes it 1.20 times as good"
+    alike = [Bottleneck("part", "gpu0", "H100", "", 1.18, 1.18, alike=8)]
+    assert bottleneck_text(alike)[1] == "twice the capacity of all 8 that bind (H100) makes it 1.18 times as good"
+    assert bottleneck_text([Bottleneck("limit", "latency", "latency", "", 1.0, 1.0)]) == ("latency", "")
 
 
 WRONG = [

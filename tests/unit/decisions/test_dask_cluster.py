@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,6 +83,38 @@ def test_no_scheduler_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="a cluster needs the extra [cluster]")
     with pytest.raises(AnalysisError, match="no scheduler answers"):
         sweep(task(FIRST), grid([make_variable(FIRST, "1 GB/s,2 GB/s")]), scheduler="tcp://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("kind", ["mute", "http", "x", "tcp://", "tcp://127.0.0.1:abc", "inproc://x"])
+def test_what_is_no_scheduler_is_refused_in_time_and_once(
+    kind: str, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    """Something that listens and never answers, a web server, and addresses that cannot be."""
+    pytest.importorskip("distributed", reason="a cluster needs the extra [cluster]")
+    monkeypatch.setattr("designer.decisions.dask_cluster._PATIENCE", 1)
+    unraisable: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        held: list[socket.socket] = []
+
+        def answer() -> None:
+            while True:
+                try:
+                    held.append(server.accept()[0])
+                    if kind == "http":
+                        held[-1].sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                        held[-1].close()
+                except OSError:
+                    return
+
+        threading.Thread(target=answer, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}" if kind in ("mute", "http") else kind
+        begin = time.monotonic()
+        with pytest.raises(AnalysisError, match="no scheduler answers"):
+            sweep(task(FIRST), grid([make_variable(FIRST, "1 GB/s,2 GB/s")]), scheduler=address)
+        assert time.monotonic() - begin < 15
+    gc.collect()
+    assert not unraisable
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

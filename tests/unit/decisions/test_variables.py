@@ -28,6 +28,9 @@ from designer.errors import FormatError
         ("gpu0,gpu1;gpu2", ["gpu0,gpu1", "gpu2"]),
         ("bf16, fp8", ["bf16", "fp8"]),
         ("1e-3..1e-1*10", ["0.001", "0.01", "0.1"]),
+        ("1e-300..1e300*1e200", ["1e-300", "1e-100", "1e+100", "1e+300"]),
+        ("-1e308..1e308:3", ["-1e+308", "0", "1e+308"]),
+        ("0..2+1e300", ["0"]),
     ],
 )
 def test_what_is_spelled(text: str, values: list[str]) -> None:
@@ -54,6 +57,11 @@ def test_what_is_spelled(text: str, values: list[str]) -> None:
         "1..8+1 GB",
         "nan..2",
         "a..b",
+        "1e-300..1e300*1.0000000000000002",
+        "1..1e308+1e-300",
+        "0..1e308+1e-308",
+        "1..8+1e999",
+        "1..8*1e999",
     ],
 )
 def test_what_cannot_be_is_refused_in_words(text: str) -> None:
@@ -138,3 +146,16 @@ def test_random_draws_of_factors_and_whole_numbers() -> None:
     assert {s: sum(r.settings[0] == s for r in whole) for s in "1234"} == dict.fromkeys("1234", 100)
     names = at_random([make_variable("x", "ring,tree", drawn=True)], 10, 1)
     assert sum(r.settings[0] == "ring" for r in names) == 5
+
+
+@given(st.floats(1e-308, 1e308), st.floats(1e-308, 1e308), st.sampled_from(["", "*2", "+1", ":3"]))
+def test_ranges_of_any_size_are_read_or_refused_and_give_finite_values(a: float, b: float, end: str) -> None:
+    """Overflow of a quotient, a power or a difference is no mistake of the program."""
+    low, high = sorted((a, b))
+    try:
+        variables = [make_variable("x", f"{low!r}..{high!r}{end}", drawn=not end)]
+    except FormatError:
+        return
+    runs = at_random(variables, 5, 1) if not end else grid(variables)
+    for run in runs[:1000]:
+        assert low * (1 - 1e-5) <= float(run.settings[0]) <= high * (1 + 1e-5)

@@ -12,10 +12,12 @@ import yaml
 
 from designer.design.document import Design, Part, WorkloadSpec
 from designer.errors import ExchangeError
+from designer.fields import Quantity
 from designer.interchange.exporting import write_design
 from designer.interchange.importing import read_any, read_bytes
 from designer.interchange.network_view import network_view
 from designer.interchange.templates import open_design
+from designer.sources import Status
 
 HOSTILE = '$(touch x)`id`\n";rm -rf /;\u202e<b>=cmd()'
 
@@ -107,6 +109,21 @@ def test_device_types_have_the_ports_of_the_catalog(tmp_path: Path) -> None:
     assert isinstance(server["interfaces"], list)
     assert len(server["interfaces"]) == 10
     assert server["u_height"] == 8
+
+
+def test_no_power_supply_is_invented(tmp_path: Path) -> None:
+    """A DGX H100 draws 10.2 kW, more than one C20 inlet can carry: without a count of supplies there is no port."""
+    _, server = types(open_design("su-h100-32"), tmp_path)
+    assert "power-ports" not in server
+    assert "10200 W" in str(server["comments"])
+
+
+def test_counted_power_supplies_share_the_draw(tmp_path: Path) -> None:
+    """1000 W on three supplies: 334 W each, rounded up."""
+    watts = Quantity(value="1 kW", source="x", status=Status.PRIMARY)
+    part = Part(id="s", kind="switch", attributes={"power-ports": "3"}, overrides={"power_max": watts})
+    (document,) = types(Design(name="x", parts={"s": part}), tmp_path)
+    assert document["power-ports"] == [{"name": f"PSU{n}", "maximum_draw": 334} for n in (1, 2, 3)]
 
 
 def test_a_device_type_is_read_back(tmp_path: Path) -> None:

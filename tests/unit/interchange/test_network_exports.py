@@ -105,7 +105,7 @@ def test_a_simgrid_platform_has_every_host_router_and_route(tmp_path: Path) -> N
     view = network_view(_pod())
     assert found["host"] == 8
     assert found["router"] == len(view.nodes) - 8
-    assert found["link"] == len(view.cables)
+    assert found["link"] == len(view.cables)  # no two servers or switches are joined by two bundles here
     assert found["route"] == 2 * len(view.cables)
 
 
@@ -116,6 +116,23 @@ def test_a_simgrid_platform_read_back_has_the_same_cables(tmp_path: Path) -> Non
     assert kinds["server"] == 8
     assert kinds["switch"] == len(network_view(design).nodes) - 8
     assert sum(c.rate * c.count for c in network_view(back).cables) == 32 * 50e9
+
+
+def test_bundles_between_the_same_two_nodes_are_one_link_and_come_back_apart(tmp_path: Path) -> None:
+    """A switch and a storage system on two cables of 400 Gb/s and one of 100: 2 × 50 + 12.5 = 112.5 GB/s in SimGrid."""
+    parts = [Part(id="s", kind="switch"), Part(id="store", kind="storage", name="Store")]
+    links = [
+        Link(id="a", a="s", b="store", kind="infiniband", count=2, bandwidth_per_direction="400 Gb/s"),
+        Link(id="b", a="s", b="store", kind="ethernet", bandwidth_per_direction="100 Gb/s"),
+    ]
+    design = Design(name="x", parts={p.id: p for p in parts}, links={x.id: x for x in links})
+    text = _written(design, "simgrid", tmp_path)
+    (link,) = [e for e in ET.fromstring(text).iter() if e.tag == "link"]
+    assert link.get("bandwidth") == "112500000000Bps"
+    back = read_any(text.encode()).design
+    assert sorted((p.kind, p.name) for p in back.parts.values()) == [("storage", "Store"), ("switch", "s")]
+    view = network_view(back)
+    assert sorted((c.kind, c.count, c.rate) for c in view.cables) == [("ethernet", 1, 12.5e9), ("infiniband", 2, 50e9)]
 
 
 def test_a_topo_file_lists_each_cable_under_both_systems(tmp_path: Path) -> None:
@@ -190,6 +207,16 @@ def test_graphml_read_back_has_every_part_link_and_rate(tmp_path: Path) -> None:
     assert rates(again) == rates(net)
     homes = [again.part(int(p)).kind for p in again.parent if p >= 0]
     assert set(homes) == {"server"}
+
+
+def test_one_server_without_a_network_has_its_generic_resources(tmp_path: Path) -> None:
+    """A server is a node, whatever it is joined to; its types stand apart, with devices counted on."""
+    gpus = {"a": "gpu/nvidia/h100-sxm5", "b": "gpu/nvidia/h100-sxm5", "c": "gpu/nvidia/l40s"}
+    parts = [Part(id="box", kind="server"), *(Part(id=k, kind="gpu", type=t, parent="box") for k, t in gpus.items())]
+    gres = _written(Design(name="x", parts={p.id: p for p in parts}), "slurm-gres", tmp_path)
+    assert "NodeName=box Name=gpu Type=h100-sxm5 File=/dev/nvidia[0-1]\n" in gres
+    assert "NodeName=box Name=gpu Type=l40s File=/dev/nvidia2\n" in gres
+    assert "#NodeName=box Gres=gpu:h100-sxm5:2,gpu:l40s:1" in gres
 
 
 def test_drafts_for_jobs_name_the_gpus(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import designer
 from designer.catalog.loader import Catalog
 from designer.design.document import with_changes
 from designer.design.edits.parts import SetType
-from designer.errors import FormatError
+from designer.errors import ExchangeError, FormatError
 from designer.formulas.power.server_power import accelerator_power, power_at_work, wall_power
 from designer.report.inventory import bundles, inventory
 from designer.report.tables import tables_of
@@ -206,3 +206,10 @@ def test_no_load_is_above_the_limits_of_the_parts() -> None:
     assert found.rated.value == pytest.approx(5600 + 2880)
     assert found.load is not None
     assert found.load.high <= (found.rated.value or 0) * (1 + 1e-9)
+
+
+def test_a_cell_too_long_for_csv_is_refused_with_its_line() -> None:
+    with pytest.raises(ExchangeError, match="line 3: not CSV"):
+        read_prices("part,currency,price\nx,USD,1\ny,USD," + "1" * 131_073 + "\n", "prices.csv")
+    with pytest.raises(ExchangeError, match="line 1: not CSV"):
+        read_prices("part" * 40_000 + ",currency,price\n", "prices.csv")

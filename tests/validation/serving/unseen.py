@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Final
 
+from designer.analysis.serving.devices import with_kernels
 from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.serving.spreads import release_spread
 from designer.formulas.serving._device import Device
@@ -37,8 +38,19 @@ _RTX: Final = {"bf16": 500e12, "fp16": 500e12, "fp8": 1000e12, "fp4": 2000e12}
 SYSTEMS: Final[Mapping[str, tuple[Device, float]]] = {
     "H100": (replace(DEVICES["h100_sxm"], architecture="Hopper GH100"), 450e9),
     "H200": (replace(DEVICES["h200_sxm"], architecture="Hopper GH100"), 450e9),
-    "B200": (Device("B200", _B200, 8e12, 180e9, 148, architecture="Blackwell GB100"), 900e9),
-    "RTX PRO 6000": (Device("RTX PRO 6000", _RTX, 1.597e12, 96e9, 188, architecture="Blackwell GB202"), 64e9),
+    "B200": (Device("B200", _B200, 8e12, 180e9, 148, architecture="Blackwell GB100", part="gpu/nvidia/b200"), 900e9),
+    "RTX PRO 6000": (
+        Device(
+            "RTX PRO 6000",
+            _RTX,
+            1.597e12,
+            96e9,
+            188,
+            architecture="Blackwell GB202",
+            part="gpu/nvidia/rtxpro6000-server",
+        ),
+        64e9,
+    ),
 }
 #: what products at the peak of 4 bit add to a band, see `spreads`
 FOUR_BIT: Final = 0.15
@@ -80,7 +92,7 @@ def points() -> Sequence[Point]:
 def predicted(point: Point) -> float:
     """Output tokens a second of the deployment [1/s]."""
     chosen, (device, link) = release("tensorrt-llm", "1.0.0").release, SYSTEMS[point.system]
-    shape = model(point.model)
+    device, shape = with_kernels(device, chosen.engine), model(point.model)
     assert isinstance(shape, TransformerShape)
     weights, stored = number_format(point.weights), number_format("fp8")
     # mixtures of experts are run with groups of attention that share whole experts, the page says

@@ -8,6 +8,7 @@ from math import log2
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
+    Bound,
     CollectiveKind,
     CollectiveSituation,
     PathClass,
@@ -45,7 +46,7 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     ):
         return ()
     m = situation.servers
-    inside = exactly(situation.intra_bandwidth).times(by_generation(c.IN_SWITCH, situation.architecture))
+    inside = exactly(situation.intra_bandwidth, Bound.INSIDE).times(by_generation(c.IN_SWITCH, situation.architecture))
     if local > c.BASEBOARD_RANKS.value:
         inside = inside.times(c.IN_SWITCH_RACK)
     loads = ((situation.message * (1 + 1 / local), inside.within(situation.intra_edge)),)

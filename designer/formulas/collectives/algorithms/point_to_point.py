@@ -5,6 +5,7 @@ from __future__ import annotations
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
+    Bound,
     CollectiveKind,
     CollectiveSituation,
     Protocol,
@@ -40,7 +41,7 @@ def point_to_point(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
         if situation.ranks > 2:
             rate = pair_rate(situation).times(c.SEND_AND_RECEIVE)
         elif situation.intra_path.is_nvlink:
-            rate = exactly(situation.pair_bandwidth or situation.intra_bandwidth).times(c.SEND_NVLINK)
+            rate = exactly(situation.pair_bandwidth or situation.intra_bandwidth, Bound.INSIDE).times(c.SEND_NVLINK)
             rate = rate.within(situation.intra_edge)
         else:
             rate = pair_rate(situation)

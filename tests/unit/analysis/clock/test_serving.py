@@ -439,7 +439,7 @@ def test_steps_that_all_take_longer_are_looked_at_no_more_often() -> None:
     assert program is not None
     plain, slow = (
         play(Prices(build_network(design)), [job_of(program)], until=40.0, changes=changes)
-        for changes in (NO_CHANGES, Changes(longer={"serving": 1.2}))
+        for changes in (NO_CHANGES, Changes(slower={"serving": 1.2}))
     )
     assert slow.events < 1.2 * plain.events
     gaps = [run.requests["serving"].readings.values["itl_p50"] for run in (plain, slow)]

@@ -15,10 +15,10 @@ from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Cost, Priced, Prices
-from designer.analysis.costs.pricing import alone
+from designer.analysis.costs.pricing import alone, pace
 from designer.analysis.measures import answer
 from designer.analysis.network import build_network
-from designer.analysis.why import explain, shares_of
+from designer.analysis.why import explain, held
 from designer.workload.program import Compute, Measure, Move, Program, Step
 
 
@@ -62,10 +62,13 @@ def test_shares_of_the_critical_path_and_gains_by_hand():
 
     why = explain(measure)
     assert why.value == pytest.approx(5.0)
-    assert [(share.resources, share.seconds) for share in why.shares] == [((link,), pytest.approx(3.0)), ((), 2.0)]
-    assert len(why.binding) == 1
-    assert why.binding[0].gain_if_doubled == pytest.approx(5 / 3.5)
-    assert why.next[0].id == "compute:gpu0"
+    assert held(measure(Changes())[0]) == {(link,): pytest.approx(3.0), (pace("compute:gpu0"),): 2.0}
+    # computing gains 5 / 4, more than half of what the link does
+    assert [(one.tie, one.gain) for one in why.binding] == [
+        ((link,), pytest.approx(5 / 3.5)),
+        ((pace("compute:gpu0"),), pytest.approx(5 / 4)),
+    ]
+    assert [one.share for one in why.binding] == pytest.approx([0.6, 0.4])
 
 
 def test_a_tied_set_gains_only_together():
@@ -78,9 +81,10 @@ def test_a_tied_set_gains_only_together():
         return run, run.end
 
     why = explain(measure)
-    assert len(why.binding) == 2
-    assert [bottleneck.gain_if_doubled for bottleneck in why.binding] == pytest.approx([1.0, 1.0])
-    assert why.binding[0].gain_together == pytest.approx(2.0)
+    (binds,) = why.binding
+    assert binds.tie == (0, 2)
+    assert binds.alone == pytest.approx((1.0, 1.0))
+    assert binds.gain == pytest.approx(2.0)
 
 
 def test_waiting_for_an_engine_counts_for_it():
@@ -89,8 +93,7 @@ def test_waiting_for_an_engine_counts_for_it():
     steps = (Step("a", Compute("gpu0", 1.0)), Step("b", Compute("gpu0", 1.0)))
     run = play(table, [job_of(Program("p", steps))])
     engine = next(iter(table.table.slots))
-    shares = {share.resources: share.seconds for share in shares_of(run)}
-    assert shares == {(engine,): pytest.approx(1.0), (): pytest.approx(1.0)}
+    assert held(run) == {(engine,): pytest.approx(1.0), (pace("compute:gpu0"),): pytest.approx(1.0)}
 
 
 def test_bands_are_the_ends_of_each_estimate_added_in_squares():
@@ -117,9 +120,9 @@ def test_what_binds_a_copy_is_what_analyze_says():
     )
     found = answer(table, job_of(program))
     closed = designer.analyze(design, ["h2d"]).workloads[0]
-    kinds = {bottleneck.what for bottleneck in closed.binding}
-    assert {bottleneck.what for bottleneck in found.why.binding} == kinds
-    assert found.why.binding[0].gain_together == pytest.approx(closed.binding[0].gain_together, rel=0.01)
+    binding, _ = found.bottlenecks()
+    assert {bottleneck.what for bottleneck in binding} == {bottleneck.what for bottleneck in closed.binding}
+    assert binding[0].gain_together == pytest.approx(closed.binding[0].gain_together, rel=0.01)
 
 
 class Once:

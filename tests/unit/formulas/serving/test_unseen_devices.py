@@ -107,7 +107,7 @@ def test_a_multiprocessor_twice_as_quick_loses_half_at_twice_the_length() -> Non
     fp8 = number_format("fp8")
     assert one._gemm(4096, 8192, 8192, fp8) == pytest.approx(law(238.0), rel=1e-9)  # pyright: ignore[reportPrivateUsage]
     slow = steps("llama-3-70b", DEVICES["A100"], "bf16", tensor=1)
-    assert slow._half_length("bf16", False) == 119.0  # pyright: ignore[reportPrivateUsage]
+    assert slow._half_length(slow.device, "bf16", False) == 119.0  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_factor_that_shortens_prompts_reads_no_weights_faster() -> None:

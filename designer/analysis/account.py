@@ -1,0 +1,199 @@
+"""The account of a time: its band, what holds it back, what doubling that gains, what comes next, where the time goes.
+
+One rule for every workload. All of it is read from the expression of the time, in one evaluation over scenarios: as
+drawn, each tie twice as fast, each of its members alone, each estimate at its low and at its high end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.expression import Resource, Scenario, Solved, Tie, Time, seconds, shares
+from designer.analysis.results import Bottleneck
+
+Float = npt.NDArray[np.float64]
+#: relative ends of the band of an estimate: times as long at least and at most [1]
+Ends = tuple[float, float]
+
+#: what saves less than this share of a time is not worth naming
+NOTICE_TOLERANCE: Final = 1.005
+#: ties that are tried, and members of a tie that are tried alone, where a try is an evaluation, and where it is a run
+_TIES_LIMIT: Final = 24
+_RUNS_LIMIT: Final = 4
+#: how many that come next are named
+_NEXT_LIMIT: Final = 3
+#: a tie with less than this share of the time of the longest gains less than half of what that does [1]
+_SHARE_TOLERANCE: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Resources that hold a time back together.
+
+    Parameters
+    ----------
+    gain
+        How many times shorter the time is with all of them twice as fast [1]; None where that was not tried.
+    alone
+        The same for each by itself; None where that was not tried.
+    share
+        Of the time [1].
+    """
+
+    tie: Tie
+    gain: float | None
+    alone: tuple[float | None, ...]
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A time explained.
+
+    Parameters
+    ----------
+    value, low, high
+        The time and its 80 % band [s].
+    binding
+        What gains at least half of what the best gains when it is twice as fast, the best first.
+    next
+        What gains less, or holds the time back once the first are twice as fast.
+    """
+
+    value: float
+    low: float
+    high: float
+    binding: tuple[Held, ...] = ()
+    next: tuple[Held, ...] = ()
+
+    def bottlenecks(
+        self, words: Callable[[Resource], Bottleneck]
+    ) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+        """Bottlenecks that bind, and those that come next; `words` names and describes each resource."""
+        binding, after = ([b for held in each for b in _named(held, words)] for each in (self.binding, self.next))
+        return tuple(binding), tuple(after)
+
+
+def _named(held: Held, words: Callable[[Resource], Bottleneck]) -> list[Bottleneck]:
+    found: list[Bottleneck] = []
+    for resource, alone in zip(held.tie, held.alone, strict=True):
+        plain = words(resource)
+        part = f"{held.share:.0%} of the time" if held.share > 0 else "not before what binds is faster"
+        why = f"{plain.why}; {part}" if plain.why else part
+        found.append(replace(plain, why=why, gain_if_doubled=alone, gain_together=held.gain))
+    return found
+
+
+def account(time: Time, bands: Mapping[str, Ends], *, floor: float = 0.0, explained: bool = True) -> Account:
+    """The account of a time.
+
+    Parameters
+    ----------
+    bands
+        Times as long at least and at most, by estimate [1].
+    floor
+        What the time cannot be shorter than [s].
+    explained
+        False where only the value and its band are wanted.
+    """
+    estimates = [name for name, ends in bands.items() if ends != (1.0, 1.0)]
+    spent = _candidates(time) if explained else {}
+    run = isinstance(time, Solved)
+    scenarios: list[Scenario] = [{}]
+    scenarios += [dict[Any, float]({name: end}) for name in estimates for end in bands[name]]
+    tried: list[tuple[Tie, list[int]]] = []
+    for tie in spent:
+        singles = len(tie) if 1 < len(tie) <= (_RUNS_LIMIT if run else _TIES_LIMIT) else 0
+        first = len(scenarios)
+        scenarios += [dict.fromkeys(tie, 0.5), *({resource: 0.5} for resource in tie[:singles])]
+        tried.append((tie, list(range(first, len(scenarios)))))
+    found = evaluated(time, scenarios)
+    value = float(found[0])
+    low, high = banded(value, found[1 : 1 + 2 * len(estimates)])
+    low = min(value, max(low, floor))
+    if not explained or value <= 0:
+        return Account(value, low, high)
+    every = [_held(tie, value, found[at], spent[tie] / value) for tie, at in tried]
+    every.sort(key=_gain, reverse=True)
+    # where no gain is worth naming, the best of them still is what the time consists of
+    every = [held for k, held in enumerate(every) if not k or _gain(held) >= NOTICE_TOLERANCE]
+    if not every or _gain(every[0]) <= 1:
+        return Account(value, low, high)
+    line = 1 + (_gain(every[0]) - 1) / 2
+    binding = tuple(held for held in every if _gain(held) >= line)
+    later = [held for held in every if _gain(held) < line]
+    if len(later) < _NEXT_LIMIT:
+        later += _revealed(time, binding, later)
+    return Account(value, low, high, binding, tuple(later[:_NEXT_LIMIT]))
+
+
+def evaluated(time: Time, scenarios: Sequence[Scenario]) -> Float:
+    """The time in each scenario [s]. : (n_scenarios,)"""
+    varied: dict[Hashable, list[tuple[int, float]]] = {}
+    for k, scenario in enumerate(scenarios):
+        for key, by in scenario.items():
+            varied.setdefault(key, []).append((k, by))
+    # what varies alike shares one array
+    known: dict[tuple[tuple[int, float], ...], Float] = {}
+    slower: dict[Hashable, Float] = {}
+    for key, each in varied.items():
+        column = known.get(tuple(each))
+        if column is None:
+            column = known[tuple(each)] = np.ones(len(scenarios))
+            for k, by in each:
+                column[k] = by
+        slower[key] = column
+    return np.broadcast_to(seconds(time, slower), len(scenarios))
+
+
+def banded(value: float, ends: Float) -> tuple[float, float]:
+    """The band of a value from its values at the ends of each independent estimate: deviations added in squares.
+
+    Parameters
+    ----------
+    ends : (n,)
+    """
+    off = ends - value
+    return (
+        max(0.0, value - sqrt(float((np.minimum(off, 0.0) ** 2).sum()))),
+        value + sqrt(float((np.maximum(off, 0.0) ** 2).sum())),
+    )
+
+
+def _candidates(time: Time) -> dict[Tie, float]:
+    """Ties worth trying, with their seconds; a run says them, and a solver that does not names them."""
+    if isinstance(time, Solved) and time.held is None:
+        return dict.fromkeys(time.ties, 0.0)
+    found = shares(time)
+    least = _SHARE_TOLERANCE * max(found.values(), default=0.0) if isinstance(time, Solved) else 0.0
+    return dict([(tie, spent) for tie, spent in found.items() if spent >= least][:_TIES_LIMIT])
+
+
+def _held(tie: Tie, value: float, found: Float, share: float) -> Held:
+    gains = [value / float(one) if one > 0 else float("inf") for one in found]
+    alone = tuple(gains[1:]) if len(gains) > 1 else (gains[0],) if len(tie) == 1 else (None,) * len(tie)
+    return Held(tie, gains[0], alone, share)
+
+
+def _gain(held: Held) -> float:
+    return max(one for one in (held.gain, *held.alone, 1.0) if one is not None)
+
+
+def _revealed(time: Time, binding: Sequence[Held], known: Sequence[Held]) -> list[Held]:
+    """What holds the time back once what binds is twice as fast, and was not named."""
+    faster: dict[Hashable, float] = {resource: 0.5 for held in binding for resource in held.tie}
+    if isinstance(time, Solved) and time.held is None:
+        return []
+    named = faster.keys() | {resource for held in known for resource in held.tie}
+    found: list[Held] = []
+    for tie in shares(time, faster):
+        rest = tuple(resource for resource in tie if resource not in named)
+        if rest:
+            found.append(Held(rest, None, (None,) * len(rest), 0.0))
+    return found

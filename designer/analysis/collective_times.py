@@ -1,0 +1,87 @@
+"""Times of collectives as expressions over the launches, steps and channels that take them."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Final
+
+from designer.analysis.activities import host_tightest
+from designer.analysis.bottlenecks import Resources, classes_of
+from designer.analysis.communicator import Communicator
+from designer.analysis.expression import Filling, Least, Longest, Sum, Term, Tie, Tied, Time
+from designer.analysis.results import Bottleneck
+from designer.formulas.collectives import AlgorithmTime, Bound, CollectiveTime
+
+#: starting the kernel of a collective
+LAUNCH: Final = Bottleneck("limit", "launch", "kernel launch", "")
+#: what every step of an algorithm waits before data arrive
+STEPS: Final = Bottleneck("limit", "latency", "latency of the steps", "")
+#: what a protocol that signals with its data reaches on any link
+PROTOCOL: Final = Bottleneck("limit", "protocol", "bandwidth of the low-latency protocol", "")
+
+#: resources that are tied, with how many times as long the data takes on them as on the tightest [1]
+_Row = tuple[Tie, float]
+
+
+def expression(group: Communicator, time: CollectiveTime, times: float = 1.0, estimate: str = "") -> Time:
+    """A time of a collective over a group as an expression; the library chooses the least of its algorithms.
+
+    Parameters
+    ----------
+    times
+        The whole, so many times as long [1].
+    estimate
+        Whose band scales the whole.
+    """
+    rows = _Rows(group)
+    ways = tuple(_algorithm(one, rows) for one in time.allowed)
+    return Sum(ways if len(ways) < 2 else (Least(ways),), times, estimate)
+
+
+def _algorithm(one: AlgorithmTime, rows: _Rows) -> Time:
+    steps = Term(STEPS, one.latency_term - one.launch)
+    moving = [
+        Tied(tie, load.bytes / rate * longer)
+        for load in one.loads
+        for bound, rate in load.bounds
+        for tie, longer in rows.of(bound)
+    ]
+    parts: list[Time] = [Term(LAUNCH, one.launch), steps]
+    if moving:
+        data = Longest(tuple(moving))
+        parts.append(data)
+        mean = sqrt(steps.seconds * one.bandwidth_term)
+        if one.pipeline_term > 0 and mean > 0:
+            parts.append(Filling(steps, data, one.pipeline_term / mean))
+    return Sum(tuple(parts))
+
+
+class _Rows:
+    """The resources behind each bound of a communicator, found when they are first needed."""
+
+    def __init__(self, group: Communicator) -> None:
+        self._group = group
+        self._known: dict[Bound, tuple[_Row, ...]] = {}
+
+    def of(self, bound: Bound) -> tuple[_Row, ...]:
+        """Resources that give a bound, and those that would give it next."""
+        found = self._known.get(bound)
+        if found is None:
+            found = self._known[bound] = self._found(bound)
+        return found
+
+    def _found(self, bound: Bound) -> tuple[_Row, ...]:
+        group, network = self._group, self._group.network
+        side = group.inside if bound in (Bound.INSIDE, Bound.INSIDE_EDGE) else group.between
+        if side is None or bound is Bound.PROTOCOL:
+            return (((PROTOCOL,), 1.0),)
+        if bound is Bound.HOST:
+            now, later = host_tightest(network, side.hops), None
+        elif bound in (Bound.INSIDE_EDGE, Bound.BETWEEN_EDGE):
+            now, later = side.edge_tightest(network), None
+        else:
+            now, later = side.tightest(), side.then()
+        resources = Resources(network)
+        binds = classes_of(resources, *now)
+        after = tuple(one for one in classes_of(resources, *later) if one not in binds) if later is not None else ()
+        return ((binds, 1.0), (after, side.rate / side.rate_then)) if after else ((binds, 1.0),)

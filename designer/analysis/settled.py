@@ -1,0 +1,145 @@
+"""Programs settled in closed form: what they come to as expressions, where nothing is random and nothing is shared.
+
+The period of a program that goes on is the mean of its slowest cycle: over all cycles of steps that wait for each
+other, the time of the steps divided by the items they reach back. The end of a program that is done once is its
+longest path. Both are expressions over the times of its tasks. All else is known only by running.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from designer.analysis.costs import Cost, Expansion, Prices
+from designer.analysis.expression import Longest, Sum, Time
+from designer.workload.program import Measure, Program, Script, Task
+from designer.workload.program.process import lags_of
+
+#: steps of a program beyond which its paths are too many to write down
+_STEPS_LIMIT: Final = 12
+#: resources and engines that a task takes
+_Taken = frozenset[int]
+
+
+def settled(prices: Prices, program: Program, place: str) -> Mapping[str, Time] | None:
+    """The times of a program that runs alone by the names of its measures; None where only running it tells.
+
+    Raises
+    ------
+    AnalysisError
+        If a task cannot be done on the drawing.
+    """
+    if program.arrivals is not None or program.recovery is not None or len(program.steps) > _STEPS_LIMIT:
+        return None
+    if any(step.every > 1 or step.draw != "fixed" for step in program.steps):
+        return None
+    times: dict[str, Time] = {}
+    taken: list[_Taken] = []
+    for step in program.steps:
+        found = _task(prices, step.task, place)
+        if found is None:
+            return None
+        times[step.name] = found[0]
+        taken.append(found[1])
+    if not _in_turn(program) and sum(len(each) for each in taken) > len(frozenset[int]().union(*taken)):
+        return None
+    answers: dict[str, Time] = {}
+    for measure in program.measures:
+        time = _measured(program, measure, times)
+        if time is None:
+            return None
+        answers[measure.name] = time
+    return answers
+
+
+def _task(prices: Prices, task: Task, place: str) -> tuple[Time, _Taken] | None:
+    """The time of a task alone, and what it takes."""
+    unit, times = prices.unit(task)
+    price = prices.price(unit, place)
+    if isinstance(price, Cost):
+        if price.time is None or price.speeds:
+            return None
+        taken = frozenset({*price.resource.tolist(), *(e for e in price.engine.tolist() if e >= 0)})
+        return (price.time if times == 1.0 else Sum((price.time,), times)), taken
+    return _inner(prices, price, place)
+
+
+def _inner(prices: Prices, price: Expansion, place: str) -> tuple[Time, _Taken] | None:
+    """The time of a task that is made of others, each done once."""
+    process = price.make()
+    if not isinstance(process, Script) or process.program.times != 1 or len(process.program.steps) > _STEPS_LIMIT:
+        return None
+    program = process.program
+    times: dict[str, Time] = {}
+    taken = frozenset[int]()
+    for step in program.steps:
+        found = _task(prices, step.task, place)
+        if found is None:
+            return None
+        times[step.name] = found[0]
+        if not _in_turn(program) and taken & found[1]:
+            return None
+        taken |= found[1]
+    return _longest([_path(program, name, times) for name in _last(program)]), taken
+
+
+def _last(program: Program) -> list[str]:
+    followed = {name for step in program.steps for name in step.after}
+    return [step.name for step in program.steps if step.name not in followed]
+
+
+def _in_turn(program: Program) -> bool:
+    """True if no two tasks ever run at the same time: steps one after the other, and items as well."""
+    names = [step.name for step in program.steps]
+    chained = all(step.after == ((names[k - 1],) if k else ()) for k, step in enumerate(program.steps))
+    lags = lags_of(program)
+    return chained and (program.times == 1 or lags[0].get(names[-1]) == 1)
+
+
+def _measured(program: Program, measure: Measure, times: Mapping[str, Time]) -> Time | None:
+    if measure.of == "time" and not _waits_inside(program):
+        return times[measure.step]
+    if measure.of == "end" and program.times == 1:
+        return _path(program, measure.step, times)
+    if measure.of == "period" and math.isinf(program.times):
+        cycles = [Sum(tuple(times[name] for name in names), 1 / lag) for names, lag in _cycles(program, measure.step)]
+        return _longest(cycles) if cycles else None
+    return None
+
+
+def _waits_inside(program: Program) -> bool:
+    """True if a step may be ready before what it needs is free, so that its time holds waiting."""
+    return len(program.steps) > 1 and not _in_turn(program)
+
+
+def _path(program: Program, name: str, times: Mapping[str, Time]) -> Time:
+    """From the start to the end of a step of the first item."""
+    before = [_path(program, each, times) for each in dict.fromkeys(program.step(name).after)]
+    return Sum((_longest(before), times[name])) if before else times[name]
+
+
+def _longest(parts: Sequence[Time]) -> Time:
+    return parts[0] if len(parts) == 1 else Longest(tuple(parts))
+
+
+def _cycles(program: Program, step: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Simple cycles among the steps that a step waits for, itself included, and how many items each reaches back."""
+    waits: dict[str, list[tuple[str, int]]] = {}
+    for one, lags in zip(program.steps, lags_of(program), strict=True):
+        waits[one.name] = [*((name, 0) for name in dict.fromkeys(one.after)), *lags.items()]
+    before, todo = {step: 0}, [step]
+    while todo:
+        new = [name for name, _ in waits[todo.pop()] if name not in before]
+        todo += new
+        before |= {name: len(before) + k for k, name in enumerate(dict.fromkeys(new))}
+
+    def grown(first: str, trail: tuple[str, ...], lag: int) -> Iterator[tuple[tuple[str, ...], int]]:
+        for name, more in waits[trail[-1]]:
+            if name == first:
+                yield trail, lag + more
+            elif before[name] > before[first] and name not in trail:
+                yield from grown(first, (*trail, name), lag + more)
+
+    for name in before:
+        yield from grown(name, (name,), 0)

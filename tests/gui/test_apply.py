@@ -1,0 +1,91 @@
+"""What is applied is drawn: the missing server, cabled, in one step; new parts have a name and can be seen."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from designer.design.address import Ref
+from designer.gui.main_window import MainWindow
+from designer.gui.panels.decisions import DecisionsPanel
+from designer.gui.session import Session
+from designer.gui.viewmodels.answer_state import AnswerState
+from designer.interchange.overrides import overridden
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def improve(window: MainWindow, qtbot: QtBot, template: str, *sets: str) -> tuple[Session, DecisionsPanel]:
+    import designer
+
+    document = window.workspace.add(overridden(designer.open_design(template), list(sets)))
+    session = document.session
+    qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=120_000)
+    window.show_panel("decisions")
+    assert window.docks is not None
+    panel = window.docks.panels["decisions"]
+    assert isinstance(panel, DecisionsPanel)
+    return session, panel
+
+
+def seen(window: MainWindow, part: str) -> bool:
+    """True if a part is in sight on the canvas."""
+    canvas = window.canvas
+    assert canvas is not None
+    box = canvas.scene.box_of(((), Ref("parts", part)))
+    assert box is not None
+    x, y, w, h = (float(v) for v in canvas.scene.geometry.rect[box])
+    view = canvas.camera.target
+    left, top = view.to_view(x, y)
+    return QRectF(0, 0, view.width, view.height).intersects(QRectF(left, top, w * view.scale, h * view.scale))
+
+
+def test_how_many_gpus_draws_the_missing_server(window: MainWindow, qtbot: QtBot) -> None:
+    session, panel = improve(window, qtbot, "serving-h100-8", "workloads.chat-70b.rate=20 1/s")
+    session.set_workload("chat-70b")
+    qtbot.waitUntil(lambda: panel.how_many.isVisible() and panel.how_many.isEnabled())
+    qtbot.mouseClick(panel.how_many, LEFT)
+    qtbot.waitUntil(lambda: panel.sized is not None, timeout=120_000)
+    assert "12 accelerators" in panel.words.text()
+    assert "8 are drawn" in panel.words.text()
+    done, drawn = session.history.done, session.design
+    said: list[str] = []
+    session.message.connect(said.append)
+    qtbot.mouseClick(panel.apply_, LEFT)
+    assert session.history.done == done + 1
+    added = [p for p in session.design.parts.values() if p.id not in drawn.parts]
+    assert sum(p.kind == "gpu" for p in added) == 8
+    (server,) = [p for p in added if p.kind == "server"]
+    assert server.label not in {p.label for p in drawn.parts.values()}
+    assert said == [f"Added {server.label}, with 2 links to what was there"]
+    assert session.selection == {((), Ref("parts", server.id))}
+    # asked again by itself: what is drawn is enough now
+    qtbot.waitUntil(lambda: panel.sized is not None, timeout=120_000)
+    assert "are drawn" not in panel.words.text()
+    qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=120_000)
+    assert session.result is not None
+    assert session.result.metrics["accelerators"].value == 12
+    assert session.result.metrics["most_requests_per_second"].value > 20
+    qtbot.waitUntil(lambda: seen(window, server.id), timeout=5000)
+    session.undo()
+    assert session.design == drawn
+
+
+def test_a_suggested_part_has_its_own_name_and_is_in_sight(window: MainWindow, qtbot: QtBot) -> None:
+    session, panel = improve(window, qtbot, "serving-l40s-4")
+    session.set_workload("storage-to-gpus")
+    qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=120_000)
+    qtbot.mouseClick(panel.suggest, LEFT)
+    qtbot.waitUntil(lambda: panel.steps is not None, timeout=120_000)
+    before = session.design
+    panel.table.selectRow(0)
+    qtbot.mouseClick(panel.apply_, LEFT)
+    (new,) = [p for p in session.design.parts.values() if p.id not in before.parts]
+    assert new.kind == "storage"
+    assert new.label not in {p.label for p in before.parts.values()}
+    qtbot.waitUntil(lambda: seen(window, new.id), timeout=5000)
+    said = f"Added {new.label}"
+    qtbot.waitUntil(lambda: any(said in x.text() for x in window.toasts.findChildren(QLabel)))
+    session.undo()
+    assert session.design == before

@@ -1,0 +1,237 @@
+"""Times as expressions and their account: cases worked by hand, then against brute force."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Hashable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.analysis.account import account, banded, evaluated
+from designer.analysis.expression import (
+    Filling,
+    Hidden,
+    Least,
+    Longest,
+    Scenario,
+    Solved,
+    Sum,
+    Term,
+    Tied,
+    Time,
+    seconds,
+    shares,
+)
+from designer.analysis.results import Bottleneck
+
+RESOURCES = [f"r{k}" for k in range(5)]
+ESTIMATES = {f"e{k}": (0.8, 1.3) for k in range(3)}
+
+
+def at(time: Time, slower: Scenario) -> float:
+    return float(np.ravel(seconds(time, {key: np.asarray(by) for key, by in slower.items()}))[0])
+
+
+def grown(rng: random.Random, depth: int) -> Time:
+    kind = rng.choice(["sum", "longest", "least", "hidden", "filling"]) if depth else rng.choice(["term", "tied"])
+    if kind == "tied":
+        return Tied(tuple(rng.sample(RESOURCES, rng.randint(1, 3))), rng.uniform(0.01, 1.0), rng.choice(["e0", ""]))
+    if kind == "term":
+        return Term(rng.choice(RESOURCES), rng.uniform(0.01, 1.0), rng.choice([*ESTIMATES, ""]))
+    first, second = grown(rng, depth - 1), grown(rng, depth - 1)
+    if kind == "hidden":
+        return Hidden(first, second, rng.random())
+    if kind == "filling":
+        return Filling(first, second, rng.random())
+    parts = (first, second, *(grown(rng, depth - 1) for _ in range(rng.randrange(2))))
+    if kind == "sum":
+        return Sum(parts, rng.randrange(1, 4), rng.choice([*ESTIMATES, ""]))
+    return Longest(parts) if kind == "longest" else Least(parts)
+
+
+def seeded(seed: int, depth: int) -> Time:
+    return grown(random.Random(seed), depth)
+
+
+trees = st.builds(seeded, st.integers(0, 10**6), st.integers(0, 4))
+
+
+def test_four_tied_links_gain_together_and_nothing_alone():
+    """An all-reduce of 28 us of steps and 4.09 ms on four links that are equally full: 4.118 ms in all.
+
+    Twice as wide together: 28 us + 2.045 ms = 2.073 ms, a gain of 4.118 / 2.073 = 1.9865.
+    """
+    links = Tied(tuple(f"nvlink{k}" for k in range(4)), 4.09e-3, "bus")
+    found = account(Sum((Term("steps", 28e-6, "alpha"), links)), {"bus": (0.95, 1.07), "alpha": (0.7, 1.3)})
+    (binds,) = found.binding
+    assert binds.tie == ("nvlink0", "nvlink1", "nvlink2", "nvlink3")
+    assert binds.alone == (1.0, 1.0, 1.0, 1.0)
+    assert binds.gain == pytest.approx(4.118 / 2.073, rel=1e-12)
+    assert [held.tie for held in found.next] == [("steps",)]
+    assert found.value == pytest.approx(4.118e-3)
+    assert found.high - found.value == pytest.approx(math.hypot(0.07 * 4.09e-3, 0.3 * 28e-6))
+    assert found.value - found.low == pytest.approx(math.hypot(0.05 * 4.09e-3, 0.3 * 28e-6))
+
+
+def test_arithmetic_gains_only_in_layers_it_binds():
+    """32 layers of max(3, 1) + max(0.2, 0.5) s, 112 s; traffic of 40 s hides behind 0.3 of that, 33.6 s.
+
+    Twice the arithmetic: 32 × (1.5 + 0.5) = 64 s, traffic shows 40 - 19.2 = 20.8 s: 84.8 s for 118.4 s.
+    """
+    layer = Sum(
+        (
+            Longest((Term("arithmetic", 3.0), Term("memory", 1.0))),
+            Longest((Term("arithmetic", 0.2), Term("memory", 0.5))),
+        ),
+        32,
+    )
+    found = account(Hidden(layer, Term("nic", 40.0), 0.3), {})
+    assert found.value == pytest.approx(118.4)
+    assert [held.tie for held in found.binding] == [("arithmetic",)]
+    assert found.binding[0].gain == pytest.approx(118.4 / 84.8)
+    # the network: 40 s become 20 s, all of it hidden
+    assert found.next[0].tie == ("nic",)
+    assert found.next[0].gain == pytest.approx(118.4 / 112)
+
+
+def test_what_hides_behind_the_longest_comes_next():
+    """A link of 10 s beside one of 9 s: twice the first leaves the 9 s of the second, a gain of 10 / 9."""
+    found = account(Longest((Term("a", 10.0), Term("b", 9.0))), {})
+    assert [(held.tie, held.gain) for held in found.binding] == [(("a",), pytest.approx(10 / 9))]
+    assert [(held.tie, held.gain) for held in found.next] == [(("b",), None)]
+
+
+def test_the_least_of_ways_changes_with_what_is_faster():
+    """A tree of 2 s of steps and 6 s of links against a ring of 5 and 4: the tree, 8 s. Links twice as fast: both 5, 7.
+
+    The ring does not become the better one: 5 + 2 = 7 against 2 + 3 = 5.
+    """
+    tree, ring = Sum((Term("steps", 2.0), Term("links", 6.0))), Sum((Term("steps", 5.0), Term("links", 4.0)))
+    found = account(Least((tree, ring)), {"e": (1.0, 1.0)})
+    assert found.value == 8.0
+    assert found.binding[0].tie == ("links",)
+    assert found.binding[0].gain == pytest.approx(8 / 5)
+    # steps twice as fast: 1 + 6 = 7 against 2.5 + 4 = 6.5, so the ring is chosen
+    assert found.next[0].gain == pytest.approx(8 / 6.5)
+
+
+def test_a_pipeline_of_chunks_counts_for_both_of_its_times():
+    """2 × √(4 × 1) = 4 s, half for each; either four times as fast halves it."""
+    time = Filling(Term("steps", 4.0), Term("links", 1.0), 2.0)
+    assert shares(time) == {("steps",): pytest.approx(2.0), ("links",): pytest.approx(2.0)}
+    assert at(time, {"links": 0.25}) == pytest.approx(2.0)
+
+
+def test_a_floor_holds_the_low_end():
+    found = account(Term("links", 10.0, "bus"), {"bus": (0.5, 1.5)}, floor=9.0)
+    assert (found.low, found.high) == (9.0, 15.0)
+
+
+def test_an_estimate_without_a_band_is_no_scenario():
+    asked: list[Scenario] = []
+
+    def solve(slower: Scenario) -> float:
+        asked.append(dict(slower))
+        return 10.0 * slower.get("r", 1.0)
+
+    found = account(Solved(10.0, (("r",),), solve, ("sure", "unsure")), {"sure": (1.0, 1.0), "unsure": (0.9, 1.1)})
+    assert found.binding[0].gain == 2.0
+    assert asked == [{"unsure": 0.9}, {"unsure": 1.1}, {"r": 0.5}]
+
+
+def test_members_of_a_tie_in_a_run_are_tried_alone_up_to_four():
+    def solve(slower: Scenario) -> float:
+        return 10.0 * max(slower.get(r, 1.0) for r in "abcde")
+
+    for count, alone in ((4, (1.0,) * 4), (5, (None,) * 5)):
+        tie = tuple("abcde"[:count])
+        run = Solved(10.0, (tie,), lambda slower, tie=tie: 10.0 * max(slower.get(r, 1.0) for r in tie))
+        (binds,) = account(run, {}).binding
+        assert binds.gain == 2.0
+        assert binds.alone == alone
+    assert account(Solved(10.0, (tuple("abcde"),), solve), {}, explained=False).binding == ()
+
+
+def test_a_run_says_what_holds_it_back_when_it_is_faster():
+    """3 s on a link, then 2 s of computing: twice the link leaves 1.5 s, and computing is the longest then."""
+
+    def parts(slower: Scenario) -> dict[tuple[Hashable, ...], float]:
+        return {("link",): 3.0 * slower.get("link", 1.0), ("gpu",): 2.0 * slower.get("gpu", 1.0)}
+
+    run = Solved(5.0, (), lambda slower: sum(parts(slower).values()), (), parts)
+    found = account(run, {})
+    assert [(held.tie, held.gain) for held in found.binding] == [
+        (("link",), pytest.approx(5 / 3.5)),
+        (("gpu",), pytest.approx(5 / 4)),
+    ]
+    assert [held.share for held in found.binding] == [0.6, 0.4]
+
+
+def test_words_carry_gains_and_shares():
+    links = Longest((Term("a", 6.0), Term("b", 6.0)))
+    found = account(Sum((links, Term("c", 2.0))), {})
+    binding, after = found.bottlenecks(lambda name: Bottleneck("channel", str(name), f"link {name}", "50 GB/s raw"))
+    assert [(b.label, b.why, b.gain_if_doubled, b.gain_together) for b in binding] == [
+        ("link a", "50 GB/s raw; 75% of the time", 1.0, 8 / 5),
+        ("link b", "50 GB/s raw; 75% of the time", 1.0, 8 / 5),
+    ]
+    assert [(b.id, b.gain_together) for b in after] == [("c", pytest.approx(8 / 7))]
+
+
+def test_a_band_never_falls_below_nothing():
+    assert banded(1.0, np.array([0.2, 0.2, 2.0])) == (0.0, 2.0)
+
+
+@given(trees)
+def test_seconds_of_all_ties_add_up_to_the_time(time: Time):
+    assert sum(shares(time).values()) == pytest.approx(at(time, {}), rel=1e-9)
+
+
+@given(
+    trees,
+    st.sampled_from(RESOURCES),
+    st.floats(0.125, 1.0),
+    st.dictionaries(st.sampled_from(RESOURCES), st.floats(0.1, 8)),
+)
+def test_no_resource_made_faster_lengthens_a_time(time: Time, resource: str, faster: float, others: dict[str, float]):
+    before = at(time, dict(others))
+    after = at(time, {**others, resource: others.get(resource, 1.0) * faster})
+    assert after <= before * (1 + 1e-12)
+
+
+@given(trees, st.floats(0.1, 10))
+def test_twice_every_resource_is_twice_the_time(time: Time, by: float):
+    assert at(time, dict.fromkeys(RESOURCES, by)) == pytest.approx(by * at(time, {}), rel=1e-9)
+
+
+@given(trees)
+def test_the_account_against_brute_force(time: Time):
+    found = account(time, ESTIMATES)
+    value = at(time, {})
+    assert found.value == pytest.approx(value, rel=1e-12)
+    off = [[at(time, {name: end}) - value for end in ESTIMATES[name]] for name in ESTIMATES]
+    assert value - found.low == pytest.approx(math.hypot(*(min(0.0, *each) for each in off)), abs=1e-9)
+    assert found.high - value == pytest.approx(math.hypot(*(max(0.0, *each) for each in off)), abs=1e-9)
+    gains = {tie: value / at(time, dict.fromkeys(tie, 0.5)) for tie in shares(time)}
+    best = max(gains.values())
+    assert found.binding[0].gain is not None
+    assert found.binding[0].gain == pytest.approx(best, rel=1e-9) or max(
+        alone or 0.0 for alone in found.binding[0].alone
+    ) == pytest.approx(best, rel=1e-9)
+    for held in (*found.binding, *found.next):
+        if held.gain is None:
+            continue
+        assert held.gain == pytest.approx(gains[held.tie], rel=1e-9)
+        assert (held in found.binding) is (held.gain >= 1 + (best - 1) / 2)
+        for resource, alone in zip(held.tie, held.alone, strict=True):
+            assert alone is None or alone == pytest.approx(value / at(time, {resource: 0.5}), rel=1e-9)
+
+
+@given(trees, st.lists(st.dictionaries(st.sampled_from([*RESOURCES, *ESTIMATES]), st.floats(0.1, 8)), max_size=6))
+def test_scenarios_together_are_as_each_alone(time: Time, scenarios: list[dict[Hashable, float]]):
+    together = evaluated(time, [{}, *scenarios])
+    assert together.tolist() == pytest.approx([at(time, {}), *(at(time, one) for one in scenarios)], rel=1e-12)

@@ -1,0 +1,52 @@
+"""A workload analyzed and the same workload run alone over time: one value, one band, one reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from designer.analysis.clock.jobs import job_of
+from designer.analysis.costs import Prices
+from designer.analysis.measures import answer
+from designer.analysis.network import build_network
+from designer.analysis.results import Bottleneck
+from designer.analysis.study import run_workload
+from designer.interchange.templates import list_templates, open_design
+from designer.workload.kind import program_of
+
+#: kinds that are answered by one account, by their main metric
+KINDS = {"collective": "communication_time"}
+TEMPLATES = [t.id for t in list_templates() if t.gpus <= 64]
+CASES = [
+    (template, spec.id)
+    for template in TEMPLATES
+    for spec in open_design(template).workloads.values()
+    if spec.kind in KINDS
+]
+
+
+def told(bottlenecks: tuple[Bottleneck, ...]) -> list[tuple[object, ...]]:
+    return sorted((b.what, b.id, b.label) for b in bottlenecks)
+
+
+def gains(bottlenecks: tuple[Bottleneck, ...]) -> dict[str, tuple[float | None, float | None]]:
+    return {b.id: (b.gain_if_doubled, b.gain_together) for b in bottlenecks}
+
+
+@pytest.mark.parametrize(("template", "workload"), CASES)
+def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
+    network = build_network(open_design(template))
+    spec = network.design.workloads[workload]
+    analyzed = run_workload(network, spec, curves=False)[0]
+    program = program_of(spec.kind, spec.settings, "w")
+    assert program is not None
+    alone = answer(Prices(network), job_of(program, "w"))
+    metric = KINDS[spec.kind]
+    mine, its = analyzed.metrics[metric], alone.metrics[metric]
+    assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+    binding, then = alone.bottlenecks()
+    assert told(binding) == told(analyzed.binding)
+    assert told(then) == told(analyzed.next)
+    theirs = gains((*binding, *then))
+    for name, (one, together) in gains((*analyzed.binding, *analyzed.next)).items():
+        assert theirs[name][1] == (None if together is None else pytest.approx(together, rel=1e-9))
+        assert theirs[name][0] == (None if one is None else pytest.approx(one, rel=1e-9))
