@@ -180,7 +180,7 @@ def host_tightest(network: Network, hops: Hops) -> tuple[Int, Int]:
     """One resource of every class that holds that rate, and how many there are of each."""
     level, classes = _host_levels(network, hops)
     binds = classes[level <= level.min(initial=np.inf) * (1 + TIE_TOLERANCE)]
-    return hops.first[binds], hops.classes.alike[binds]
+    return hops.first[binds], hops.classes.many[binds]
 
 
 def _host_levels(network: Network, hops: Hops) -> tuple[Float, Int]:

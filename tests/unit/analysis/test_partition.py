@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.partition import Partition, numbered
+from designer.analysis.partition import Partition, by_value, numbered, refined
 from designer.analysis.results import ChannelLoads, LoadsOfClasses
 from designer.analysis.study import analyze
 from designer.interchange.templates import open_design
@@ -117,4 +117,4 @@ def test_a_node_that_stands_for_several_counts_as_often() -> None:
     label = np.zeros(3, dtype=np.uint64)
     for times, equal in ((np.array([1, 1, 1, 1, 2]), True), (np.ones(5, dtype=np.int64), False)):
         colour = refined(np.array([1, 1, 2, 2, 2], dtype=np.uint64), [(one, other, label)], times)
-        assert (colour[0] == colour[1]) is np.bool_(equal)
+        assert bool(colour[0] == colour[1]) == equal
