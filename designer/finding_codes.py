@@ -200,6 +200,7 @@ SERVE-UNUSED           info           A setting of a served model changes nothin
 TRAIN-BATCH            warning        The batch is larger than the dataset
 TRAIN-BESIDE           info           A retraining beside a workload takes some of its pace
 TRAIN-CADENCE          warning        Retraining takes longer than the time to the next one
+TRAIN-CHOSEN           info           Sharding or recomputation is chosen so that the model fits
 TRAIN-DATASET          warning        The dataset does not hold what the model reads
 TRAIN-IDLE             warning        Some accelerators do not train
 TRAIN-MEMORY           error          The model does not fit in memory
@@ -219,6 +220,7 @@ VM-NO-ROOM             error          No GPU has room for a profile
 VM-NUMA                info           A GPU is on another socket than the CPUs of its machine
 VM-NUMA-MEMORY         warning        A machine has more memory than one NUMA node
 VM-NUMA-UNEVEN         warning        A machine has uneven virtual NUMA nodes
+VM-NVLINK-CUT          warning        NVLink is off between GPUs of different device groups
 VM-NVLINK-OFF          warning        NVLink is off between the GPUs of a machine
 VM-NVSWITCH            error          A part of an NVSwitch board cannot be passed through
 VM-PROFILE             error          A GPU has no such profile

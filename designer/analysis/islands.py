@@ -31,6 +31,9 @@ from designer.memo import Alike, memo
 
 Int = npt.NDArray[np.int64]
 
+#: attribute of accelerators of a network whose links to those of other partitions are switched off
+PARTITION: Final = "nvlink_partition"
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -46,11 +49,13 @@ class Step:
 class LocalShape:
     """How the islands of a class are made, whatever the rates of their links; parts and links are numbered from 0.
 
-    Graphs that differ in rates alone have the same one. Roles say what NICs are for.
+    Graphs that differ in rates alone have the same one. Roles say what NICs are for, partitions which accelerators
+    their links still join: those with the same text.
     """
 
     kinds: tuple[PartKind, ...]
     roles: tuple[str, ...]
+    partitions: tuple[str, ...]
     steps: tuple[tuple[Step, ...], ...]
     links: tuple[str, ...]
 
@@ -203,12 +208,17 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     definitions = net.part_def[members].tolist()
     kinds = tuple(network.kinds[d] for d in definitions)
     roles = tuple(role_of(network, d) for d in definitions)
+    partitions = tuple(net.part_defs[d].attributes.get(PARTITION, "") for d in definitions)
     names = tuple(net.link_defs[d].kind for d in net.link_def[links].tolist())
     ends_a, ends_b = islands.local[net.link_a[links]], islands.local[net.link_b[links]]
     rates = network.class_rate[network.arrays.rate_class[links]]
-    joined = (tuple(k.name for k in kinds), roles, names, ends_a.tobytes(), ends_b.tobytes())
+    joined = (tuple(k.name for k in kinds), roles, partitions, names, ends_a.tobytes(), ends_b.tobytes())
     domains = network.domain[links]
-    shape = _shapes(joined, lambda: LocalShape(kinds, roles, _steps(kinds, names, ends_a, ends_b, domains), names))
+
+    def shaped() -> LocalShape:
+        return LocalShape(kinds, roles, partitions, _steps(kinds, names, ends_a, ends_b, domains), names)
+
+    shape = _shapes(joined, shaped)
     return _graphs((joined, rates.tobytes()), lambda: LocalGraph(shape, tuple(rates.tolist())))
 
 

@@ -9,7 +9,7 @@ NVLink domain, a single switch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -370,6 +370,30 @@ def network_without_links(network: Network, links: Sequence[int]) -> Network:
     cut[list(links)] = True
     cut_off = replace(net.arrays, link_b=np.where(cut, net.link_a, net.link_b))
     return network_of(network.design, replace(net, shape=Shape(net.block), changed=cut_off))
+
+
+def network_with_attributes(network: Network, attribute: str, values: Mapping[int, str]) -> Network:
+    """The network with an attribute on some of its parts, by their numbers; parts, links and resources keep theirs.
+
+    Raises
+    ------
+    AnalysisError
+        As `build_network`.
+    """
+    net = network.net
+    part_def = net.part_def.copy()
+    definitions = list(net.part_defs)
+    known: dict[tuple[int, str], int] = {}
+    for part, value in values.items():
+        was = int(part_def[part])
+        if (was, value) not in known:
+            known[was, value] = len(definitions)
+            one = net.part_defs[was]
+            definitions.append(one.model_copy(update={"attributes": {**one.attributes, attribute: value}}))
+        part_def[part] = known[was, value]
+    arrays = replace(net.arrays, part_def=part_def)
+    changed = replace(net, part_defs=tuple(definitions), shape=Shape(net.block), changed=arrays)
+    return network_of(network.design, changed)
 
 
 def _build(design: Design) -> Network:

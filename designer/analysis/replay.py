@@ -15,6 +15,7 @@ import numpy as np
 from designer.analysis.network import build_network
 from designer.analysis.results import Column, Table
 from designer.analysis.selection import resolve
+from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
@@ -148,7 +149,7 @@ def replay(
     Cancelled
         If `cancelled` says so.
     """
-    network = build_network(design)
+    network = partitioned_network(build_network(design))
     island = network.island[resolve(network, group, "jobs")]
     servers = _Servers(np.unique(island, return_counts=True)[1].tolist())
     gpus = servers.total

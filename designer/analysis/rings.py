@@ -96,11 +96,11 @@ def _switched(shape: LocalShape, rank: int) -> bool:
 
 def _direct(graph: LocalGraph, ranks: Sequence[int]) -> dict[tuple[int, int], float]:
     """Capacity of direct accelerator links between ranks, both orders of a pair."""
-    inside = set(ranks)
+    inside, partition = set(ranks), graph.shape.partitions
     found: dict[tuple[int, int], float] = {}
     for rank in ranks:
         for step in graph.shape.steps[rank]:
-            if step.domain == ACCELERATOR and step.to in inside:
+            if step.domain == ACCELERATOR and step.to in inside and partition[rank] == partition[step.to]:
                 found[(rank, step.to)] = found.get((rank, step.to), 0.0) + graph.rates[step.channel >> 1]
     return found
 

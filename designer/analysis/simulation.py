@@ -29,6 +29,7 @@ from designer.analysis.simulated_jobs import (
     with_those_beside,
 )
 from designer.analysis.training.accelerators import memory_of
+from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -125,7 +126,7 @@ def simulate(
     """
     told = progress or _silent
     _in_reach([("until", until), *(starts or {}).items(), *((f.path, f.at) for f in failures)])
-    network = build_network(design)
+    network = partitioned_network(build_network(design))
     specs = with_those_beside(design, named_workloads(design, workloads, bool(programs)))
     begins = dict(starts or {})
     jobs = [job_of_workload(spec, begins.pop(spec.id, None)) for spec in specs] + [

@@ -12,6 +12,7 @@ from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.gaps import with_gaps
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResult
+from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -54,7 +55,7 @@ def analyze(
         If `cancelled` says so.
     """
     chosen = _chosen(design, workloads)
-    network, watch = build_network(design), Watch(progress, cancelled)
+    network, watch = partitioned_network(build_network(design)), Watch(progress, cancelled)
     results: list[WorkloadResult] = []
     loads: dict[str, ChannelLoads] = {}
     for i, spec in enumerate(chosen):
@@ -106,6 +107,7 @@ def run_workload(
     AnalysisError
         If its settings are wrong or nothing can be routed.
     """
+    network = partitioned_network(network)
     place = f"workloads.{spec.id}"
     kind = kind_of(spec.kind, place)
     title = spec.title or kind.title

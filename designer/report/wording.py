@@ -77,6 +77,18 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+#: where a clause ends: a message can stop there and is still a sentence
+_ENDS: Final = re.compile(r"(?<=[^\s\d])(?:\. |; |: )|\s\(")
+
+
+def whole_clauses(text: str, room: int) -> str:
+    """As many whole clauses of a message as `room` characters hold; at least the first, never a part of one."""
+    if len(text) <= room:
+        return text
+    ends = [match.start() for match in _ENDS.finditer(text) if " " in text[: match.start()]]
+    return text[: max((at for at in ends if at <= room), default=min(ends, default=len(text)))]
+
+
 def spelled(words: str) -> str:
     """Words of an id as the field writes them: ``vmotion switch`` is ``vMotion switch``."""
     return " ".join(_SPELLED.get(word, word) for word in words.split(" "))

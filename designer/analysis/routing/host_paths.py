@@ -136,12 +136,15 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
     cost: dict[_State, int] = {start: 0}
     before: dict[_State, list[tuple[_State, int]]] = {}
     queue: list[tuple[int, _State]] = [(0, start)]
+    apart = _apart(shape, source)
     while queue:
         spent, state = heapq.heappop(queue)
         if spent > cost[state]:
             continue
         at, arrived, from_above = state
         for step in shape.steps[at]:
+            if apart and step.domain == ACCELERATOR and apart[step.to]:
+                continue
             extra = 0
             if arrived >= 0:
                 extra = _passage(shape, at, arrived, step.domain, rules)
@@ -168,6 +171,15 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
         known = least.get(state[0])
         least[state[0]] = spent if known is None else min(known, spent)
     return _Tree(cost, least, before)
+
+
+def _apart(shape: LocalShape, source: int) -> list[bool]:
+    """Which accelerators the links of an accelerator do not join any more; empty where none are switched off."""
+    if not any(shape.partitions) or Capability.ACCELERATE not in shape.kinds[source].capabilities:
+        return []
+    own = shape.partitions[source]
+    accelerates = [Capability.ACCELERATE in kind.capabilities for kind in shape.kinds]
+    return [one and there != own for one, there in zip(accelerates, shape.partitions, strict=True)]
 
 
 def _passage(shape: LocalShape, at: int, arrived: int, leaving: int, rules: Rules) -> int:

@@ -226,25 +226,31 @@ def _reader_legs(
     memory = network.has(Capability.MEMORY)
     arrive = near_memory(network, readers) if through else readers.copy()
     arrive = np.where(accelerates[readers] | memory[arrive], arrive, readers)
-    asked = Transfer("input", path.source, "", "auto" if len(source) > 1 else "all")
-    held = 1.0 if memory[source].all() else min(1.0, path.cached)
+    near = near_memory(network, readers)
+    held = np.full(len(readers), min(1.0, path.cached))
+    if memory[source].all():
+        # samples lie in the memory that is named: beside the reader, or in another one
+        held = np.isin(near, source).astype(np.float64)
+        if path.decode != "cpu":
+            arrive = np.where(held > 0, arrive, readers)
     missed = 1 - held
-    if missed <= 0:
+    if not missed.any():
         flows = np.arange(len(readers))
         reading = Legs(flows[:0], flows[:0], flows[:0], np.empty(0))
     else:
         # Paired by reader, then sent to the memory nearest to it.
+        asked = Transfer("input", path.source, "", "auto" if len(source) > 1 else "all")
         paired = pair_parts(network, source, readers, asked, f"{place}.source").legs
         to = arrive[paired.flow]
-        keep = paired.source != to
-        reading = Legs(paired.flow[keep], paired.source[keep], to[keep], paired.share[keep] * missed)
+        keep = (paired.source != to) & (missed[paired.flow] > 0)
+        flow = paired.flow[keep]
+        reading = Legs(flow, paired.source[keep], to[keep], paired.share[keep] * missed[flow])
     rows = np.flatnonzero(arrive != readers)
     swollen = samples.decoded / samples.stored if path.decode == "cpu" else 1.0
     copying = Legs(rows, arrive[rows], readers[rows], np.full(len(rows), swollen))
     # what host memory holds already comes from there even where the rest is placed directly
-    near = near_memory(network, readers)
     rows = np.flatnonzero((arrive == readers) & (near != readers) & (held > 0))
-    holding = Legs(rows, near[rows], readers[rows], np.full(len(rows), held))
+    holding = Legs(rows, near[rows], readers[rows], held[rows])
     legs = Legs(
         *(
             np.concatenate([getattr(part, f) for part in (reading, copying, holding)])

@@ -71,7 +71,7 @@ class Guest:
     names
         Profiles, as the hypervisor shows them.
     silent
-        NVLinks, by number, that carry nothing for it: those its device groups switch off, and all of MIG slices.
+        NVLinks, by number, that carry nothing for it: all of MIG slices.
     nics
         By NIC, its share of the port, where other machines have functions of it [1].
     """

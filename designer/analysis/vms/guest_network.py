@@ -2,34 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from designer.analysis.capacities import ACCELERATOR
-from designer.analysis.network import NETWORKS_LIMIT, Network, network_without_links
-from designer.analysis.vms.free_capacity import Placed, PlacedDevice
+from designer.analysis.islands import PARTITION
+from designer.analysis.network import (
+    NETWORKS_LIMIT,
+    Network,
+    network_with_attributes,
+    network_without_links,
+)
 from designer.analysis.vms.guest import Guest
 from designer.analysis.vms.nic_functions import with_nic_shares
 from designer.analysis.vms.placement import place_vms
+from designer.findings import Finding, Severity
 from designer.memo import memo
 
+Int = npt.NDArray[np.int64]
+
+#: a finding names at most so many accelerators
+_LISTED_LIMIT: Final = 20
 #: networks with NVLinks switched off that are kept of each
 _QUIET_LIMIT: Final = 8
 
 
-def silent_nvlinks(
-    network: Network, mine: Mapping[int, tuple[Placed, PlacedDevice]], slices: Mapping[int, str]
-) -> tuple[int, ...]:
-    """NVLinks that the machines of a workload cannot use."""
-    cut = place_vms(network).cut
-    names = {link for placed, _ in mine.values() if placed.vm.id in cut for link in cut[placed.vm.id].links}
-    if not names:
-        return nvlinks_of(network, list(slices))
-    net = network.net
-    found = {k for k in nvlinks_of(network, list(mine)) if net.link_path(k) in names}
-    return tuple(sorted(found | set(nvlinks_of(network, list(slices)))))
+@memo(most=NETWORKS_LIMIT)
+def partitioned_network(network: Network) -> Network:
+    """The network as its machines leave it: NVLinks join accelerators of one device group, and those of none.
+
+    An accelerator with virtual GPUs outside a group has no NVLink at all.
+
+    Raises
+    ------
+    AnalysisError
+        If the machines cannot be placed.
+    """
+    if not network.design.vms or any(PARTITION in part.attributes for part in network.net.part_defs):
+        return network
+    placement = place_vms(network)
+    partitions: dict[int, str] = {}
+    for vm_id in placement.cut:
+        for device in placement.placed[vm_id].devices:
+            gpu, group = device.gpu, device.group
+            if gpu is None or gpu.board is None or device.kind == "passthrough":
+                continue
+            partitions[gpu.part] = f"{vm_id}, {group.partition}" if group is not None else gpu.path
+    return network_with_attributes(network, PARTITION, partitions) if partitions else network
+
+
+def cut_findings(network: Network, parts: Int) -> tuple[Finding, ...]:
+    """That NVLinks between some accelerators are switched off, where those of one server are in several partitions."""
+    net, apart = network.net, dict[tuple[int, str], int]()
+    for part in parts.tolist():
+        apart.setdefault((int(network.island[part]), net.part(part).attributes.get(PARTITION, "")), part)
+    islands = [island for island, _ in apart]
+    named = [part for (island, _), part in apart.items() if islands.count(island) > 1]
+    if not named:
+        return ()
+    where = tuple(net.paths(np.array(sorted(named[:_LISTED_LIMIT]))))
+    text = f"NVLink is off between {where[0]} and {where[1]}: device groups keep their GPUs apart, which talk over PCIe"
+    remedy = "run it inside one device group, or make the group larger"
+    return (Finding("VM-NVLINK-CUT", Severity.WARNING, text, where, remedy),)
 
 
 def nvlinks_of(network: Network, parts: Sequence[int]) -> tuple[int, ...]:

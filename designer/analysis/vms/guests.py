@@ -15,7 +15,7 @@ from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.free_capacity import Placed, PlacedDevice
 from designer.analysis.vms.gpu_shares import share_of_slices, share_of_turns
 from designer.analysis.vms.guest import BARE_METAL, FACTORS, Guest, Work, exactly
-from designer.analysis.vms.guest_network import nvlinks_of, silent_nvlinks
+from designer.analysis.vms.guest_network import cut_findings, nvlinks_of
 from designer.analysis.vms.hosts import find_hosts
 from designer.analysis.vms.nic_functions import nic_shares
 from designer.analysis.vms.placement import Placement, place_vms
@@ -29,6 +29,10 @@ from designer.workload.operations import Transfer
 Int = npt.NDArray[np.int64]
 #: a MIG instance, and which of its kind
 _INSTANCE: Final = re.compile(r"\d+g\.\d+gb(\+me)?(#\d+)?\Z")
+
+
+#: so many accelerators of a machine are named in a remedy
+_NAMED_LIMIT: Final = 8
 
 
 def guest_of(
@@ -50,6 +54,13 @@ def guest_of(
     AnalysisError
         If there is no such machine, it has no place, or an accelerator is not given to it.
     """
+    guest, told = _guest_of(network, parts, machines, work, place, running)
+    return guest, (*told, *cut_findings(network, parts))
+
+
+def _guest_of(
+    network: Network, parts: Int, machines: str, work: Work, place: str, running: Collection[str]
+) -> tuple[Guest | None, tuple[Finding, ...]]:
     named = listed(machines)
     if named and all(_INSTANCE.match(name) for name in named):
         return _instances(network, parts, named, place), ()
@@ -192,7 +203,7 @@ def _guest(
         frozenset(turns),
         rates,
         tuple(names),
-        silent_nvlinks(network, mine, slices),
+        nvlinks_of(network, list(slices)),
         nic_shares(network, place_vms(network), machines, running),
     )
 
@@ -204,12 +215,17 @@ def _processors(
     compute: list[float] = []
     memory: list[float] = []
     net = network.net
+    given = [part for part, users in _devices(placement).items() if any(vm.vm.id in named for vm, _ in users)]
     for part in parts.tolist():
+        if part in given:
+            continue
         if Capability.ACCELERATE in network.kind(part).capabilities:
+            theirs = ",".join(net.path(each) for each in given[:_NAMED_LIMIT])
+            have = f"set group to {theirs}, which it has" if given else "choose accelerators of the machine"
             raise AnalysisError(
                 f"{net.path(part)} is not given to {' or '.join(named)}",
                 place=f"{place}.machines",
-                remedy="choose accelerators of the machine, or give it this one",
+                remedy=f"{have}, or give it this one",
             )
         placed = next(
             (

@@ -10,7 +10,7 @@ from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, Text, rich
 from designer.report.names import in_names
 from designer.report.subject import Context, Subject, short
-from designer.report.wording import DASH, continued, ends, in_words, listed, quantity, sentence
+from designer.report.wording import DASH, continued, ends, in_words, listed, quantity, sentence, whole_clauses
 from designer.rules.runner import check
 
 _STYLE = {Severity.ERROR: "alarm", Severity.WARNING: "warn", Severity.INFO: "muted"}
@@ -42,7 +42,7 @@ def build(context: Context, subject: Subject) -> Chapter:
             Row(
                 (
                     strong(w.waiver.code),
-                    text(in_names(subject.stock, w.finding.text)[:_TEXT]),
+                    text(whole_clauses(in_names(subject.stock, w.finding.text), _TEXT)),
                     text(w.waiver.reason),
                     muted(w.waiver.expires or "for good"),
                 )
@@ -103,13 +103,13 @@ def _briefly(told: str) -> str:
     clause = next((c for c in clauses if " " in c), clauses[0]).split(";")[0]
     if len(clause) > _CLAUSE:
         cut = clause[:_CLAUSE]
-        clause = cut.rsplit(", ", 1)[0] if ", " in cut[_CLAUSE // 3 :] else cut.rsplit(" ", 1)[0] + " …"
+        clause = cut.rsplit(", ", 1)[0] if ", " in cut[_CLAUSE // 3 :] else whole_clauses(clause, _CLAUSE)
     return continued(clause)
 
 
 def _row(subject: Subject, finding: Finding, alike: int) -> Row:
     told = in_names(subject.stock, finding.text)
-    told = told if len(told) <= _TEXT else told[:_TEXT].rsplit(" ", 1)[0] + " …"
+    told = whole_clauses(told, _TEXT)
     if alike > 1:
         told += f" (and {alike - 1:,} alike)"
     return Row(

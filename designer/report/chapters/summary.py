@@ -27,7 +27,19 @@ from designer.report.document import (
 from designer.report.names import in_names
 from designer.report.subject import Context, Subject, WhatIf, gain_if_doubled, main_metric, short
 from designer.report.verdicts import written
-from designer.report.wording import DASH, continued, counted, ends, in_words, percent, quantity, sentence, split, times
+from designer.report.wording import (
+    DASH,
+    continued,
+    counted,
+    ends,
+    in_words,
+    percent,
+    quantity,
+    sentence,
+    split,
+    times,
+    whole_clauses,
+)
 
 #: a purchase worth naming gains at least this much
 WORTH = 1.05
@@ -292,7 +304,7 @@ def _risks(context: Context) -> list[Item]:
             if finding.code == "ASSERT-UNEVALUATED":
                 continue
             told = in_names(subject.stock, finding.text)
-            told = told if len(told) < 130 else told[: told.rfind(" ", 0, 120)] + " …"
+            told = whole_clauses(told, _RISK)
             head = _HEADS.get(
                 finding.code,
                 finding.remedy.split(",")[0] if finding.remedy and len(finding.remedy) < 60 else finding.code,
@@ -304,6 +316,8 @@ def _risks(context: Context) -> list[Item]:
     return list(unique.values())
 
 
+#: most characters of a risk on the first page, where a clause ends before them
+_RISK = 160
 _HEADS = {
     "DATA-UNSURE": "Some speeds are not confirmed",
     "FLOW-STEADY": "Congestion is not modelled",

@@ -141,6 +141,13 @@ class Blocks:
         spans: Text = (Span(text),) if isinstance(text, str) else (text,) if isinstance(text, Span) else text
         return self.platypus.Paragraph("".join(self._span(s) for s in spans) or "&nbsp;", style)
 
+    def _note(self, text: Inline) -> Any:
+        """A note below a block: a sentence of ours, whole also where names are shortened."""
+        before, self.most = self.most, _LONGEST
+        found = self.paragraph(text, self.style(0.83, 1.45, "muted", spaceBefore=3))
+        self.most = before
+        return found
+
     def _span(self, span: Span) -> str:
         body = escape(said(span.text, self.most)).replace("\n", "<br/>")
         if span.sign:
@@ -322,7 +329,7 @@ class Blocks:
         parts = [self.heading(block.title, block.aside)] if block.title else []
         parts.append(grid)
         if block.note:
-            parts.append(self.paragraph(block.note, self.style(0.83, 1.45, "muted", spaceBefore=3)))
+            parts.append(self._note(block.note))
         return self.platypus.KeepTogether(parts) if width > 300 else parts
 
     def _tiles(self, block: Items, width: float) -> Any:
@@ -391,7 +398,7 @@ class Blocks:
             rows.append(cells)
             if row.style == "total":
                 style.append(("LINEABOVE", (0, at), (-1, at), 0.7, self.colour("ink")))
-        note = [self.paragraph(block.note, self.style(0.83, 1.45, "muted", spaceBefore=3))] if block.note else []
+        note = [self._note(block.note)] if block.note else []
         begin = self.heading(block.title, block.aside) if block.title else self.platypus.Spacer(1, 8)
         if len(block.rows) <= _SHORT or width < 300:
             table = self.grid(rows, widths)
