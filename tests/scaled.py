@@ -22,7 +22,17 @@ _UNITS: Final = frozenset({"s", "B/s", "1/s"})
 EXCEPTIONS: Final[Mapping[tuple[str, str], str]] = {
     ("training", "communication_time"): "the part that computing does not hide: faster computing hides less",
     ("training", "input_stall"): "waiting for samples: a step that computes faster waits longer, and is over sooner",
+    ("serving", "tokens_per_second"): "what arrives is answered: a rate of the load, cut where the run ends",
+    ("serving", "requests_per_second"): "the same",
+    ("serving", "goodput"): "the same, of those in time",
 }
+#: relative sampling error of answers read from some thousand requests of a run: a faster step ends at other times, so
+#: other requests share a batch, and the slowest of them are others
+_SAMPLED: Final[Mapping[str, float]] = {"serving": 0.03}
+_SURE: Final = frozenset({"cold_start_time", "rolling_update_time"})
+#: resources of which there is no more by themselves, by kind of workload: processors that serve state their FLOP/s for
+#: all cores, so more cores are smaller ones, which products fill worse
+_NO_MORE: Final = frozenset({("serving", "cores")})
 #: rounding of sums in another order
 TOLERANCE: Final = 1e-9
 #: fields of parts that are resources: of each dimension all, and of counts those that add up. More multiprocessors at
@@ -188,6 +198,8 @@ def worse_with_more(
     kind = design.workloads[workload].kind
     found: list[Worse] = []
     for resource in chosen:
+        if (kind, resource.field) in _NO_MORE:
+            continue
         last: tuple[float, WorkloadResult] | None = None
         for factor in factors:
             changed = scaled(design, resource, factor)
@@ -213,5 +225,6 @@ def _worse(before: WorkloadResult, after: WorkloadResult, kind: str) -> Iterator
         was, now = estimate.value, after.metrics[name].value
         direction = better(name, kind)
         grown = now - was if direction is Better.LESS else was - now if direction is Better.MORE else 0.0
-        if grown > TOLERANCE * abs(was):
+        sampled = estimate.unit == "s" and name not in _SURE
+        if grown > max(TOLERANCE, _SAMPLED.get(kind, 0.0) if sampled else 0.0) * abs(was):
             yield name, was, now

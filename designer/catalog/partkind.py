@@ -76,6 +76,8 @@ class PortKind:
         The value in which types name what these ports speak, as "InfiniBand, Ethernet".
     given_by
         The value that products with such ports give; a product without it has none of them.
+    only
+        A value and a word it must hold: a part that states another has no such ports.
     """
 
     name: str
@@ -86,6 +88,7 @@ class PortKind:
     partners: tuple[str, ...] = ()
     names_field: str = ""
     given_by: str = ""
+    only: tuple[str, str] | None = None
 
     def takes(self, link_kind: str, partner: str | None = None) -> bool:
         """Whether a link of that kind to a part of kind `partner` plugs in here; None is any kind."""

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -17,8 +17,11 @@ from designer.cli.output import finite
 from designer.cli.piped_input import piped_input
 from designer.errors import DesignerError
 from designer.interchange.native.envelope import written_by
+from designer.memo import forget
 from designer.plain_text import shortened
 
+#: so many objects stay known to each function: the catalog, and what designs read later share with this one
+_KEPT: Final = 1
 _INSTRUCTIONS = (
     "Designs of machines that train and serve AI models. Begin with list_designs and open_design; analyze tells what "
     "binds, explain why, edit tries a change and tells what it does. Values are in SI units. Numbers have a band, low "
@@ -63,6 +66,9 @@ def _answering(tool: Callable[..., dict[str, Any]], folder: Folder) -> Callable[
         except Exception as error:
             print(f"designer: a mistake in the program: {error!r}", file=sys.stderr)
             raise
+        finally:
+            # each call reads its design from the file: what is known about the one it read is of no more use
+            forget(_KEPT)
 
     return call
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, PlainSerializer, model_validator
 
@@ -179,6 +179,10 @@ class Wiring(Named, LinkValues):
     b: PartPath
 
 
+#: a part or link with its fields is 2.7 kB; measured on imports of 7,000 of them
+_NUMBERS_OF_AN_ITEM: Final = 340
+
+
 class Block(Frozen):
     """Parts and how they are joined; the content of a design and of a group."""
 
@@ -186,6 +190,13 @@ class Block(Frozen):
     links: Annotated[Mapping[str, Link], *_AsList] = {}
     groups: Annotated[Mapping[str, Group], *_AsList] = {}
     wirings: Annotated[Mapping[str, Wiring], *_AsList] = {}
+
+    @property
+    def extent(self) -> int:
+        """Its memory in numbers of 8 bytes, about, with that of its groups; see ``designer.memo``."""
+        own = len(self.parts) + len(self.links) + len(self.groups) + len(self.wirings)
+        inner = sum(block.extent for g in self.groups.values() for block in (g.content, *g.exceptions.values()))
+        return own * _NUMBERS_OF_AN_ITEM + inner
 
 
 class Group(Named):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -113,9 +114,13 @@ def misfit(design: Design, a: Part, b: Part, kind: str) -> str:
             return f"{link.title} joins parts of {' and '.join(link.vendors)}; {_called(design, part)} is of {vendor}"
         if vendor and port.given_by and design.quantity(part, port.given_by) is None:
             return f"{_called(design, part)} has no {link.title}"
+        only = design.quantity(part, port.only[0]) if port.only is not None else None
+        if port.only is not None and only is not None and port.only[1].lower() not in str(only.value).lower():
+            return f"{_called(design, part)} is {only.value}: {link.title} joins {port.only[1]} alone"
         told = design.quantity(part, port.names_field) if port.names_field and link.names else None
         if told is not None:
-            names = frozenset(n for n in link.names if n.lower() in str(told.value).lower())
+            # DDR5 is no LPDDR5
+            names = frozenset(n for n in link.names if re.search(rf"(?<![a-z]){re.escape(n)}", str(told.value), re.I))
             if not names:
                 return f"{_called(design, part)} speaks {told.value}, not {link.title}"
             spoken.append(names)

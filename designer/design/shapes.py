@@ -29,6 +29,11 @@ class Shape:
 
     block: Block
 
+    @property
+    def extent(self) -> int:
+        """That of its block; see ``designer.memo``."""
+        return self.block.extent
+
 
 def shape_of(block: Block) -> Shape:
     """The shape of a block: the same object for all blocks whose parts stand and are joined alike."""

@@ -107,6 +107,11 @@ def _next(port: str, step: int) -> str:
     return str(int(port) + step) if port.isascii() and port.isdigit() else f"{port}.{step}"
 
 
+def interface_name(port: str) -> str:
+    """What an inventory calls the interface of a port: ``port7`` where the design only counts it."""
+    return f"port{port}" if port.isascii() and port.isdigit() else port
+
+
 def one_line(text: str) -> str:
     """`text` in one line without control characters, of bounded length."""
     plain = " ".join("".join(c if c.isprintable() else " " for c in text).split())

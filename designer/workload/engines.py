@@ -104,7 +104,8 @@ def release(engine: str, version: str = "") -> Chosen:
     if not mine:
         raise CatalogError(f"there is no serving engine {engine!r}", remedy=f"use {', '.join(ENGINES)}")
     wanted = version.strip().lower().removeprefix("v")
-    exact = mine.get(wanted)
+    # 1.0 is 1.0.0
+    exact = mine.get(wanted) or (mine.get(f"{wanted}.0") if re.fullmatch(r"\d+\.\d+", wanted) else None)
     if exact is not None:
         return Chosen(exact, bool(wanted))
     for numbers in (3, 2):

@@ -12,12 +12,12 @@ from typing import Final, NoReturn, cast
 
 from designer.errors import CatalogError, ExchangeError
 from designer.plain_text import deeper_than
+from designer.workload.missing_mechanisms import missing_mechanism
 from designer.workload.model_families import (
     CLASSIC,
     ENCODERS,
     HEAD_NORMS,
     KNOWN,
-    LAYER_WORDS,
     QKV_BIASES,
     TIED,
     WITHOUT_ATTENTION,
@@ -30,6 +30,8 @@ from designer.workload.text_files import read_file
 #: quantisation ignore-lists make real files of a few megabytes
 LARGEST_FILE: Final = 32 * 2**20
 DEEPEST: Final = 64
+#: where ModelOpt writes how a checkpoint is quantised, in the folder of its config.json
+QUANTIZATION_FILE: Final = "hf_quant_config.json"
 #: folders that say nothing of the model in them
 _ANYWHERE: Final = re.compile(
     r"\.*|checkpoints?|configs?|data|desktop|documents|downloads?|hf|home|main|models?|root|src|te?mp|weights|work",
@@ -86,7 +88,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def parse_config(text: str, name: str = "") -> ConfigResult:
+def parse_config(text: str, name: str = "", quantization: Mapping[str, object] | None = None) -> ConfigResult:
     """The model a ``config.json`` describes.
 
     Parameters
@@ -95,6 +97,8 @@ def parse_config(text: str, name: str = "") -> ConfigResult:
         Content of the file; any line ends, with or without a byte-order mark.
     name
         What to call the model; empty for what the file says, or its architecture and size.
+    quantization
+        What ``hf_quant_config.json`` in the same folder says, for a file that says nothing itself.
 
     Raises
     ------
@@ -103,6 +107,15 @@ def parse_config(text: str, name: str = "") -> ConfigResult:
     """
     if len(text) > LARGEST_FILE:
         raise ExchangeError(f"{len(text)} characters are too many for a model configuration", remedy="give config.json")
+    data = _object(text)
+    try:
+        return _Reader(data, name, quantization).read()
+    except CatalogError as error:
+        raise ExchangeError(error.text, place=error.place, remedy=error.remedy) from None
+
+
+def _object(text: str) -> dict[str, object]:
+    """The object in a JSON text of bounded depth."""
     if deeper_than(DEEPEST, text) is not None:
         raise ExchangeError(f"nested deeper than {DEEPEST} levels", remedy="give the config.json of a model")
     try:
@@ -118,14 +131,26 @@ def parse_config(text: str, name: str = "") -> ConfigResult:
         raise ExchangeError(
             f"the file holds a {type(data).__name__}, not an object", remedy="give the config.json of a model"
         )
-    try:
-        return _Reader(cast("dict[str, object]", data), name).read()
-    except CatalogError as error:
-        raise ExchangeError(error.text, place=error.place, remedy=error.remedy) from None
+    return cast("dict[str, object]", data)
+
+
+def _quantization_beside(path: Path) -> Mapping[str, object] | None:
+    """What ``hf_quant_config.json`` in the folder of a configuration says; None without one."""
+    other = path.with_name(QUANTIZATION_FILE)
+    if not other.is_file():
+        return None
+    remedy = f"give {QUANTIZATION_FILE} as ModelOpt writes it, or take it away"
+    told = read_file(other, _object, "a quantisation", largest=LARGEST_FILE, missing=remedy, too_large=remedy)
+    found = told.get("quantization")
+    if not isinstance(found, dict):
+        raise ExchangeError("it has no object quantization", file=other.name, remedy=remedy)
+    producer = told.get("producer")
+    named = cast("dict[str, object]", producer).get("name") if isinstance(producer, dict) else None
+    return {"quant_method": named if isinstance(named, str) else "modelopt", **cast("dict[str, object]", found)}
 
 
 def read_config(path: Path) -> ConfigResult:
-    """The model of a ``config.json`` file; errors name the file.
+    """The model of a ``config.json`` file, and how the checkpoint in its folder is quantised; errors name the file.
 
     Raises
     ------
@@ -134,7 +159,7 @@ def read_config(path: Path) -> ConfigResult:
     """
     return read_file(
         path,
-        lambda text: parse_config(text, named_by(path)),
+        lambda text: parse_config(text, named_by(path), _quantization_beside(path)),
         "a model configuration",
         largest=LARGEST_FILE,
         missing="give the path of a config.json",
@@ -171,8 +196,9 @@ def _size(parameters: float) -> str:
 class _Reader:
     """One configuration, read key by key."""
 
-    def __init__(self, data: Mapping[str, object], name: str) -> None:
+    def __init__(self, data: Mapping[str, object], name: str, quantization: Mapping[str, object] | None) -> None:
         self.outer = data
+        self.beside = quantization
         self.where = ""
         inner = data
         for key in ("text_config", "llm_config", "language_config", "thinker_config"):
@@ -201,6 +227,9 @@ class _Reader:
             value = self.data.get(key)
             if value is None:
                 continue
+            if isinstance(value, list):
+                text = "a value for each layer: layers of different sizes are not modelled"
+                self._fail(key, text, "enter a transformer of the same size by hand")
             if isinstance(value, bool) or not isinstance(value, int | float):
                 self._fail(key, f"{str(value)[:40]!r} is not a number", "give a whole number")
             if isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
@@ -276,10 +305,14 @@ class _Reader:
         )
         if not self.name:
             shape = replace(shape, name=f"{shape.name} {_size(float(shape.parameters))}")
+        selected = self.number("index_topk", least=0)
+        if selected:
+            text = f"sparse attention to {selected} selected tokens is not modelled: all tokens are attended to"
+            self.assumptions.append(text)
         if self.family not in KNOWN:
             self.assumptions.append(f"model_type {self.family[:40]!r} is not known: read as a gated decoder")
         dtype = self._number_format()
-        published = published_format(self._quantized(), dtype)
+        published = published_format(self._quantized(), dtype, layers, experts.count > 0)
         return ConfigResult(shape, dtype, self._quantization(), self._context(), tuple(self.assumptions), published)
 
     def _refuse_others(self) -> None:
@@ -290,26 +323,19 @@ class _Reader:
                 f"{self.family!r} is an architecture without attention, which is not modelled",
                 "enter a transformer of the same size by hand",
             )
-        pattern = self._text("hybrid_override_pattern")
-        kinds = self.data.get("layer_types")
-        listed = {str(kind) for kind in cast("list[object]", kinds)} if isinstance(kinds, list) else set[str]()
-        if "M" in pattern or any("mamba" in kind or "linear" in kind for kind in listed) or "mamba" in self.family:
+        found = missing_mechanism(self.data, self.family)
+        if found is not None:
+            key, mechanism = found
             self._fail(
-                "model_type",
-                f"{self.family!r} mixes attention with state-space layers, which are not modelled",
-                "enter a transformer of the same size by hand",
-            )
-        unknown = sorted(kind for kind in listed if not any(word in kind for word in LAYER_WORDS))
-        if unknown:
-            self._fail(
-                "layer_types",
-                f"layers of an unknown type: {', '.join(unknown[:2])}",
+                key,
+                f"{self.family[:40]!r} has {mechanism}, which are not modelled",
                 "enter a transformer of the same size by hand",
             )
         if self.number("num_hidden_layers", "n_layer", "n_layers", "num_layers") is None and "d_model" in self.data:
             encoder, decoder = self.number("encoder_layers"), self.number("decoder_layers")
             if encoder or decoder:
-                self._fail("encoder_layers", "encoder-decoder models are not modelled", "give a decoder or an encoder")
+                text = "layers of cross-attention between an encoder and a decoder are not modelled"
+                self._fail("encoder_layers", text, "give a decoder or an encoder")
 
     def _kv_heads(self, heads: int) -> int:
         given = self.number("num_key_value_heads", "num_kv_heads", "n_kv_heads", "multi_query_group_num")
@@ -369,6 +395,14 @@ class _Reader:
         dense = self.data.get("mlp_only_layers")
         listed = len(cast("list[object]", dense)) if isinstance(dense, list) else 0
         first = self.number("first_k_dense_replace", least=0) or 0
+        each = self.data.get("moe_layer_freq")
+        if isinstance(each, list):
+            # 1 for each layer with experts, 0 for each without
+            flags = cast("list[object]", each)
+            if len(flags) != layers or any(isinstance(one, bool) or one not in (0, 1) for one in flags):
+                text = f"a list of {len(flags)} values for {layers} layers, or of other values than 0 and 1"
+                self._fail("moe_layer_freq", text, "give 0 or 1 for each layer")
+            return sum(one == 1 for one in flags)
         step = (
             self.number("interleave_moe_layer_step", "decoder_sparse_step", "moe_layer_freq", "expert_layer_period")
             or 1
@@ -413,7 +447,7 @@ class _Reader:
         return ""
 
     def _quantized(self) -> object:
-        return self.outer.get("quantization_config") or self.data.get("quantization_config")
+        return self.outer.get("quantization_config") or self.data.get("quantization_config") or self.beside
 
     def _quantization(self) -> str:
         value = self._quantized()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from designer.workload.jobs import InputPath
+
 
 @dataclass(frozen=True, slots=True)
 class Inference:
@@ -37,6 +39,8 @@ class Inference:
         Most samples of a batch, and how long the first of them waits for others [s].
     limit, share
         Latency that must hold [s], 0 for none, at this share of samples [1].
+    input
+        Where samples are read; without a source they come out of host memory.
     """
 
     answered_by: ClassVar[str] = "inference"
@@ -61,3 +65,4 @@ class Inference:
     share: float
     count: int
     seed: int
+    input: InputPath

@@ -9,7 +9,7 @@ from designer.workload.jobs import InputPath, Job, Run
 from designer.workload.kind import Setting
 
 PRECISIONS: Final = ("bf16", "fp16", "fp8", "tf32", "fp32")
-SHARDINGS: Final = ("none", "optimizer", "gradients", "parameters")
+SHARDINGS: Final = ("auto", "none", "optimizer", "gradients", "parameters")
 SOFTWARE: Final = (
     "fsdp",
     "fsdp-compiled",
@@ -57,8 +57,22 @@ LAYOUT: Final = (
     Setting("expert", "Expert parallel", "count", 1),
     Setting("interleave", "Interleaved stages", "count", 1),
     Setting("sequence_parallel", "Sequence parallel", "flag", False),
-    Setting("sharding", "Sharding", "choice", "none", choices=SHARDINGS, help="ZeRO 1, 2, 3; parameters is FSDP"),
-    Setting("recompute", "Recompute", "choice", "none", choices=("none", "selective", "full")),
+    Setting(
+        "sharding",
+        "Sharding",
+        "choice",
+        "auto",
+        choices=SHARDINGS,
+        help="ZeRO 1, 2, 3; parameters is FSDP; auto: as little as fits in memory",
+    ),
+    Setting(
+        "recompute",
+        "Recompute",
+        "choice",
+        "auto",
+        choices=("auto", "none", "selective", "full"),
+        help="auto: as little as fits in memory",
+    ),
     Setting("placement", "Rank order", "choice", "drawn", choices=("drawn", "best")),
     Setting("adapters", "Adapters only", "flag", False),
 )

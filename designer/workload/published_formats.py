@@ -2,11 +2,13 @@
 
 vLLM and SGLang take the method of ``quantization_config`` and, without one, the type of ``torch_dtype``: "auto will use
 FP16 precision for FP32 and FP16 models, and BF16 precision for BF16 models" (their engine arguments). Methods are
-those of the Hugging Face quantisation guide.
+those of the Hugging Face quantisation guide. Checkpoints of NVIDIA ModelOpt name an algorithm, for all layers or for
+each, and the modules they leave as they were (NVIDIA/Model-Optimizer, ``modelopt/torch/export``, 2025).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
@@ -17,8 +19,37 @@ _TYPES: Final = MappingProxyType(
 )
 #: formats of methods that know only one
 _METHODS: Final = MappingProxyType({"fp8": "fp8", "fbgemm_fp8": "fp8", "mxfp4": "mxfp4"})
-#: what modelopt calls its formats
-_ALGORITHMS: Final = MappingProxyType({"FP8": "fp8", "NVFP4": "nvfp4"})
+#: what modelopt calls its formats, by what weights are stored in
+_ALGORITHMS: Final = MappingProxyType(
+    {
+        "FP8": "fp8",
+        "FP8_PB_WO": "fp8",
+        "FP8_PB_REAL": "fp8",
+        "FP8_PER_CHANNEL_PER_TOKEN": "fp8",
+        "NVFP4": "nvfp4",
+        "NVFP4_AWQ": "nvfp4",
+        "NVFP4_SVDQUANT": "nvfp4",
+        "W4A16_NVFP4": "nvfp4",
+        "W4A8_NVFP4_FP8": "nvfp4",
+        "MXFP4": "mxfp4",
+        "W4A8_MXFP4_FP8": "mxfp4",
+        "W4A16_AWQ": "int4",
+        "W4A8_AWQ": "int4",
+        "W8A16": "int8",
+        "W8A8_SQ_PER_CHANNEL": "int8",
+    }
+)
+#: formats whose experts alone are stored so, by the format of the experts and that of all other layers
+_EXPERTS: Final = MappingProxyType(
+    {("nvfp4", "bf16"): "nvfp4-experts", ("nvfp4", "fp8"): "nvfp4-experts-fp8", ("fp8", "bf16"): "fp8-experts"}
+)
+#: a module of attention in a list of those left out: its layer, and one projection or all of them
+_ATTENTION: Final = re.compile(
+    r"(?:.*layers\.(?P<layer>\d{1,5}|\*)\.|\*?\.?)self_attn(?:\.(?P<one>[a-z0-9_]+)(?:\*|$)|\.?\*|$)"
+)
+#: projections of a layer that have to be left out before its attention counts as left out
+_PROJECTIONS: Final = 4
+_MIXED: Final = "MIXED_PRECISION"
 _INTEGERS: Final = MappingProxyType({4: "int4", 8: "int8"})
 
 
@@ -44,7 +75,7 @@ class PublishedFormat(NamedTuple):
 UNSAID: Final = PublishedFormat()
 
 
-def published_format(quantization: object, dtype: str) -> PublishedFormat:
+def published_format(quantization: object, dtype: str, layers: int = 0, experts: bool = False) -> PublishedFormat:
     """The format of a checkpoint.
 
     Parameters
@@ -53,6 +84,10 @@ def published_format(quantization: object, dtype: str) -> PublishedFormat:
         ``quantization_config`` of its configuration, None without one.
     dtype
         Its ``torch_dtype``, empty without one.
+    layers
+        Layers of the model, 0 where they are not known.
+    experts
+        True if the model routes tokens to experts, which alone may be quantised.
 
     >>> published_format({"quant_method": "gptq", "bits": 4}, "float16")
     PublishedFormat(name='int4', said='quant_method gptq, 4 bit', source='')
@@ -66,7 +101,13 @@ def published_format(quantization: object, dtype: str) -> PublishedFormat:
     config = cast("dict[str, object]", quantization)
     method = str(config.get("quant_method") or "unknown")[:40]
     name, detail = _quantized(method, config)
-    return PublishedFormat(name, f"quant_method {method}{detail}")
+    said = f"quant_method {method}{detail}"
+    beside = _EXPERTS.get((name, "bf16"))
+    if experts and beside and _attention_left_out(config, layers):
+        return PublishedFormat(beside, f"{said}, attention left out")
+    if not experts and name in _EXPERTS.values():
+        name = name.partition("-")[0]
+    return PublishedFormat(name, said)
 
 
 def _quantized(method: str, config: Mapping[str, object]) -> tuple[str, str]:
@@ -77,7 +118,9 @@ def _quantized(method: str, config: Mapping[str, object]) -> tuple[str, str]:
     if method == "bitsandbytes":
         return _integer(8 if config.get("load_in_8bit") else 4 if config.get("load_in_4bit") else None)
     if method in ("modelopt", "modelopt_fp4"):
-        told = str(config.get("quant_algo") or ("NVFP4" if method == "modelopt_fp4" else ""))[:20].upper()
+        told = str(config.get("quant_algo") or ("NVFP4" if method == "modelopt_fp4" else ""))[:40].upper()
+        if told == _MIXED:
+            return _mixed(config)
         return _ALGORITHMS.get(told, ""), f", {told}" if told else ""
     if method == "compressed-tensors":
         return _compressed(config)
@@ -88,6 +131,49 @@ def _integer(bits: object) -> tuple[str, str]:
     if not isinstance(bits, int) or isinstance(bits, bool):
         return "", ""
     return _INTEGERS.get(bits, ""), f", {bits} bit"
+
+
+def _mixed(config: Mapping[str, object]) -> tuple[str, str]:
+    """Of a checkpoint whose layers differ: one format where all agree, else that of the experts and of the others."""
+    listed = config.get("quantized_layers")
+    inside: set[str] = set()
+    outside: set[str] = set()
+    for module, told in cast("dict[str, object]", listed).items() if isinstance(listed, dict) else ():
+        algorithm = cast("dict[str, object]", told).get("quant_algo") if isinstance(told, dict) else None
+        name = _ALGORITHMS.get(str(algorithm)[:40].upper(), "")
+        (inside if "experts" in module and "shared_expert" not in module else outside).add(name)
+    found = inside | outside
+    if len(found) == 1:
+        return found.pop(), f", {_MIXED}"
+    detail = f", {_MIXED} of {', '.join(sorted(found)) or 'no listed layers'}"
+    if len(inside) != 1 or len(outside) != 1:
+        return "", detail
+    return _EXPERTS.get((inside.pop(), outside.pop()), ""), detail
+
+
+def _attention_left_out(config: Mapping[str, object], layers: int) -> bool:
+    """True if the modules that are not quantised hold the attention of most layers."""
+    listed = config.get("exclude_modules") or config.get("ignore") or config.get("modules_to_not_convert")
+    whole: set[str] = set()
+    single: dict[str, set[str]] = {}
+    for module in cast("list[object]", listed) if isinstance(listed, list) else ():
+        found = _ATTENTION.match(_glob(str(module)[:300]))
+        if found is None:
+            continue
+        layer = found["layer"] or "*"
+        if found["one"] is None:
+            whole.add(layer)
+        else:
+            single.setdefault(layer, set()).add(found["one"])
+    whole |= {layer for layer, projections in single.items() if len(projections) >= _PROJECTIONS}
+    return "*" in whole or (layers > 0 and 2 * len(whole) > layers)
+
+
+def _glob(module: str) -> str:
+    """A pattern of modules with ``*`` for any text; compressed-tensors writes regular expressions after ``re:``."""
+    if not module.startswith("re:"):
+        return module
+    return module.removeprefix("re:").replace("\\.", ".").replace(".*", "*")
 
 
 def _compressed(config: Mapping[str, object]) -> tuple[str, str]:

@@ -114,7 +114,12 @@ def test_a_job_that_cannot_be_is_refused_with_place_and_remedy(
 
 
 TOLD: dict[str, tuple[dict[str, Any], str, str, int]] = {
-    "a model too large as laid out": ({"model": "llama-2-7b"}, "hgx-h100-8", "TRAIN-MEMORY.*this would fit: ", 1),
+    "a model too large as laid out": (
+        {"model": "llama-2-7b", "sharding": "none"},
+        "hgx-h100-8",
+        "TRAIN-MEMORY.*this would fit: ",
+        1,
+    ),
     "a model too large for a server": (
         {"model": "llama-3-405b", "sharding": "parameters"},
         "hgx-h100-8",

@@ -235,6 +235,28 @@ def test_nothing_outside_the_folder_is_reached(folder: Path, talk: Talks, write:
     assert sorted(p.name for p in folder.parent.iterdir()) == ["designs", "secret.design.json"]
 
 
+def test_calls_one_after_the_other_do_not_pile_up(folder: Path) -> None:
+    """Each call reads its design from the file, and what was known of it goes with the call."""
+    import gc
+
+    from designer.cli.confined import Folder
+    from designer.cli.design_tools import DesignTools
+    from designer.cli.mcp_server import _answering
+    from designer.design.document import Design
+
+    tools = DesignTools(Folder(folder))
+    analyze, edit = _answering(tools.analyze, tools.folder), _answering(tools.edit, tools.folder)
+
+    def call(k: int) -> int:
+        analyze("a.design.json")
+        edit("a.design.json", set=[f"workloads.h2d.size={k + 1} GB"])
+        gc.collect()
+        return sum(isinstance(one, Design) for one in gc.get_objects())
+
+    after = [call(k) for k in range(6)]
+    assert max(after[2:]) <= after[1]
+
+
 def test_half_characters_are_answered_and_ctrl_c_ends_it(folder: Path) -> None:
     """A client in another language sends `"\\ud800"`; each request gets an answer, and Ctrl-C ends the server."""
     import signal

@@ -117,3 +117,24 @@ def test_closed_documents_that_pile_up_are_swept_in_the_shorter_pause(qtbot: QtB
         assert sweeper._timer.interval() < patient
     finally:
         sweeper.close()
+
+
+def test_names_of_members_are_typed_and_undone(window: MainWindow, qtbot: QtBot) -> None:
+    """A pattern is taken with Enter; one that names all members the same is refused and nothing changes."""
+    window.open_template("su-h100-32")
+    document = window.document
+    assert document is not None
+    assert window.docks is not None
+    document.session.select({((), Ref("groups", "servers"))})
+    qtbot.waitUntil(lambda: "naming" in window.docks.inspector.rows)
+    for text, naming in (("dgx{001}", "dgx{001}"), ("dgx", "dgx{001}")):
+        field = window.docks.inspector.rows["naming"].value
+        assert isinstance(field, ValueField)
+        field.setFocus()
+        field.selectAll()
+        QTest.keyClicks(field, text)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert document.session.design.groups["servers"].naming == naming
+        qtbot.wait(50)
+    document.session.undo()
+    assert document.session.design.groups["servers"].naming == ""

@@ -9,6 +9,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from designer.design.document import Design, Part
+from designer.design.edits.parts import AddParts
+from designer.design.shapes import shape_of
+from designer.interchange.importing import read_bytes
+from designer.interchange.native.reader import load
+from designer.interchange.templates import find_template
 from designer.memo import Alike, forget, memo
 
 
@@ -147,3 +153,37 @@ def test_alike_objects_become_one_until_they_are_forgotten() -> None:
     assert known("a", lambda: Thing("a")) is first
     forget()
     assert known("a", lambda: Thing("a")) is not first
+
+
+def _slurm(begin: int) -> bytes:
+    """100 switches of 16 nodes each: 4 kB, and 9 MB as a design."""
+    lines = [f"SwitchName=s{k} Nodes=node[{16 * k}-{16 * k + 15}]" for k in range(begin, begin + 100)]
+    lines.append(f"SwitchName=root Switches=s[{begin}-{begin + 99}]")
+    return "\n".join(lines).encode()
+
+
+def _designs() -> int:
+    gc.collect()
+    return sum(isinstance(one, Design) for one in gc.get_objects())
+
+
+def test_imports_one_after_the_other_do_not_pile_up() -> None:
+    """What is known about large designs is bounded by their size, not by how many there were."""
+    forget()
+    read_bytes(_slurm(0), "slurm-topology", "topology.conf")
+    before = _designs()
+    for k in range(1, 10):
+        read_bytes(_slurm(100 * k), "slurm-topology", "topology.conf")
+    assert _designs() <= before + 5
+
+
+def test_small_designs_are_bounded_by_their_size_as_well() -> None:
+    """A design of a hundred parts and links counts as such: 60 MB hold some two hundred of them, not thousands."""
+    forget()
+    before = _designs()
+    design = load(find_template("hgx-h100-8")).design
+    most = 5_500_000 // design.extent
+    assert 50 < most < 250
+    for k in range(most + 50):
+        shape_of(AddParts((Part(id=f"leaf{k}", kind="switch"),)).apply(design))
+    assert _designs() <= before + most + 5

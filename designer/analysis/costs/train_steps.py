@@ -14,13 +14,14 @@ from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.pricing import Cost, CostKind, Prices, Uses, on_engines
 from designer.analysis.training.costs import arrangement_of
 from designer.analysis.training.preparation import prepare
+from designer.analysis.training.step_time import ESTIMATE, busy_time
 from designer.formulas.pipeline.step_composition import SOURCES
 from designer.workload.program.tasks import Task
 from designer.workload.program.training import TrainSteps
 
 
 def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
-    """One step.
+    """One step, or one sample of it where samples are counted.
 
     Raises
     ------
@@ -31,6 +32,7 @@ def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
     costs = plan.ranks.costs(plan.layout)
     step = plan.estimate(costs)
     seconds = float(step.step_time)
+    once = seconds / plan.global_batch if task.samples else seconds
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
     engines, turns = on_engines(prices, ranks, plan.guest)
     traffic = Uses.of({})
@@ -47,23 +49,26 @@ def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
         np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64),
         np.concatenate([np.array([resource for _, resource in turns], dtype=np.int64), traffic.resource]),
         np.concatenate([np.ones(len(turns)), traffic.amount]),
-        np.full(n, seconds),
+        np.full(n, once),
         np.ones(n),
         np.array([1.0] * len(ranks) + [weight] * more),
         np.zeros(n),
         np.concatenate([engines, [-1] * more]).astype(np.int64),
         float(step.low / step.step_time),
         float(step.high / step.step_time),
-        "training",
+        ESTIMATE,
         "s",
         SOURCES,
         tuple(f for f in plan.findings if f.code != "TRAIN-IDLE" or not task.some),
         dict.fromkeys(ranks, float(step.memory.total)),
+        time=busy_time(plan, costs, step).part(lambda one: float(one.step_time)),
     )
 
 
 def unit(task: TrainSteps) -> tuple[Task, float]:
-    """One step."""
+    """One step, or one sample."""
+    if task.samples:
+        return replace(task, count=0.0, samples=1.0), task.samples
     return replace(task, count=1.0), task.count
 
 

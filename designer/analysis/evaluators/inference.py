@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -21,7 +22,8 @@ from designer.analysis.serving.devices import device_of
 from designer.analysis.serving.readings import SHARES, quantiles
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.serving.unused import unused_in_batches
-from designer.analysis.training.preparation import named_model, shape_of
+from designer.analysis.training.feeding import HAND_OVER_COST, Samples, feed
+from designer.analysis.training.preparation import named_model, samples_of, shape_of
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -142,34 +144,37 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
     work = work_of(operation, place)
     _fits(work, cut.device, operation, place)
     instances = len(parts) * cut.each
-    path = _input(network, operation, work, place)
+    path = _input(network, parts, operation, work, place)
     timed = _timed(cut.device, work, operation.precision)
-    each = float(path.rate.min()) / cut.each if path is not None else math.inf
+    rates = path.rates if path is not None else (math.inf, math.inf, math.inf)
 
-    def time(samples: int, factor: float = 1.0) -> float:
+    def time(samples: int, end: int) -> float:
         # the next batch is sent while this one is worked on
-        return max(factor * timed(samples), samples * work.sample / each)
+        return max(factors[end] * timed(samples), samples * cut.each / rates[end])
 
-    def whole(samples: int, factor: float = 1.0) -> float:
-        return factor * timed(samples) + samples * work.sample / each
+    def whole(samples: int, end: int) -> float:
+        return factors[end] * timed(samples) + samples * cut.each / rates[end]
 
+    # as estimated, then computing and input both at the fast and at the slow end
     factors = (1.0, math.exp(-SPREAD.value), math.exp(SPREAD.value))
+    ends = range(len(factors))
     occupied = whole if operation.scenario in _ONE_BY_ONE else time
-    most = [_most(operation, instances, cut, lambda n, f=f: occupied(n, f)) for f in factors]
+    most = [_most(operation, instances, cut, lambda n, end=end: occupied(n, end)) for end in ends]
     found = _exact(instances, len(parts))
+    found["memory_per_gpu"] = _memory(work, operation, cut)
     found["most_samples_per_second"] = _estimate(most, "1/s", work.name)
     rate = _asked_rate(operation)
     named = named_model(operation.model, f"{place}.model").findings() if operation.model else ()
     findings = [*told, *named, *unused_in_batches(operation, tokens=_has_tokens(operation, place))]
-    binding = _binding(network, parts, cut, work, operation, path, each)
+    binding = _binding(network, parts, cut, work, operation, path)
     curves: Mapping[str, tuple[Curve, ...]] = {}
     if rate > most[0]:
         findings.append(saturated(rate, most[0], "the instances together", "give it more instances"))
         found["samples_per_second"] = _estimate(most, "1/s", "saturated: what can be answered at all")
     else:
         runs = [
-            _run(operation, instances, cut, lambda n, f=f: time(n, f), lambda n, f=f: whole(n, f), question.cancelled)
-            for f, able in zip(factors, most, strict=True)
+            _run(operation, instances, cut, partial(time, end=end), partial(whole, end=end), question.cancelled)
+            for end, able in zip(ends, most, strict=True)
             if rate <= able
         ]
         found |= _answers(operation, runs, instances, rate)
@@ -181,16 +186,21 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
             curves = {"serving-ttft": (Curve("time to the answer", tuple(spread.tolist()), tuple(at.tolist())),)}
     if operation.scenario == "video":
         found["streams"] = _estimate([m / operation.frames for m in most], "1", "streams whose frames all get through")
+    pace = found["samples_per_second"].value / len(parts)
+    if path is not None:
+        found |= path.metrics(pace, len(parts), operation.batch)
+        findings += path.answer.findings
     result = question.result(
         found,
         binding[:1],
         binding[1:],
-        Rows(lambda: ()),
-        0,
+        path.answer.flows if path is not None else Rows(lambda: ()),
+        path.answer.traffic.n_flows if path is not None else 0,
         tuple(findings),
         curves,
     )
-    return result, ChannelLoads.none(network.net.n_links)
+    loads = path.loads(pace) if path is not None else ChannelLoads.none(network.net.n_links)
+    return result, loads
 
 
 def _fits(work: Work, device: Device, asked: Inference, place: str) -> None:
@@ -232,8 +242,42 @@ def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]
     return time
 
 
-def _input(network: Network, asked: Inference, work: Work, place: str) -> TransferAnswer | None:
-    """What the drawn links bring to every device at once from host memory; None where nothing is sent."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Input:
+    """What the drawn links bring to every device at once.
+
+    Parameters
+    ----------
+    size
+        Bytes of a sample on its first stretch [B].
+    rates
+        Samples a second of the slowest device: as estimated, and the high and the low end [1/s].
+    """
+
+    answer: TransferAnswer
+    size: float
+    rates: tuple[float, float, float]
+
+    def loads(self, pace: float) -> ChannelLoads:
+        """Of the channels where every device gets so many samples a second [1/s]."""
+        return self.answer.loads if pace >= self.rates[0] else self.answer.loaded(pace * self.size)
+
+    def metrics(self, pace: float, devices: int, batch: int) -> dict[str, Estimate]:
+        """What links can bring, and the cores that hand batches on at a pace of each device [1/s]."""
+        sources = self.answer.sources
+        brought = [rate * self.size for rate in self.rates]
+        cost = HAND_OVER_COST
+        cores = [devices * pace / batch * each for each in (cost.value, cost.low, cost.high)]
+        return {
+            "data_rate_per_gpu": Estimate.over(brought, "B/s", sources, "what the links bring to the slowest"),
+            "input_cores": Estimate.over(cores, "1", (cost.source,), "cores handing batches to accelerators"),
+        }
+
+
+def _input(network: Network, parts: npt.NDArray[np.int64], asked: Inference, work: Work, place: str) -> _Input | None:
+    """Samples from where they are read, else out of host memory; None where nothing is sent."""
+    if asked.input.source.strip() or asked.input.dataset.strip():
+        return _read(network, parts, asked, work, place)
     if work.sample <= 0:
         return None
     try:
@@ -242,7 +286,33 @@ def _input(network: Network, asked: Inference, work: Work, place: str) -> Transf
         # no host memory is drawn, or the devices are processors
         return None
     refuse_lost(network, found, "samples", place)
-    return found
+    value, high, low = (float(rate.min()) / work.sample for rate in (found.rate, found.high, found.low))
+    return _Input(found, work.sample, (value, high, low))
+
+
+def _read(network: Network, parts: npt.NDArray[np.int64], asked: Inference, work: Work, place: str) -> _Input:
+    """Samples read as training reads them."""
+    path = asked.input if asked.input.source.strip() else replace(asked.input, source="storage")
+    if path.dataset.strip():
+        samples = samples_of(asked.sequence, _has_tokens(asked, place), path, place)[0]
+    else:
+        samples = Samples(work.sample, work.sample, 1.0, random=path.access == "random")
+    if samples.stored <= 0:
+        raise AnalysisError(
+            "how large a sample is is not known", place=f"{place}.sample", remedy="give sample, or name a dataset"
+        )
+    fed = feed(network, parts, path, replace(samples, batch=float(asked.batch)), place)
+    return _Input(
+        fed.answer, samples.stored, (fed.rate / samples.stored, fed.high / samples.stored, fed.low / samples.stored)
+    )
+
+
+def _memory(work: Work, asked: Inference, cut: Slice) -> Estimate:
+    """What instances hold of a device: weights, and the values of the largest batch."""
+    size = asked.query if asked.scenario == "multi-stream" else 1 if asked.scenario == "single-stream" else asked.batch
+    values = size * work.moved / PASSES.value
+    ends = [(work.weights + values * more) * cut.each for more in (1.0, 0.5, 2.0)]
+    return Estimate.over(ends, "B", SOURCES, f"weights, and values of a batch of {size}")
 
 
 def _most(asked: Inference, instances: int, cut: Slice, time: Callable[[int], float]) -> float:
@@ -383,17 +453,20 @@ def _binding(
     cut: Slice,
     work: Work,
     asked: Inference,
-    path: TransferAnswer | None,
-    each: float,
+    path: _Input | None,
 ) -> tuple[Bottleneck, ...]:
     """What makes a typical batch shorter when it is twice as good, best first."""
     size = 1 if asked.scenario == "single-stream" else asked.query if asked.scenario == "multi-stream" else asked.batch
     device = cut.device
     base = _timed(device, work, asked.precision)(size)
-    sent = size * work.sample / each
+    sent = size * cut.each / path.rates[0] if path is not None else 0.0
     what = f"batch of {size} in {format_quantity(max(base, sent), 'duration')}"
     if path is not None and sent >= base:
-        return tuple(replace(b, why=f"{what}: {b.why}", alike=len(path.binding)) for b in path.binding[:1])
+        held = path.answer.binding
+        return (
+            *(replace(b, why=f"{what}: {b.why}", alike=max(b.alike, len(held))) for b in held[:1]),
+            *path.answer.next,
+        )
     here = network.net.path(int(parts[0]))
     quicker = replace(device.kernels, floor=device.kernels.floor / 2)
     alike = len(parts) * cut.each

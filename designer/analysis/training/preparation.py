@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,9 @@ from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import CommunicationCosts, NoCommunication
 from designer.formulas.compute.convolutional_step import convolutional_time
-from designer.formulas.layout import Layout, Recompute, Sharding
+from designer.formulas.layout import Layout, Recompute, Sharding, check_layout
 from designer.formulas.memory.convolutional_memory import convolutional_memory, require_batch
+from designer.formulas.memory.transformer_memory import transformer_memory
 from designer.formulas.pipeline.step_composition import (
     NO_INPUT,
     InputStage,
@@ -321,6 +322,10 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     )
     plan = planned(accelerator)
     about = _findings_about(job, plan.accelerator, layout, len(parts))
+    if isinstance(shape, TransformerShape) and _AUTO in (job.sharding, job.recompute):
+        chosen = _least_that_fits(plan, shape)
+        about += [_chosen(job, chosen)] if chosen != layout else []
+        plan = replace(plan, layout=chosen)
     plan = replace(plan, findings=(*named.findings(), *mixed, *told, *about))
     return _best_order(plan) if job.placement == "best" else plan
 
@@ -374,9 +379,44 @@ def _layout(job: Job, count: int, place: str) -> Layout:
         job.interleave,
         job.micro_batch,
         job.sequence_parallel,
-        Sharding(job.sharding),
-        Recompute(job.recompute),
+        Sharding.NONE if job.sharding == _AUTO else Sharding(job.sharding),
+        Recompute.NONE if job.recompute == _AUTO else Recompute(job.recompute),
     )
+
+
+#: how a job leaves a choice to the memory there is
+_AUTO: Final = "auto"
+
+
+def _least_that_fits(plan: TrainingPlan, shape: TransformerShape) -> Layout:
+    """The layout with as little recomputation, and then as little sharding, as fits; as it is where nothing does."""
+    job, layout = plan.job, plan.layout
+    try:
+        microbatches = layout.microbatches(plan.global_batch)
+    except AnalysisError:
+        return layout
+    shardings = tuple(Sharding) if job.sharding == _AUTO and layout.data > 1 else (layout.sharding,)
+    again = tuple(Recompute) if job.recompute == _AUTO else (layout.recompute,)
+    device, how, program = plan.accelerator, plan.precision, plan.software
+    for recompute, sharding in product(again, shardings):
+        one = replace(layout, sharding=sharding, recompute=recompute)
+        try:
+            check_layout(one, shape, job.sequence)
+        except AnalysisError:
+            continue
+        if transformer_memory(shape, one, device, how, program, job.sequence, microbatches, job.adapters).fits:
+            return one
+    return layout
+
+
+def _chosen(job: Job, layout: Layout) -> Finding:
+    words: list[str] = []
+    if job.sharding == _AUTO and layout.sharding is not Sharding.NONE:
+        words.append(f"sharding {layout.sharding.value}")
+    if job.recompute == _AUTO and layout.recompute is not Recompute.NONE:
+        words.append(f"recompute {layout.recompute.value}")
+    text = f"{' and '.join(words)}, the least that fits in memory: {layout.describe()}"
+    return Finding("TRAIN-CHOSEN", Severity.INFO, text, (), "set sharding and recompute to choose them yourself")
 
 
 def _best_order(plan: TrainingPlan) -> TrainingPlan:

@@ -31,6 +31,10 @@ Int = npt.NDArray[np.int64]
 _INSTANCE: Final = re.compile(r"\d+g\.\d+gb(\+me)?(#\d+)?\Z")
 
 
+#: so many accelerators of a machine are named in a remedy
+_NAMED_LIMIT: Final = 8
+
+
 def guest_of(
     network: Network, parts: Int, machines: str, work: Work, place: str, running: Collection[str] = ()
 ) -> tuple[Guest | None, tuple[Finding, ...]]:
@@ -211,12 +215,17 @@ def _processors(
     compute: list[float] = []
     memory: list[float] = []
     net = network.net
+    given = [part for part, users in _devices(placement).items() if any(vm.vm.id in named for vm, _ in users)]
     for part in parts.tolist():
+        if part in given:
+            continue
         if Capability.ACCELERATE in network.kind(part).capabilities:
+            theirs = ",".join(net.path(each) for each in given[:_NAMED_LIMIT])
+            have = f"set group to {theirs}, which it has" if given else "choose accelerators of the machine"
             raise AnalysisError(
                 f"{net.path(part)} is not given to {' or '.join(named)}",
                 place=f"{place}.machines",
-                remedy="choose accelerators of the machine, or give it this one",
+                remedy=f"{have}, or give it this one",
             )
         placed = next(
             (

@@ -19,7 +19,7 @@ from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.routes import route
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.pulses import Pulses, Turn, turns
-from designer.formulas.migration.vmotion_streams import StreamPlan, carried
+from designer.formulas.migration.vmotion_streams import FASTEST, StreamPlan, carried
 from designer.memo import memo
 from designer.sources import Constant
 
@@ -361,7 +361,9 @@ class MigrationPaths:
             plan = streams.get(host.path)
             if plan is not None:
                 words = f"vMotion streams of {host.path}, {way}: {plan.streams}, about one core each"
-                found.append(self._limit(f"streams:{host.path}:{way}", words, carried(plan.streams)))
+                found.append(
+                    self._limit(f"streams:{host.path}:{way}", words, min(carried(plan.streams), FASTEST.value))
+                )
             drawn = self._cable_rate(host)
             if line < drawn * (1 - WIDTH_TOLERANCE):
                 found.append(

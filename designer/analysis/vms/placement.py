@@ -136,7 +136,7 @@ def _place_all(network: Network) -> Placement:
         free_capacities[free_capacity.host.path] = free_capacity
         placed[vm.id] = done
     for vm in network.design.vms.values():
-        findings += _limits(vm, placed[vm.id].host if vm.id in placed else None)
+        findings += _limits(vm, _host_meant(vm, placed, free_capacities))
     shares = {vm_id: tuple(_share(device, placed) for device in done.devices) for vm_id, done in placed.items()}
     cut = {vm_id: links for vm_id, done in placed.items() if (links := _cut(network, done)) is not None}
     for done in placed.values():
@@ -167,6 +167,16 @@ def _place_one(
     if last is None:
         return Refusal("VM-HOST", "the design has no host", "add a server with CPUs")
     return Refusal(last.code, f"no host takes it: {last.text}", last.remedy)
+
+
+def _host_meant(
+    vm: VirtualMachine, placed: Mapping[str, Placed], free_capacities: Mapping[str, HostFreeCapacity]
+) -> Host | None:
+    """Where a machine stands; of one without a place the host it names, else the first there is; None without any."""
+    if vm.id in placed:
+        return placed[vm.id].host
+    named = free_capacities.get(vm.host or "") or next(iter(free_capacities.values()), None)
+    return named.host if named is not None else None
 
 
 def _limits(vm: VirtualMachine, host: Host | None) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ KIND = PartKind(
             ("pcie",),
             partners=("pcie_switch", "gpu", "nic", "dpu", "drive", "storage", "memory", "nvswitch"),
         ),
-        PortKind("memory", "Memory channels", ("memory_bus",), partners=("memory",)),
+        PortKind("memory", "Memory channels", ("memory_bus",), partners=("memory",), names_field="memory_type"),
         PortKind("internal", "On-die fabric", ("infinity_fabric",), partners=("numa",)),
         PortKind(
             "nvlink",

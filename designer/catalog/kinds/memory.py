@@ -10,7 +10,10 @@ KIND = PartKind(
     icon="memory",
     help="Host memory: DRAM or another tier behind a socket; reads and writes share its bandwidth.",
     capabilities=frozenset({Capability.MEMORY}),
-    ports=(PortKind("bus", "Memory bus", ("memory_bus", "pcie")),),
+    ports=(
+        PortKind("bus", "Memory bus", ("memory_bus",), names_field="memory_type"),
+        PortKind("cxl", "CXL", ("pcie",), partners=("cpu", "numa", "pcie_switch"), only=("tier", "CXL")),
+    ),
     fields=(
         Field("memory_capacity", "Capacity", "size"),
         Field("memory_bandwidth", "Bandwidth, reads and writes together", "rate"),

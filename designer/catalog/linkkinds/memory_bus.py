@@ -12,5 +12,6 @@ LINK_KIND = LinkKind(
     latency=Constant(1e-07, 8e-08, 1.5e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     # before PCIe: memory and processor are joined by their bus unless somebody asks for CXL
     order=5,
+    names=("DDR3", "DDR4", "DDR5", "LPDDR4", "LPDDR5", "MRDIMM", "HBM"),
     help="Socket to its DRAM; reads and writes share it",
 )

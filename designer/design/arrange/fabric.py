@@ -36,11 +36,12 @@ def arrange_fabric(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
         if joint.a in near and joint.b in near:
             near[joint.a].append(joint.b)
             near[joint.b].append(joint.a)
-    stores = [i for i in in_order(items) if role[i.ref] is Role.STORAGE]
-    below = [i for i in in_order(items) if role[i.ref] is Role.ACCELERATOR_SWITCH]
-    switches = [i for i in in_order(items) if role[i.ref] is Role.NETWORK_SWITCH]
+    sorted_items = in_order(items)
+    stores = [i for i in sorted_items if role[i.ref] is Role.STORAGE]
+    below = [i for i in sorted_items if role[i.ref] is Role.ACCELERATOR_SWITCH]
+    switches = [i for i in sorted_items if role[i.ref] is Role.NETWORK_SWITCH]
     taken = {i.ref for i in (*stores, *below, *switches)}
-    hosts = [i for i in in_order(items) if i.ref not in taken]
+    hosts = [i for i in sorted_items if i.ref not in taken]
     order = _ordered([[*hosts, *stores], *_tiers(switches, [*hosts, *stores], near)], near)
     bottom = order[0] if len(order) > 1 else [*hosts, *stores]
     order[0] = [i for i in bottom if role[i.ref] is not Role.STORAGE] or stores
@@ -129,14 +130,15 @@ def _put(tiers: list[list[Item]], stores: list[Item], below: list[Item], near: M
     at: Places = {}
     hosts, *switches = tiers
     rows = _host_rows(hosts)
-    width = max(_width(row) for row in (*rows, *switches, below))
+    widest = max(map(_width, rows), default=0.0)
+    width = max(widest, *(_width(row) for row in (*switches, below)))
     y = 0.0
     for tier in reversed(switches):
         _put_row(tier, at, grid_down((width - _width(tier)) / 2), y)
         y = grid_up(y + max(i.height for i in tier) + _TIER_GAP)
     top = y
     for row in rows:
-        _put_row(row, at, grid_down((width - max(map(_width, rows))) / 2), y)
+        _put_row(row, at, grid_down((width - widest) / 2), y)
         y = grid_up(y + max(i.height for i in row) + _SIDE_GAP)
     bottom = y - _SIDE_GAP
     right = max((at[i.ref][0] + i.width for i in hosts), default=-3.0 * GAP)
@@ -165,10 +167,13 @@ def _host_rows(hosts: list[Item]) -> list[list[Item]]:
         columns = next((c for c in range(columns, columns + 5) if len(hosts) % c == 0), columns)
         return [hosts[k : k + columns] for k in range(0, len(hosts), columns)]
     rows: list[list[Item]] = [[]]
+    taken = 0.0
     for item in hosts:
-        if rows[-1] and _width([*rows[-1], item]) > wanted:
+        if rows[-1] and taken + grid_up(item.width) > wanted:
             rows.append([])
+            taken = 0.0
         rows[-1].append(item)
+        taken += grid_up(item.width) + _SIDE_GAP
     return rows
 
 

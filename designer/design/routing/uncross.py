@@ -88,9 +88,13 @@ class Laid(NamedTuple):
 
 
 def uncrossed(field: Field, plain: Float) -> Laid:
-    """Ways set apart, changed as long as that saves crossings."""
+    """Ways set apart, changed as long as that saves crossings; of too many to change, crossings are not counted."""
+    if len(plain) > MOST_UNCROSSED:
+        # each pair of links would be looked at
+        plain, ways, corners = _set_apart(field, plain)
+        return Laid(plain, ways, corners, np.zeros(len(plain), dtype=np.int64), 0, 0.0)
     now = _laid(field, plain)
-    if len(plain) > MOST_UNCROSSED or now.places > _HOPELESS * len(plain):
+    if now.places > _HOPELESS * len(plain):
         return now
     left = min(_TRIED, _WORK // max(1, len(plain)))
     while now.places and left:
@@ -107,9 +111,13 @@ def uncrossed(field: Field, plain: Float) -> Laid:
     return now
 
 
-def _laid(field: Field, plain: Float) -> Laid:
+def _set_apart(field: Field, plain: Float) -> tuple[Float, Float, Int]:
     plain, corners = tidied(plain)
-    ways, corners = tidied(set_apart(field.grid, plain, corners, field.outwards, field.trunk, field.bent))
+    return (plain, *tidied(set_apart(field.grid, plain, corners, field.outwards, field.trunk, field.bent)))
+
+
+def _laid(field: Field, plain: Float) -> Laid:
+    plain, ways, corners = _set_apart(field, plain)
     each, places = crossed(ways)
     places += _turned_round(field, ways)
     cost = CROSSING * places + BEND * float(corners.sum()) + float(np.abs(np.diff(ways, axis=1)).sum())

@@ -51,6 +51,13 @@ FORMATS: Final = MappingProxyType(
         "fp8": NumberFormat("fp8", _stored(1.0), ("fp8", "bf16", "fp16", "fp32")),
         "int8": NumberFormat("int8", _stored(1.0), ("int8", "fp16", "bf16", "fp32")),
         "nvfp4": NumberFormat("nvfp4", _blocks(0.5625, 0.53125, 0.5625), ("fp4", "bf16", "fp16", "fp32")),
+        "nvfp4-experts": NumberFormat(
+            "nvfp4-experts", _blocks(0.5625, 0.53125, 0.5625), ("fp4", "bf16", "fp16", "fp32"), "bf16"
+        ),
+        "nvfp4-experts-fp8": NumberFormat(
+            "nvfp4-experts-fp8", _blocks(0.5625, 0.53125, 0.5625), ("fp4", "bf16", "fp16", "fp32"), "fp8"
+        ),
+        "fp8-experts": NumberFormat("fp8-experts", _stored(1.0), ("fp8", "bf16", "fp16", "fp32"), "bf16"),
         "mxfp4": NumberFormat("mxfp4", _blocks(0.53125, 0.53125, 0.5625), ("fp4", "bf16", "fp16", "fp32"), "bf16"),
         "int4": NumberFormat("int4", _blocks(0.53125, 0.5, 0.5625), ("fp16", "bf16", "fp32")),
     }

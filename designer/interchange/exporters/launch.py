@@ -195,7 +195,7 @@ def _vllm(placed: Placement) -> str:
     lines.append(f"--gpu-memory-utilization {scheduling.memory_share:g}")
     if "fp8" in (asked.cache or ""):
         lines.append("--kv-cache-dtype fp8")
-    if "fp8" in (asked.weights or "") and not asked.published:
+    if asked.weights == "fp8" and not asked.published:
         lines.append("--quantization fp8")
     if asked.block:
         lines.append(f"--block-size {asked.block}")
@@ -217,7 +217,7 @@ def _sglang(placed: Placement) -> str:
     lines.append(f"--mem-fraction-static {scheduling.memory_share:g}")
     if "fp8" in (asked.cache or ""):
         lines.append("--kv-cache-dtype fp8_e4m3")
-    if "fp8" in (asked.weights or "") and not asked.published:
+    if asked.weights == "fp8" and not asked.published:
         lines.append("--quantization fp8")
     if not asked.graph:
         lines.append("--disable-cuda-graph")

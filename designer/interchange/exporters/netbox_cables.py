@@ -14,7 +14,7 @@ from pathlib import Path
 from designer import atomic
 from designer.design.document import Design
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
-from designer.interchange.network_view import network_view
+from designer.interchange.network_view import interface_name, network_view
 
 _COLUMNS = (
     "side_a_device",
@@ -38,7 +38,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     sheet.writerow(_COLUMNS)
     for number, cable in enumerate(view.singles(), start=1):
         ends = [(view.nodes[end].name, port) for end, port in ((cable.a, cable.a_port), (cable.b, cable.b_port))]
-        row = [cell for name, port in ends for cell in (name, _INTERFACE, f"port{port}" if port.isdigit() else port)]
+        row = [cell for name, port in ends for cell in (name, _INTERFACE, interface_name(port))]
         sheet.writerow([_harmless(cell) for cell in (*row, "planned", f"{cable.kind} {number}")])
     return atomic.write(path, out.getvalue().encode("utf-8", "replace"))
 

@@ -1,8 +1,8 @@
-"""Device types for NetBox, one document for each type of switch and server that the network joins.
+"""Device types for NetBox, one document for each type of switch, server and storage that the network joins.
 
-Ports are those the type has, or those that are cabled where the catalog does not count them; which slug an interface
-has follows from its network and rate. A type has power ports only where the part counts its power supplies; the
-catalog's largest draw is in the comments, as is a vendor or a model that is not known.
+Interfaces have the names that the list of cables gives them; a type has as many as the catalog counts, else those that
+are cabled. Which slug an interface has follows from its network and rate. A type has power ports only where the part
+counts its power supplies; the largest draw is in the comments, as is a vendor or a model that is not known.
 Sources: netbox-community/devicetype-library, schema/devicetype.json (CC0); netbox-community/netbox,
 dcim/choices.py InterfaceTypeChoices.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,10 +20,11 @@ import yaml
 from designer import atomic
 from designer.design.document import Design, Part
 from designer.design.elaborate import elaborate
+from designer.design.selectors import natural_key
 from designer.errors import ExchangeError
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.foreign.infiniband import LANE_RATES
-from designer.interchange.network_view import network_view, one_line
+from designer.interchange.network_view import interface_name, network_view, one_line
 from designer.units import parse
 
 #: slugs of Ethernet ports by rate [Gb/s]; of those that take modules the usual one
@@ -40,7 +41,7 @@ _ETHERNET: Final = {
 }
 _MOST_PORTS: Final = 4096
 _LANES: Final = 4
-_KINDS: Final = ("switch", "server")
+_KINDS: Final = ("switch", "server", "storage")
 
 
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
@@ -49,12 +50,12 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     Raises
     ------
     ExchangeError
-        If the design has no switches and no servers.
+        If the design has no switches, servers or storage.
     """
     del options
     documents = _documents(design)
     if not documents:
-        raise ExchangeError("the design has no switches and no servers", remedy="NetBox describes those")
+        raise ExchangeError("the design has no switches, servers or storage", remedy="NetBox describes those")
     notes: list[str] = []
     texts = [yaml.safe_dump(one, sort_keys=False, allow_unicode=True, width=100) for one in documents]
     if len(texts) > 1:
@@ -65,37 +66,35 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
 def _documents(design: Design) -> list[dict[str, Any]]:
     net = elaborate(design)
     cabled = _cabled(design)
-    found: dict[str, dict[str, Any]] = {}
+    first: dict[str, Part] = {}
+    ports: dict[str, dict[str, tuple[str, int]]] = {}
     for kind in _KINDS:
         for definition, part in enumerate(net.part_defs):
-            if part.kind != kind:
+            if part.kind != kind or (kind == "storage" and definition not in cabled):
                 continue
             key = part.type or f"{kind} {part.label}"
-            if key not in found:
-                found[key] = _device_type(design, part, cabled.get(definition, Counter()))
-    return list(found.values())
+            first.setdefault(key, part)
+            ports[key] = cabled.get(definition, {}) | ports.get(key, {})
+    return [_device_type(design, part, ports[key]) for key, part in first.items()]
 
 
-def _cabled(design: Design) -> dict[int, Counter[tuple[str, int]]]:
-    """Most cables of each network and rate [Gb/s] that a switch or server of a definition has."""
+def _cabled(design: Design) -> dict[int, dict[str, tuple[str, int]]]:
+    """Network and rate [Gb/s] of each cabled interface, by its name, that switches or servers of a definition have."""
     net = elaborate(design)
     try:
         view = network_view(design)
     except ExchangeError:
         return {}
-    ports: dict[int, Counter[tuple[str, int]]] = {}
-    for cable in view.cables:
-        for end in (cable.a, cable.b):
-            ports.setdefault(end, Counter())[cable.kind, round(cable.rate * 8 / 1e9)] += cable.count
-    most: dict[int, Counter[tuple[str, int]]] = {}
-    for end, counts in ports.items():
-        part = view.nodes[end].part
-        definition = int(net.part_def[part])
-        most[definition] = most.get(definition, Counter()) | counts
-    return most
+    found: dict[int, dict[str, tuple[str, int]]] = {}
+    for cable in view.singles():
+        for end, port in ((cable.a, cable.a_port), (cable.b, cable.b_port)):
+            ports = found.setdefault(int(net.part_def[view.nodes[end].part]), {})
+            if len(ports) < _MOST_PORTS:
+                ports.setdefault(interface_name(port), (cable.kind, round(cable.rate * 8 / 1e9)))
+    return found
 
 
-def _device_type(design: Design, part: Part, cabled: Counter[tuple[str, int]]) -> dict[str, Any]:
+def _device_type(design: Design, part: Part, cabled: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
     part_type = design.part_types.get(part.type)
     vendor = (part_type.vendor if part_type is not None else "") or "Unknown"
     told = design.quantity(part, "vendor_model")
@@ -131,22 +130,19 @@ def _device_type(design: Design, part: Part, cabled: Counter[tuple[str, int]]) -
     return document
 
 
-def _interfaces(design: Design, part: Part, cabled: Counter[tuple[str, int]]) -> list[dict[str, Any]]:
-    """Ports as the type has them, else as many as are cabled."""
+def _interfaces(design: Design, part: Part, cabled: Mapping[str, tuple[str, int]]) -> list[dict[str, Any]]:
+    """Interfaces by the names that cables have, and all others that the type has."""
     ports, rate = design.quantity(part, "ports"), design.quantity(part, "port_bandwidth_per_direction")
     technology = design.quantity(part, "technology")
-    rows: Counter[str] = Counter()
-    if ports is not None and isinstance(ports.value, int) and rate is not None:
+    rows = {name: _slug_of(network, gigabits) for name, (network, gigabits) in cabled.items()}
+    if ports is not None and isinstance(ports.value, int) and rate is not None and ports.value <= _MOST_PORTS:
         gigabits = round(parse(rate.value, "rate") * 8 / 1e9)
         network = "infiniband" if technology is not None and "InfiniBand" in str(technology.value) else "ethernet"
-        rows[_slug_of(network, gigabits)] = ports.value
-    else:
-        for (network, gigabits), count in sorted(cabled.items()):
-            rows[_slug_of(network, gigabits)] += count
-    if sum(rows.values()) > _MOST_PORTS:
-        return []
-    names = (f"port{n}" for n in range(1, _MOST_PORTS + 1))
-    return [{"name": next(names), "type": slug} for slug, count in rows.items() for _ in range(count)]
+        slug = _slug_of(network, gigabits)
+        rows = dict.fromkeys(rows, slug)
+        free = (name for n in range(1, 2 * _MOST_PORTS) if (name := interface_name(str(n))) not in cabled)
+        rows |= {next(free): slug for _ in range(ports.value - len(rows))}
+    return [{"name": name, "type": slug} for name, slug in sorted(rows.items(), key=lambda row: natural_key(row[0]))]
 
 
 def _slug_of(network: str, gigabits: int) -> str:

@@ -79,7 +79,8 @@ def _settings_of(asked: Asked, layout: str) -> dict[str, Any]:
         If there is no such layout.
     """
     if layout == _GIVEN:
-        return {}
+        # the other layouts are what else may fit
+        return {name: "none" for name in ("sharding", "recompute") if name not in asked.goal.settings}
     settings = _LAYOUTS.get(layout.removesuffix(_KEPT))
     if settings is None:
         remedy = f"use {', '.join((_GIVEN, *_LAYOUTS, *(name + _KEPT for name in _LAYOUTS)))}"

@@ -1,7 +1,8 @@
 """MEM001: less host memory than the GPUs of the machine hold, and the operating system.
 
 What it checks
-    Host memory of a machine against the memory of all its GPUs and what the operating system needs.
+    Host memory of a machine against the memory of all its GPUs and what the operating system needs. Machines whose
+    processors and GPUs share one memory are left out.
 Why it matters
     Data is staged in host memory on its way to the GPU, checkpoints are gathered there, and what a GPU cannot hold is
     offloaded to it. With less, loading and checkpoints go through the disk.
@@ -20,10 +21,13 @@ from collections.abc import Iterator
 from designer.catalog.parttype import Capability
 from designer.findings import Severity
 from designer.rules.context import Context
+from designer.rules.machines import MachineClass
 from designer.rules.rule import Offence, Rule
 from designer.sources import Constant, Status
 from designer.units import format_quantity
 
+#: what processors state of memory that their GPUs use as well
+_SHARED = "shared with the gpu"
 #: kept for the operating system
 SYSTEM = Constant(4 * 2.0**30, 2.0**30, 32 * 2.0**30, "rule-thresholds", Status.ASSUMED, "B")
 
@@ -33,7 +37,7 @@ def check(context: Context) -> Iterator[Offence]:
         memories = machine.having(Capability.MEMORY)
         told = [context.number(item.part, "memory_capacity") for item in memories]
         gpus = [context.number(item.part, "memory_capacity") for item in context.gpus(machine)]
-        if not told or not gpus or None in told or None in gpus:
+        if not told or not gpus or None in told or None in gpus or _unified(context, machine):
             continue
         have, need = sum(v for v in told if v), sum(v for v in gpus if v)
         if have < need + SYSTEM.value:
@@ -43,6 +47,11 @@ def check(context: Context) -> Iterator[Offence]:
             )
             where = tuple(item.path for item in memories)
             yield Offence(text, where, "give the machine more memory than its GPUs have", alike=machine.times)
+
+
+def _unified(context: Context, machine: MachineClass) -> bool:
+    """True if processors and GPUs share one memory, as the processors state: nothing is staged anywhere else."""
+    return any(_SHARED in context.text(item.part, "memory_type") for item in machine.having(Capability.COMPUTE))
 
 
 RULE = Rule("MEM001", "less-memory-than-gpus", Severity.WARNING, check)

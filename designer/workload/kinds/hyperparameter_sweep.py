@@ -1,7 +1,15 @@
 """Hyperparameter sweep: many small trainings side by side on the drawn accelerators."""
 
+from dataclasses import replace
+
 from designer.workload.job_settings import INPUT, LAYOUT, MODEL, RUN
 from designer.workload.kind import Setting, WorkloadKind
+
+#: what many trainings on few accelerators each have in common: a model that fits on any of them
+_SMALL = {
+    "model": replace(next(s for s in MODEL if s.name == "model"), default="resnet-50"),
+    "micro_batch": replace(next(s for s in LAYOUT if s.name == "micro_batch"), default=32),
+}
 
 WORKLOAD = WorkloadKind(
     name="hyperparameter_sweep",
@@ -30,8 +38,7 @@ WORKLOAD = WorkloadKind(
     search="hyperparameter_sweep",
     help="Wall time of many trainings that share storage, hosts and links.",
     settings=(
-        *MODEL,
-        *LAYOUT,
+        *(_SMALL.get(s.name, s) for s in (*MODEL, *LAYOUT)),
         *INPUT,
         *RUN,
         Setting("trials", "Trials", "count", 64),

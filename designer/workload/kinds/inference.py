@@ -1,10 +1,12 @@
 """Inference in batches: vision, speech, ranking and embedding models, by the scenarios of MLPerf and as video."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from designer.errors import AnalysisError
 from designer.workload.inference import Inference
+from designer.workload.job_settings import INPUT, input_path
 from designer.workload.kind import Setting, WorkloadKind
 
 SCENARIOS = ("server", "single-stream", "multi-stream", "offline", "video")
@@ -54,8 +56,20 @@ def lower(settings: Mapping[str, Any]) -> Inference:
         SHARES[s["limit_at"]],
         s["count"],
         s["seed"],
+        input_path({"prefetch": 1, "background": "", **s}),
     )
 
+
+#: where samples are read: as training reads them, and nothing of it where no source is named
+_READ: Final = tuple(
+    replace(one, default="", help="parts that samples are read from; empty: they come out of host memory")
+    if one.name == "source"
+    else replace(one, help="whose samples are read; empty for those of the model")
+    if one.name == "dataset"
+    else one
+    for one in INPUT
+    if one.name not in ("prefetch", "background")
+)
 
 WORKLOAD = WorkloadKind(
     name="inference",
@@ -73,6 +87,9 @@ WORKLOAD = WorkloadKind(
         "streams",
         "replicas",
         "accelerators",
+        "memory_per_gpu",
+        "data_rate_per_gpu",
+        "input_cores",
         "power",
         "energy_per_million_requests",
     ),
@@ -100,5 +117,6 @@ WORKLOAD = WorkloadKind(
         Setting("limit_at", "Limit holds at", "choice", "p99", choices=tuple(SHARES)),
         Setting("count", "Samples looked at", "count", 4000, help="per instance"),
         Setting("seed", "Seed", "count", 0),
+        *_READ,
     ),
 )

@@ -13,7 +13,10 @@ from designer.workload.serving import Deployment, Limits, Load, Serving
 
 #: what the model is published in, as vLLM and SGLang call that
 AUTO = "auto"
-WEIGHTS = (AUTO, "bf16", "fp16", "fp8", "int8", "nvfp4", "mxfp4", "int4")
+WEIGHTS = (
+    *(AUTO, "bf16", "fp16", "fp8", "int8", "nvfp4", "mxfp4", "int4"),
+    *("fp8-experts", "nvfp4-experts", "nvfp4-experts-fp8"),
+)
 LENGTHS = ("", "azure-2023-code", "azure-2023-conversation", "mooncake-conversation")
 SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 

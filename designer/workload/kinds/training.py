@@ -15,7 +15,11 @@ from designer.workload.program.training import CopyCheckpoint, LoadBatch, ReadCh
 def lower(settings: Mapping[str, Any]) -> Training:
     """One training operation."""
     servers = settings["parameter_servers"] if settings["exchange"] == "parameter-server" else ""
-    return Training("training", job(settings), input_path(settings), run(settings), servers)
+    asked = job(settings)
+    if servers and asked.sharding == "auto":
+        # ranks that share the weights out have no servers for them
+        asked = replace(asked, sharding="none")
+    return Training("training", asked, input_path(settings), run(settings), servers)
 
 
 def program(settings: Mapping[str, Any]) -> Program:

@@ -17,11 +17,6 @@ def program(settings: Mapping[str, Any]) -> Program:
     """Each retraining passes all stages; one may analyse new data while the one before still trains."""
     s = settings
     asked = job(s)
-    batch = asked.global_batch or asked.micro_batch * max(1, asked.data)
-    if not asked.global_batch and not asked.data:
-        raise AnalysisError(
-            "how many samples a step has is not known", place="global_batch", remedy="give the global batch"
-        )
     every = s["retrain_every"]
     if every <= 0:
         raise AnalysisError("retrained without pause", place="retrain_every", remedy="give a time above 0 s")
@@ -36,8 +31,8 @@ def program(settings: Mapping[str, Any]) -> Program:
         stage("validation_rate", s["size"]),
         stage("preparation_rate", s["size"]),
         Move(s["hosts"], s["source"], prepared),
-        TrainSteps(asked, s["samples"] / batch),
-        TrainSteps(asked, s["evaluated"] / batch * _FORWARD),
+        TrainSteps(asked, 0.0, samples=s["samples"]),
+        TrainSteps(asked, 0.0, samples=s["evaluated"] * _FORWARD),
         Move(s["source"], s["serve"], s["weights"]),
     )
     steps = tuple(

@@ -77,12 +77,15 @@ class TrainSteps(Task):
     ----------
     some
         True if the rest of the group is meant to be away.
+    samples
+        Samples to train on, in place of a number of steps; 0 where steps are counted.
     """
 
     priced_by: ClassVar[str] = "train_steps"
     job: Job
     count: float
     some: bool = False
+    samples: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

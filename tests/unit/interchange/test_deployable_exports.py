@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 import subprocess
@@ -100,7 +101,7 @@ def types(design: Design, tmp_path: Path) -> list[dict[str, object]]:
 
 def test_device_types_have_the_ports_of_the_catalog(tmp_path: Path) -> None:
     """A QM9700 has 64 NDR ports; a DGX H100 of this unit is cabled with 8 for computing and 2 for storage."""
-    switch, server = types(open_design("su-h100-32"), tmp_path)
+    switch, server, _ = types(open_design("su-h100-32"), tmp_path)
     assert (switch["manufacturer"], switch["u_height"]) == ("NVIDIA", 1)
     ports = switch["interfaces"]
     assert isinstance(ports, list)
@@ -111,9 +112,19 @@ def test_device_types_have_the_ports_of_the_catalog(tmp_path: Path) -> None:
     assert server["u_height"] == 8
 
 
+@pytest.mark.parametrize("template", ["su-h100-32", "vsphere-cluster-4", "serving-split-2-racks", "serving-h100-8"])
+def test_every_cable_ends_at_an_interface_of_a_device_type(template: str, tmp_path: Path) -> None:
+    """NetBox refuses a cable to an interface that the device has not: nic0 where its type listed port1."""
+    design = open_design(template)
+    known = {str(i["name"]) for one in types(design, tmp_path) for i in one.get("interfaces", [])}  # type: ignore[attr-defined]
+    write_design(design, "netbox-cables", tmp_path / "x.csv")
+    rows = csv.DictReader((tmp_path / "x.csv").read_text("utf-8").splitlines())
+    assert {row[f"side_{s}_name"] for row in rows for s in "ab"} <= known
+
+
 def test_no_power_supply_is_invented(tmp_path: Path) -> None:
     """A DGX H100 draws 10.2 kW, more than one C20 inlet can carry: without a count of supplies there is no port."""
-    _, server = types(open_design("su-h100-32"), tmp_path)
+    _, server, _ = types(open_design("su-h100-32"), tmp_path)
     assert "power-ports" not in server
     assert "10200 W" in str(server["comments"])
 

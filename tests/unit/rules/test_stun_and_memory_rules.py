@@ -122,3 +122,8 @@ def test_storage_against_computing_by_hand() -> None:
 def test_the_machine_is_named(code: str) -> None:
     (found,) = told(case(code, "fail"), code)
     assert found.where == ("vm0",)
+
+
+@pytest.mark.parametrize("template", ["edge-dgx-spark", "edge-jetson-orin", "edge-jetson-thor"])
+def test_one_memory_of_processors_and_gpus_is_not_short(template: str) -> None:
+    assert "MEM001" not in {f.code for f in check(designer.open_design(template)).findings}

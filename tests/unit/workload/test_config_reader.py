@@ -166,6 +166,49 @@ def test_broken_and_hostile_files_are_refused_with_a_reason(content: str, word: 
     assert refused.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("keys", "key", "mechanism"),
+    [
+        ({"layer_types": ["linear_attention", "full_attention"]}, "layer_types", "linear attention"),
+        ({"linear_num_key_heads": 16, "full_attention_interval": 4}, "linear_num_key_heads", "linear attention"),
+        ({"linear_attn_config": {"kda_layers": [1, 2]}}, "linear_attn_config", "linear attention"),
+        ({"attn_type_list": [0, 0, 1]}, "attn_type_list", "linear attention"),
+        ({"hybrid_override_pattern": "M-M*"}, "hybrid_override_pattern", "state-space"),
+        ({"layers_block_type": ["mamba", "hybrid"]}, "layers_block_type", "state-space"),
+        ({"model_type": "falcon_h1", "mamba_d_ssm": 768}, "mamba_d_ssm", "state-space"),
+        ({"model_type": "jamba"}, "model_type", "state-space"),
+        ({"block_types": ["recurrent", "attention"]}, "block_types", "gated linear recurrence"),
+        ({"layer_types": ["conv", "full_attention"]}, "layer_types", "convolution"),
+        ({"hybrid_layer_pattern": [0, 1, 1]}, "hybrid_layer_pattern", "sliding-window"),
+        ({"block_configs": [{"attention": {"no_op": True}}]}, "block_configs", "different sizes"),
+        ({"num_attention_heads": [12, 16]}, "num_attention_heads", "different sizes"),
+        ({"cross_attention_layers": [3, 8]}, "cross_attention_layers", "cross-attention"),
+        ({"layer_types": ["holographic"]}, "layer_types", "unknown type (holographic)"),
+    ],
+)
+def test_the_refusal_of_an_architecture_names_the_mechanism_that_is_missing(
+    keys: dict[str, object], key: str, mechanism: str
+) -> None:
+    """These were read as full attention, or refused as "not a number"."""
+    with pytest.raises(ExchangeError, match="not modelled") as refused:
+        parse_config(text(**keys), "m")
+    assert mechanism in refused.value.text
+    assert refused.value.place == key
+
+
+def test_layers_with_experts_may_be_listed_one_by_one() -> None:
+    """Three layers of which the first has no experts."""
+    told: dict[str, object] = {"num_hidden_layers": 3, "num_experts": 8, "num_experts_per_tok": 2}
+    found = parse_config(text(**told, moe_intermediate_size=32, moe_layer_freq=[0, 1, 1]), "m")
+    assert found.shape.moe_layers == 2
+    with pytest.raises(ExchangeError, match="2 values for 3 layers"):
+        parse_config(text(**told, moe_intermediate_size=32, moe_layer_freq=[0, 1]), "m")
+
+
+def test_attention_to_selected_tokens_is_an_assumption() -> None:
+    assert any("2048 selected tokens" in one for one in parse_config(text(index_topk=2048), "m").assumptions)
+
+
 def test_whole_numbers_written_as_decimals_are_read() -> None:
     assert parse_config(text(num_hidden_layers=2.0), "m").shape.layers == 2
 

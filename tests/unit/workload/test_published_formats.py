@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from designer.catalog.sources import shipped_sources
+from designer.errors import ExchangeError
 from designer.formulas.serving._number_format import FORMATS
-from designer.workload.huggingface import parse_config
+from designer.formulas.serving.weights_size import weights_size
+from designer.workload.huggingface import parse_config, read_config
 from designer.workload.models import models
 from designer.workload.published_formats import published_format
+from designer.workload.shape import TransformerShape
 
 PLAIN = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4}
 PLAIN |= {"vocab_size": 1000, "intermediate_size": 256}
@@ -81,3 +85,98 @@ def test_shipped_models_published_in_other_formats_say_so_with_a_source() -> Non
     for one in told.values():
         assert one.said
         assert one.source in shipped_sources()
+
+
+def _saved(folder: Path, quantization: object, **keys: object) -> Path:
+    (folder / "config.json").write_text(json.dumps({**PLAIN, "torch_dtype": "bfloat16", **keys}))
+    if quantization is not None:
+        told = {"producer": {"name": "modelopt", "version": "0.29.0"}, "quantization": quantization}
+        (folder / "hf_quant_config.json").write_text(json.dumps(told))
+    return folder / "config.json"
+
+
+@pytest.mark.parametrize(
+    ("quantization", "name"),
+    [
+        (None, "bf16"),
+        ({"quant_algo": "NVFP4", "group_size": 16, "exclude_modules": ["lm_head"]}, "nvfp4"),
+        ({"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}, "fp8"),
+        ({"quant_algo": "W4A16_AWQ"}, "int4"),
+        ({"quant_algo": "SOMETHING_NEW"}, ""),
+        ({"quant_algo": "MIXED_PRECISION", "quantized_layers": {"a": {"quant_algo": "FP8"}}}, "fp8"),
+    ],
+)
+def test_the_file_of_modelopt_in_the_same_folder_says_how_a_checkpoint_is_stored(
+    tmp_path: Path, quantization: object, name: str
+) -> None:
+    """It used to be ignored: an NVFP4 checkpoint counted 2 bytes a weight."""
+    assert read_config(_saved(tmp_path, quantization)).published.name == name
+
+
+def test_what_the_configuration_says_itself_comes_first(tmp_path: Path) -> None:
+    path = _saved(tmp_path, {"quant_algo": "NVFP4"}, quantization_config=BLOCKS)
+    assert read_config(path).published.name == "fp8"
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", "{}", '{"quantization": 3}', '{"quantization": {}, "quantization": {}}']
+)
+def test_a_broken_file_of_modelopt_is_refused_by_its_name(tmp_path: Path, content: str) -> None:
+    path = _saved(tmp_path, None)
+    (tmp_path / "hf_quant_config.json").write_text(content)
+    with pytest.raises(ExchangeError) as refused:
+        read_config(path)
+    assert refused.value.file == "hf_quant_config.json"
+
+
+EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 128}
+ATTENTION = [f"model.layers.{k}.self_attn*" for k in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("listed", "keys", "name"),
+    [
+        (ATTENTION, EXPERTS, "nvfp4-experts"),
+        (["model.layers.*.self_attn*"], EXPERTS, "nvfp4-experts"),
+        (["re:.*layers\\..*\\.self_attn.*"], EXPERTS, "nvfp4-experts"),
+        (["*self_attn*", "lm_head"], EXPERTS, "nvfp4-experts"),
+        ([f"model.layers.{k}.self_attn.{p}_proj" for k in range(2) for p in "qkvo"], EXPERTS, "nvfp4-experts"),
+        (["model.layers.0.self_attn.kv_a_proj_with_mqa"], EXPERTS, "nvfp4"),
+        (["lm_head", "model.layers.0.mlp.gate"], EXPERTS, "nvfp4"),
+        (ATTENTION, {}, "nvfp4"),
+    ],
+)
+def test_attention_that_is_left_out_keeps_its_bytes(
+    tmp_path: Path, listed: list[str], keys: dict[str, object], name: str
+) -> None:
+    found = read_config(_saved(tmp_path, {"quant_algo": "NVFP4", "exclude_modules": listed}, **keys))
+    assert found.published.name == name
+
+
+@pytest.mark.parametrize(("beside", "name"), [("FP8", "nvfp4-experts-fp8"), ("W4A16_AWQ", "")])
+def test_experts_and_other_layers_may_have_formats_of_their_own(tmp_path: Path, beside: str, name: str) -> None:
+    layers = {
+        "model.layers.0.mlp.experts": {"quant_algo": "NVFP4"},
+        "model.layers.0.mlp.shared_expert.up_proj": {"quant_algo": beside},
+        "model.layers.0.self_attn.q_proj": {"quant_algo": beside},
+    }
+    told = {"quant_algo": "MIXED_PRECISION", "quantized_layers": layers}
+    found = read_config(_saved(tmp_path, told, **EXPERTS)).published
+    assert found.name == name
+    assert "MIXED_PRECISION" in found.said
+
+
+def test_bytes_of_deepseek_r1_in_nvfp4() -> None:
+    """61 layers, 58 of them with 256 experts of 3 × 7168 × 2048 weights: 653.9 G × 0.5625 B = 367.8 GB of experts.
+
+    Attention is left out of that checkpoint: 61 × 187.1 M weights of 2 B are 22.8 GB instead of 6.4.
+    """
+    shape = models()["deepseek-v3"].shape
+    assert isinstance(shape, TransformerShape)
+    experts = 58 * 256 * 3 * 7168 * 2048
+    other = 61 * shape.attention_parameters + 3 * shape.dense_parameters + 58 * shape.moe_common_parameters
+    ends = 2 * 129280 * 7168
+    assert 61 * shape.attention_parameters == pytest.approx(11.4e9, rel=0.01)
+    wanted = experts * 0.5625 + 2 * (other + ends)
+    assert weights_size(shape, FORMATS["nvfp4-experts"], 1) == pytest.approx(wanted, rel=1e-6)
+    assert weights_size(shape, FORMATS["nvfp4"], 1) == pytest.approx(wanted - (2 - 0.5625) * other, rel=1e-6)

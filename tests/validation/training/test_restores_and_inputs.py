@@ -44,7 +44,7 @@ def test_a_restore_reads_each_shard_once_and_each_copy_as_often_as_it_is_kept(sh
 
 
 def test_a_restore_that_no_accelerator_can_hold_is_an_error() -> None:
-    whole = run("su-h100-32", "checkpointing", model="llama-2-70b", target="storage")
+    whole = run("su-h100-32", "checkpointing", model="llama-2-70b", sharding="none", target="storage")
     (finding,) = [f for f in whole.findings if f.code == "TRAIN-MEMORY"]
     assert finding.severity is Severity.ERROR
     split = run("su-h100-32", "checkpointing", model="llama-2-70b", sharding="parameters", target="storage")

@@ -124,5 +124,10 @@ def test_retraining_on_drift_is_drawn_and_one_that_is_too_frequent_is_named() ->
     saturated = [f for f in busy.findings if f.code == "CLOCK-SATURATED"]
     assert saturated
     assert "gpu" in saturated[0].text
-    with pytest.raises(AnalysisError, match="samples a step has is not known"):
-        ask("workflow")
+
+
+def test_a_workflow_as_it_is_offered_runs() -> None:
+    """A million samples at the pace of the training alone, whatever the batch comes to."""
+    found, alone = ask("workflow"), ask("training")
+    pace = alone.metrics["samples_per_second"].value
+    assert value(found, "training_time") == pytest.approx(1e6 / pace, rel=1e-6)

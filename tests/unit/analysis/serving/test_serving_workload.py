@@ -82,6 +82,13 @@ def test_more_than_can_be_answered_is_said_with_the_rate_and_no_percentile() -> 
     assert value(found, "requests_per_second") < 100
 
 
+@pytest.mark.parametrize(("engine", "named", "whole"), [("tensorrt-llm", "1.0", "1.0.0"), ("vllm", "v0.12", "0.12.0")])
+def test_a_release_of_two_numbers_has_a_third_of_zero(engine: str, named: str, whole: str) -> None:
+    found = release_of(engine, named)
+    assert found.exact
+    assert found.release.release == whole
+
+
 @pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
 def test_long_answers_are_counted_while_engines_are_full(rate: float) -> None:
     """Answers of 4,000 tokens take 60 to 130 s: of 600 requests at 2/s all would be sent before engines are full.

@@ -151,7 +151,7 @@ def test_parameter_servers_cost_more_than_a_ring_over_nvlink() -> None:
 
 
 def test_a_model_that_does_not_fit_is_a_finding_that_says_what_would() -> None:
-    result = run(opened("hgx-h100-8"), model="llama-2-7b")
+    result = run(opened("hgx-h100-8"), model="llama-2-7b", sharding="none", recompute="none")
     (found,) = [f for f in result.findings if f.code == "TRAIN-MEMORY"]
     assert found.severity is Severity.ERROR
     assert "would fit" in found.remedy
@@ -398,3 +398,35 @@ def test_where_cores_decode_the_band_is_that_of_what_a_core_decodes() -> None:
     known = run(opened("hgx-h100-8"), "data_loading", **asked, decode_rate="100 1/s").metrics["samples_per_second"]
     assert known.value == pytest.approx(800)
     assert known.low == pytest.approx(0.95 * 800, rel=0.01)
+
+
+@pytest.mark.parametrize("kind", ["training", "checkpointing", "hyperparameter_sweep", "workflow"])
+def test_a_workload_as_it_is_offered_fits(kind: str) -> None:
+    """Llama 2 7B by 18 B a weight is 121 GB: cut in eight what 85.5 GB cannot hold, and it says which."""
+    result = run(opened("hgx-h100-8"), kind)
+    codes = {f.code for f in result.findings}
+    assert "TRAIN-MEMORY" not in codes
+    assert ("TRAIN-CHOSEN" in codes) == (kind != "hyperparameter_sweep")
+
+
+def test_no_more_is_sharded_than_has_to_be() -> None:
+    """Optimizer alone: weights 13.5 GB, gradients and activations stay whole; as fast as if it had been named."""
+    chosen = run(opened("hgx-h100-8"), model="llama-2-7b")
+    named = run(opened("hgx-h100-8"), model="llama-2-7b", sharding="optimizer", recompute="none")
+    assert value(chosen, "step_time") == value(named, "step_time")
+    (told,) = [f for f in chosen.findings if f.code == "TRAIN-CHOSEN"]
+    assert "sharding optimizer" in told.text
+    # what fits as it is stays as it is
+    small = run(opened("hgx-h100-8"), model="gpt2-xl")
+    assert "TRAIN-CHOSEN" not in {f.code for f in small.findings}
+
+
+@pytest.mark.parametrize("template", ["cluster-16384", "cluster-98304"])
+def test_the_largest_templates_train_something_of_their_size(template: str) -> None:
+    """70 B weights, 15 T tokens: 6.3e24 FLOP, at 280 to 360 TFLOP/s of each GPU weeks on 16,384, days on 98,304."""
+    result = analyze(opened(template), ["llama-3-70b"], curves=False).workloads[0]
+    gpus = int(template.rpartition("-")[2])
+    work = 6 * 70.6e9 * 15e12
+    assert value(result, "time_to_train") > work / (gpus * 989e12)
+    assert 1 < value(result, "time_to_train") / 86400 < 30
+    assert not {"TRAIN-MEMORY", "TRAIN-BATCH"} & {f.code for f in result.findings}

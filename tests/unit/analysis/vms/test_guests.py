@@ -230,3 +230,13 @@ def test_gpus_whose_nvlinks_are_off_talk_over_pcie() -> None:
     assert "pcie" in binds
     # computing is a little faster without a hypervisor, so a little less hides behind it
     assert slices == pytest.approx(apart, rel=0.05)
+
+
+def test_an_accelerator_that_is_not_given_is_the_one_named() -> None:
+    """The machine has the first GPU: what stands in the way is the second, and the group that works is said."""
+    design = sharing(machine("one", "grid_a100d-80c"))
+    with pytest.raises(AnalysisError) as told:
+        ask(design, "training", **{**RESNET, "group": "gpus", "machines": "one"})
+    assert "hosts[0]/gpu0 is not given" not in str(told.value)
+    assert "is not given to one" in str(told.value)
+    assert f"set group to {GPU}" in str(told.value.remedy)

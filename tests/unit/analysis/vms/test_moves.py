@@ -80,7 +80,8 @@ def test_many_connections_carry_eighty_gigabits_where_two_carried_seven() -> Non
     assert 24e9 * 8 / value(two, "stun_time") < 8e9
     assert 24e9 * 8 / many.metrics["stun_time"].low > 65e9
     two_ports = ask(with_speed(cluster(), "200 Gb/s"), "vmotion", release="8.0 U1", **move)
-    assert two_ports.metrics["rate"].value * 8 > 100e9
+    # nothing faster was published
+    assert two_ports.metrics["rate"].value * 8 == pytest.approx(80e9)
 
 
 def test_several_adapters_per_nic_help_old_releases() -> None:
