@@ -26,10 +26,11 @@ NOTICE_TOLERANCE: Final = 1.005
 #: ties that are tried, and members of a tie that are tried alone, where a try is an evaluation, and where it is a run
 _TIES_LIMIT: Final = 24
 _RUNS_LIMIT: Final = 4
+_RUN_TIES_LIMIT: Final = 8
 #: how many that come next are named
 _NEXT_LIMIT: Final = 3
-#: a tie with less than this share of the time of the longest gains less than half of what that does [1]
-_SHARE_TOLERANCE: Final = 0.25
+#: of a run, ties with less than this share of the time of the longest are not tried [1]
+_SHARE_TOLERANCE: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Held:
     alone
         The same for each by itself; None where that was not tried.
     share
-        Of the time [1].
+        Of the time [1]; 0 where it is not known.
     """
 
     tie: Tie
@@ -84,8 +85,9 @@ def _named(held: Held, words: Callable[[Resource], Bottleneck]) -> list[Bottlene
     found: list[Bottleneck] = []
     for resource, alone in zip(held.tie, held.alone, strict=True):
         plain = words(resource)
-        part = f"{held.share:.0%} of the time" if held.share > 0 else "not before what binds is faster"
-        why = f"{plain.why}; {part}" if plain.why else part
+        part = f"{held.share:.0%} of the time" if held.share > 0 else ""
+        part = part if held.gain is not None else "holds the time back once what binds is twice as fast"
+        why = "; ".join(text for text in (plain.why, part) if text)
         found.append(replace(plain, why=why, gain_if_doubled=alone, gain_together=held.gain))
     return found
 
@@ -168,11 +170,11 @@ def banded(value: float, ends: Float) -> tuple[float, float]:
 
 def _candidates(time: Time) -> dict[Tie, float]:
     """Ties worth trying, with their seconds; a run says them, and a solver that does not names them."""
-    if isinstance(time, Solved) and time.held is None:
-        return dict.fromkeys(time.ties, 0.0)
-    found = shares(time)
-    least = _SHARE_TOLERANCE * max(found.values(), default=0.0) if isinstance(time, Solved) else 0.0
-    return dict([(tie, spent) for tie, spent in found.items() if spent >= least][:_TIES_LIMIT])
+    found = shares(time, derived=False)
+    run = isinstance(time, Solved) and time.held is not None
+    least = _SHARE_TOLERANCE * max(found.values(), default=0.0) if run else 0.0
+    most = _RUN_TIES_LIMIT if run else _TIES_LIMIT
+    return dict([(tie, spent) for tie, spent in found.items() if spent >= least][:most])
 
 
 def _held(tie: Tie, value: float, found: Float, share: float) -> Held:
@@ -188,12 +190,12 @@ def _gain(held: Held) -> float:
 def _revealed(time: Time, binding: Sequence[Held], known: Sequence[Held]) -> list[Held]:
     """What holds the time back once what binds is twice as fast, and was not named."""
     faster: dict[Hashable, float] = {resource: 0.5 for held in binding for resource in held.tie}
-    if isinstance(time, Solved) and time.held is None:
-        return []
     named = faster.keys() | {resource for held in known for resource in held.tie}
+    if isinstance(time, Solved) and time.held is None and named.issuperset(r for tie in time.ties for r in tie):
+        return []
     found: list[Held] = []
-    for tie in shares(time, faster):
+    for tie, spent in shares(time, faster).items():
         rest = tuple(resource for resource in tie if resource not in named)
-        if rest:
+        if rest and spent > 0:
             found.append(Held(rest, None, (None,) * len(rest), 0.0))
     return found

@@ -199,13 +199,15 @@ def _solved(time: Solved, slower: Slower | Scenario) -> Float | float:
     return found
 
 
-def shares(time: Time, slower: Scenario | None = None) -> dict[Tie, float]:
+def shares(time: Time, slower: Scenario | None = None, *, derived: bool = True) -> dict[Tie, float]:
     """Where the time goes [s] by what holds it back, longest first; parts that are equally long are one tie.
 
     Parameters
     ----------
     slower
         Times as long by resource and by estimate.
+    derived
+        False to leave the ties of a `Solved` time that does not say its own at 0 s, in place of solving once for each.
 
     Notes
     -----
@@ -213,13 +215,13 @@ def shares(time: Time, slower: Scenario | None = None) -> dict[Tie, float]:
     theorem, where those of its `Solved` times do.
     """
     found: dict[Tie, float] = {}
-    for tie, spent in _shares(time, 1.0, slower or {}):
-        if spent > 0:
+    for tie, spent in _shares(time, 1.0, slower or {}, derived):
+        if spent > 0 or not derived:
             found[tie] = found.get(tie, 0.0) + spent
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _shares(time: Time, times: float, slower: Scenario) -> Iterator[tuple[Tie, float]]:
+def _shares(time: Time, times: float, slower: Scenario, derived: bool) -> Iterator[tuple[Tie, float]]:
     match time:
         case Term(resource):
             yield (resource,), times * _at(time, slower)
@@ -231,38 +233,39 @@ def _shares(time: Time, times: float, slower: Scenario) -> Iterator[tuple[Tie, f
         case Sum(parts, count, estimate):
             factor = times * count * float(slower.get(estimate, 1.0))
             for part in parts:
-                yield from _shares(part, factor, slower)
+                yield from _shares(part, factor, slower, derived)
         case Longest(parts):
             values = [_at(part, slower) for part in parts]
             top = [part for part, value in zip(parts, values, strict=True) if value >= max(values) * (1 - TIED)]
-            yield from _tied(top, times, slower) if len(top) > 1 else _shares(top[0], times, slower)
+            yield from (_tied(top, times, slower, derived) if len(top) > 1 else _shares(top[0], times, slower, derived))
         case Least(parts):
-            yield from _shares(min(parts, key=lambda part: _at(part, slower)), times, slower)
+            yield from _shares(min(parts, key=lambda part: _at(part, slower)), times, slower, derived)
         case Hidden(work, traffic, share):
             hides, hidden = _at(work, slower), _at(traffic, slower)
             left = hidden - share * hides
             if left <= 0:
-                yield from _shares(work, times, slower)
+                yield from _shares(work, times, slower, derived)
             else:
-                yield from _shares(work, times * (1 - share), slower)
-                yield from _shares(traffic, times, slower)
+                yield from _shares(work, times * (1 - share), slower, derived)
+                yield from _shares(traffic, times, slower, derived)
         case Filling(first, second, count):
             a, b = _at(first, slower), _at(second, slower)
             if a > 0 and b > 0:
                 half = times * count * sqrt(a * b) / 2
-                yield from _shares(first, half / a, slower)
-                yield from _shares(second, half / b, slower)
+                yield from _shares(first, half / a, slower, derived)
+                yield from _shares(second, half / b, slower, derived)
         case Solved():
-            yield from ((tie, times * spent) for tie, spent in _spent(time, slower).items())
+            known = dict.fromkeys(time.ties, 0.0) if time.held is None and not derived else _spent(time, slower)
+            yield from ((tie, times * spent) for tie, spent in known.items())
 
 
 def _at(time: Time, slower: Scenario) -> float:
     return float(seconds(time, slower))
 
 
-def _tied(parts: Iterable[Time], times: float, slower: Scenario) -> Iterator[tuple[Tie, float]]:
+def _tied(parts: Iterable[Time], times: float, slower: Scenario, derived: bool) -> Iterator[tuple[Tie, float]]:
     """Parts that are equally long: what each shares out, and all of them hold back the rest together."""
-    each = [shares(part, slower) for part in parts]
+    each = [shares(part, slower, derived=derived) for part in parts]
     common = [min(one.get(tie, 0.0) for one in each) for tie in each[0]]
     rest = max(sum(one.values()) for one in each)
     for tie, spent in zip(each[0], common, strict=True):
@@ -278,6 +281,7 @@ def _tied(parts: Iterable[Time], times: float, slower: Scenario) -> Iterator[tup
     )
     if members and rest > 0:
         yield tuple(members), times * rest
+    yield from ((tie, 0.0) for one in each for tie, spent in one.items() if not spent)
 
 
 #: a small step by which the seconds of a tie are found [1]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from designer.analysis.costs import Cost, Expansion, Prices
+from designer.analysis.costs import Cost, Price, Prices
 from designer.analysis.expression import Longest, Sum, Time
 from designer.workload.program import Measure, Program, Script, Task
 from designer.workload.program.process import lags_of
@@ -57,36 +57,32 @@ def _task(prices: Prices, task: Task, place: str) -> tuple[Time, _Taken] | None:
     """The time of a task alone, and what it takes."""
     unit, times = prices.unit(task)
     price = prices.price(unit, place)
+    time, taken = price.time, _taken(prices, price, place)
+    if time is None or taken is None:
+        return None
+    return (time if times == 1.0 else Sum((time,), times)), taken
+
+
+def _taken(prices: Prices, price: Price, place: str) -> _Taken | None:
+    """What a task takes of resources and engines; None where parts of it share some, so that only a run tells."""
     if isinstance(price, Cost):
-        if price.time is None or price.speeds:
-            return None
-        taken = frozenset({*price.resource.tolist(), *(e for e in price.engine.tolist() if e >= 0)})
-        return (price.time if times == 1.0 else Sum((price.time,), times)), taken
-    return _inner(prices, price, place)
-
-
-def _inner(prices: Prices, price: Expansion, place: str) -> tuple[Time, _Taken] | None:
-    """The time of a task that is made of others, each done once."""
+        engines = price.engine[price.engine >= 0]
+        return None if price.speeds else frozenset({*price.resource.tolist(), *engines.tolist()})
     process = price.make()
-    if not isinstance(process, Script) or process.program.times != 1 or len(process.program.steps) > _STEPS_LIMIT:
+    if not isinstance(process, Script) or process.program.times != 1 or process.program.arrivals is not None:
         return None
     program = process.program
-    times: dict[str, Time] = {}
-    taken = frozenset[int]()
+    found: dict[str, _Taken] = {}
+    before: dict[str, frozenset[str]] = {}
     for step in program.steps:
-        found = _task(prices, step.task, place)
-        if found is None:
+        mine = _taken(prices, prices.price(prices.unit(step.task)[0], place), place)
+        if mine is None or any(name not in found for name in step.after):
             return None
-        times[step.name] = found[0]
-        if not _in_turn(program) and taken & found[1]:
+        before[step.name] = frozenset(step.after).union(*(before[name] for name in step.after))
+        if any(mine & other for name, other in found.items() if name not in before[step.name]):
             return None
-        taken |= found[1]
-    return _longest([_path(program, name, times) for name in _last(program)]), taken
-
-
-def _last(program: Program) -> list[str]:
-    followed = {name for step in program.steps for name in step.after}
-    return [step.name for step in program.steps if step.name not in followed]
+        found[step.name] = mine
+    return frozenset[int]().union(*found.values())
 
 
 def _in_turn(program: Program) -> bool:

@@ -93,9 +93,14 @@ def explain(measure: Measured, *, base: tuple[Run, float] | None = None, begin: 
             known[key] = measure(changes_at(slower))
         return known[key]
 
-    time = Solved(
-        first[1], (), lambda slower: run_at(slower)[1], (), lambda slower: held(run_at(slower)[0], begin, slower)
-    )
+    def parts(slower: Scenario) -> dict[Tie, float]:
+        run, time = run_at(slower)
+        found = held(run, begin, slower)
+        # a path may hold several periods, or less than one
+        scale = time / sum(found.values()) if found else 1.0
+        return {tie: spent * scale for tie, spent in found.items()}
+
+    time = Solved(first[1], (), lambda slower: run_at(slower)[1], (), parts)
     return account(time, {})
 
 

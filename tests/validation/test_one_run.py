@@ -14,7 +14,7 @@ from designer.interchange.templates import list_templates, open_design
 from designer.workload.kind import program_of
 
 #: kinds that are answered by one account, by their main metric
-KINDS = {"collective": "communication_time"}
+KINDS = {"collective": "communication_time", "training": "step_time"}
 TEMPLATES = [t.id for t in list_templates() if t.gpus <= 64]
 CASES = [
     (template, spec.id)
@@ -40,6 +40,8 @@ def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
     program = program_of(spec.kind, spec.settings, "w")
     assert program is not None
     alone = answer(Prices(network), job_of(program, "w"))
+    if "load" in {step.name for step in program.steps}:
+        pytest.skip("the transfer of its input is explained apart")
     metric = KINDS[spec.kind]
     mine, its = analyzed.metrics[metric], alone.metrics[metric]
     assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)

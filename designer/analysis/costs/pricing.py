@@ -171,7 +171,7 @@ class Expansion:
     ----------
     tasks
         All it may ask for.
-    holds
+    holds, time
         As of `Cost`.
     """
 
@@ -179,6 +179,7 @@ class Expansion:
     tasks: tuple[Task, ...]
     findings: tuple[Finding, ...] = ()
     holds: Mapping[int, float] = field(default_factory=dict[int, float])
+    time: Time | None = None
 
 
 Price = Cost | Expansion

@@ -18,6 +18,7 @@ from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, P
 from designer.analysis.training.costs import RoutedCosts, arrangement_of
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
 from designer.analysis.training.preparation import TrainingPlan, prepare
+from designer.analysis.training.step_time import ESTIMATE, StepTime, busy_time
 from designer.formulas.communication import RankGroup
 from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND, SOURCES, StepEstimate
 from designer.sources import Constant, Status
@@ -52,7 +53,8 @@ def price(prices: Prices, task: TrainStep, place: str) -> Expansion:
     program = Program("step", tuple(steps))
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
     holds = dict.fromkeys(ranks, float(busy.memory.total))
-    return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings, holds)
+    time = busy_time(plan, costs, busy).part(lambda step: float(step.step_time))
+    return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings, holds, time)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,15 +78,18 @@ def parts_of(
     """
     seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
     whole = seen.estimate(costs)
-    yield Part(COMPUTE, _computing(prices, plan, busy))
+    time = busy_time(plan, costs, busy)
+    yield Part(COMPUTE, _computing(prices, plan, busy, time))
     for group in _used(costs):
         hidden = float(getattr(whole, f"{group}_communication")) - float(getattr(busy, f"{group}_communication"))
         if hidden > 0:
-            yield Part(f"hidden {group} traffic", _traffic(prices, plan, costs, group, hidden), True)
+            yield Part(f"hidden {group} traffic", _traffic(prices, plan, costs, group, hidden, busy), True)
     for group in _used(costs):
         shown = float(getattr(busy, f"{group}_communication"))
         if shown > 0:
-            yield Part(f"{group} traffic", _traffic(prices, plan, costs, group, shown))
+            name = f"{group}_communication"
+            cost = _traffic(prices, plan, costs, group, shown, busy)
+            yield Part(f"{group} traffic", replace(cost, time=time.part(lambda step, name=name: getattr(step, name))))
 
 
 def _used(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:
@@ -94,7 +99,7 @@ def _used(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:
     return [group for group in RankGroup if group in found]
 
 
-def _computing(prices: Prices, plan: TrainingPlan, busy: StepEstimate) -> Cost:
+def _computing(prices: Prices, plan: TrainingPlan, busy: StepEstimate, time: StepTime) -> Cost:
     """All of the step that is no traffic, on the engine of every rank."""
     seconds = float(busy.step_time - busy.communication)
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
@@ -112,20 +117,25 @@ def _computing(prices: Prices, plan: TrainingPlan, busy: StepEstimate) -> Cost:
         engines,
         busy.low / busy.step_time,
         busy.high / busy.step_time,
-        "computing",
+        ESTIMATE,
         "s",
         SOURCES,
+        time=time.part(lambda step: float(step.step_time - step.communication)),
     )
 
 
 def _traffic(
-    prices: Prices, plan: TrainingPlan, costs: RoutedCosts | ServerCosts, group: RankGroup, seconds: float
+    prices: Prices,
+    plan: TrainingPlan,
+    costs: RoutedCosts | ServerCosts,
+    group: RankGroup,
+    seconds: float,
+    busy: StepEstimate,
 ) -> Cost:
     """Traffic of the groups of a kind that takes so long alone, on all the links of all of them."""
-    band = COMMUNICATION_BAND.value
     if isinstance(costs, ServerCosts):
         if group is RankGroup.DATA:
-            return _of_servers(prices, costs, seconds)
+            return _of_servers(prices, costs, seconds, busy)
         costs = costs.routed
     groups = list(plan.ranks.communicators(arrangement_of(plan.layout, group)))
     uses, weight = occupied(prices.network, groups)
@@ -138,9 +148,9 @@ def _traffic(
         latency=seconds * latency,
         uses=uses,
         weight=weight,
-        low=1 - band,
-        high=1 + band,
-        group="traffic",
+        low=busy.low / busy.step_time,
+        high=busy.high / busy.step_time,
+        group=ESTIMATE,
         sources=("nccl-tuning", "collectives-fit", COMMUNICATION_BAND.source),
     )
 
@@ -153,7 +163,7 @@ def _latency_share(plan: TrainingPlan, costs: RoutedCosts, group: RankGroup, siz
     return min(1.0, time.latency_term / time.time) if time.time > 0 else 0.0
 
 
-def _of_servers(prices: Prices, costs: ServerCosts, seconds: float) -> Cost:
+def _of_servers(prices: Prices, costs: ServerCosts, seconds: float, busy: StepEstimate) -> Cost:
     """To parameter servers and back: what each direction carries in its share of the time."""
     out, back = costs.out, costs.back
     rates = float(out.rate.min()), float(back.rate.min())
@@ -170,14 +180,13 @@ def _of_servers(prices: Prices, costs: ServerCosts, seconds: float) -> Cost:
         )
     most = float(np.max(uses.amount / prices.table.capacity.of(uses.resource), initial=0.0))
     spare = 1.0 if most <= 1 else 1 / most
-    band = COMMUNICATION_BAND.value
     return alone(
         seconds,
         uses=uses.scaled(spare),
         weight=1 / min(rates),
-        low=1 - band,
-        high=1 + band,
-        group="traffic",
+        low=busy.low / busy.step_time,
+        high=busy.high / busy.step_time,
+        group=ESTIMATE,
         sources=out.sources,
     )
 

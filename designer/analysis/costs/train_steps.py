@@ -14,6 +14,7 @@ from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.pricing import Cost, CostKind, Prices, Uses, on_engines
 from designer.analysis.training.costs import arrangement_of
 from designer.analysis.training.preparation import prepare
+from designer.analysis.training.step_time import ESTIMATE, busy_time
 from designer.formulas.pipeline.step_composition import SOURCES
 from designer.workload.program.tasks import Task
 from designer.workload.program.training import TrainSteps
@@ -55,11 +56,12 @@ def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
         np.concatenate([engines, [-1] * more]).astype(np.int64),
         float(step.low / step.step_time),
         float(step.high / step.step_time),
-        "training",
+        ESTIMATE,
         "s",
         SOURCES,
         tuple(f for f in plan.findings if f.code != "TRAIN-IDLE" or not task.some),
         dict.fromkeys(ranks, float(step.memory.total)),
+        time=busy_time(plan, costs, step).part(lambda one: float(one.step_time)),
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.collective_times import expression
 from designer.analysis.communicator import Communicator, make_concurrent, widened
+from designer.analysis.expression import Scenario, seconds
 from designer.analysis.network import Network
 from designer.formulas.communication import Kind, RankGroup
 from designer.formulas.layout import Layout
@@ -19,7 +21,8 @@ from designer.units import Bytes, Seconds
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-_KIND: Final = {
+#: what the formulas call a kind of traffic
+COLLECTIVES: Final = {
     Kind.ALL_REDUCE: "all-reduce",
     Kind.ALL_GATHER: "all-gather",
     Kind.REDUCE_SCATTER: "reduce-scatter",
@@ -119,8 +122,8 @@ class RoutedCosts:
 
     Parameters
     ----------
-    widen
-        Group and side that are asked about as if twice as wide; None for the design as it is.
+    slower
+        Times as long by resource; empty for the design as it is.
     kept
         Share of its bandwidth each communicator keeps on links that other traffic uses too; those left out keep all.
     used
@@ -129,7 +132,7 @@ class RoutedCosts:
 
     ranks: Ranks
     layout: Layout
-    widen: tuple[RankGroup, str] | None = None
+    slower: Scenario = field(default_factory=dict[Any, float])
     kept: Mapping[Arrangement, tuple[Kept, ...]] = field(default_factory=dict[Arrangement, tuple[Kept, ...]])
     used: dict[RankGroup, tuple[Kind, float, Communicator]] = field(
         default_factory=dict[RankGroup, tuple[Kind, float, Communicator]]
@@ -140,30 +143,38 @@ class RoutedCosts:
         arrangement = arrangement_of(self.layout, group)
         if arrangement[1] <= 1 or size <= 0:
             return Seconds(0.0)
-        side = self.widen[1] if self.widen is not None and self.widen[0] is group else ""
         kept = self.kept.get(arrangement)
-        key = (kind, arrangement, float(size), side, kept)
+        key = (kind, arrangement, float(size), frozenset(self.slower.items()), kept)
         found = self.ranks.times.get(key)
         if found is None:
             if len(self.ranks.times) > TIMES_LIMIT:
                 self.ranks.times.clear()
-            found = self.ranks.times[key] = self._slowest(kind, arrangement, size, side, kept)
+            found = self.ranks.times[key] = self._slowest(kind, arrangement, size, kept)
         largest = self.used.get(group)
         if largest is None or size > largest[1]:
             self.used[group] = (kind, float(size), found[1])
         return Seconds(found[0])
 
     def _slowest(
-        self, kind: Kind, arrangement: Arrangement, size: float, side: str, kept: tuple[Kept, ...] | None
+        self, kind: Kind, arrangement: Arrangement, size: float, kept: tuple[Kept, ...] | None
     ) -> tuple[float, Communicator]:
         times: list[tuple[float, Communicator]] = []
-        wide = {"": (1, 1), "inside": (2, 1), "between": (1, 2)}[side]
         for k, made in enumerate(self.ranks.communicators(arrangement)):
             one = made.exchanging() if kind is Kind.ALL_TO_ALL else made
             left = _left(one, kept[k]) if kept is not None else one
-            asked = widened(left, *wide) if side else left
-            times.append((asked.time(_KIND[kind], size).time, left))
+            time = left.time(COLLECTIVES[kind], size)
+            longer = seconds(expression(left, time), self.slower) if self.slower else time.time
+            times.append((float(longer), left))
         return max(times, key=lambda pair: pair[0])
+
+    def left(self, group: RankGroup) -> float:
+        """The least share of its bandwidth that a group keeps beside other traffic [1]."""
+        kept = self.kept.get(arrangement_of(self.layout, group), ())
+        sides = [(one.inside, one.between) for one in self.ranks.communicators(arrangement_of(self.layout, group))]
+        shares = [
+            share for pair, has in zip(kept, sides, strict=False) for share, side in zip(pair, has, strict=True) if side
+        ]
+        return min(shares, default=1.0)
 
 
 def _left(one: Communicator, kept: Kept) -> Communicator:

@@ -195,14 +195,3 @@ def unfit(plan: TrainingPlan) -> list[Finding]:
 def _too_large(plan: TrainingPlan, refusal: DesignerError) -> Finding:
     where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
     return Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
-
-
-def with_costs(routed_step: RoutedStep, costs: RoutedCosts) -> float:
-    """Time of the step if its collectives took other times [s]."""
-    asked = replace(routed_step.costs, routed=costs) if isinstance(routed_step.costs, ServerCosts) else costs
-    return together(routed_step, routed_step.plan.estimate(asked).step_time, routed_step.input[0])
-
-
-def together(routed_step: RoutedStep, busy: float, loading: float) -> float:
-    """Time of a step from its busy time and that of its input [s]."""
-    return max(busy, loading) if routed_step.overlapped else busy + loading
