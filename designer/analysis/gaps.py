@@ -10,6 +10,7 @@ import numpy as np
 
 from designer.analysis.network import NETWORKS_LIMIT, Network, build_network
 from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.gaps import SPEED, Gap, find_gaps
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
@@ -41,7 +42,7 @@ def with_gaps(
         factor = 1.0
         if gap.other is not None:
             try:
-                others = again(build_network(gap.other)).metrics
+                others = again(partitioned_network(build_network(gap.other))).metrics
             except DesignerError:
                 others = {}
             shared = [name for name in metrics if name in others]

@@ -90,6 +90,7 @@ def network_for(network: Network, guest: Guest | None, *, nics: bool = True) -> 
     nics
         False for whole NICs, as while other machines that have functions of them are idle.
     """
+    network = partitioned_network(network)
     if guest is None:
         return network
     quiet = quiet_network(network, guest.silent)
