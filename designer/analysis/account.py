@@ -74,21 +74,35 @@ class Account:
     next: tuple[Held, ...] = ()
 
     def bottlenecks(
-        self, words: Callable[[Resource], Bottleneck]
+        self, words: Callable[[Resource], Bottleneck], sort: Callable[[Resource], Hashable] | None = None
     ) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-        """Bottlenecks that bind, and those that come next; `words` names and describes each resource."""
-        binding, after = ([b for held in each for b in _named(held, words)] for each in (self.binding, self.next))
+        """Bottlenecks that bind, and those that come next.
+
+        Parameters
+        ----------
+        words
+            Names and describes a resource.
+        sort
+            Members of a tie of the same sort are listed once: the first stands for all of them.
+        """
+        binding, after = ([b for held in each for b in _named(held, words, sort)] for each in (self.binding, self.next))
         return tuple(binding), tuple(after)
 
 
-def _named(held: Held, words: Callable[[Resource], Bottleneck]) -> list[Bottleneck]:
+def _named(
+    held: Held, words: Callable[[Resource], Bottleneck], sort: Callable[[Resource], Hashable] | None
+) -> list[Bottleneck]:
     found: list[Bottleneck] = []
+    members: dict[Hashable, list[tuple[Resource, float | None]]] = {}
     for resource, alone in zip(held.tie, held.alone, strict=True):
+        members.setdefault(sort(resource) if sort is not None else resource, []).append((resource, alone))
+    for same in members.values():
+        (resource, alone), count = same[0], len(same)
         plain = words(resource)
         part = f"{held.share:.0%} of the time" if held.share > 0 else ""
         part = part if held.gain is not None else "holds the time back once what binds is twice as fast"
         why = "; ".join(text for text in (plain.why, part) if text)
-        found.append(replace(plain, why=why, gain_if_doubled=alone, gain_together=held.gain))
+        found.append(replace(plain, why=why, gain_if_doubled=alone, gain_together=held.gain, alike=plain.alike * count))
     return found
 
 

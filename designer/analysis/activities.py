@@ -11,7 +11,7 @@ from designer.analysis.capacities import NETWORK, of_each
 from designer.analysis.efficiency import N_PLACEMENTS, derated, efficiencies_of
 from designer.analysis.hop_loads import Cells, Hops
 from designer.analysis.network import NETWORKS_LIMIT, TIE_TOLERANCE, Network
-from designer.analysis.row_classes import Float, Int
+from designer.analysis.partition import Float, Int
 from designer.formulas.collectives import EdgeRate
 from designer.formulas.transfer.achievable_fraction import both_directions_share
 from designer.memo import memo
@@ -79,7 +79,7 @@ class Activity:
             return self._leads(self.edge_classes)
         # a PCIe link has one resource a direction, and both stand for the link; some bind by themselves as well
         hops = self.hops
-        links = hops.two_way_links[hops.two_way.rows(self.edge_links)]
+        links = hops.two_way_links[hops.two_way.members(self.edge_links)]
         first = network.first_resource[hops.copies.every(links)[0] if hops.copies is not None else links]
         every = np.unique(np.concatenate([self._all(self.edge_classes), first, first + 1]))
         return every, np.ones(len(every), dtype=np.int64)
@@ -89,7 +89,7 @@ class Activity:
         return every.resource[np.isin(every.of, classes)]
 
     def _leads(self, classes: Int) -> tuple[Int, Int]:
-        return self.hops.first[classes], self.hops.classes.alike[classes]
+        return self.hops.first[classes], self.hops.classes.many[classes]
 
 
 def activity_of(network: Network, hops: Hops) -> Activity:
@@ -180,7 +180,7 @@ def host_tightest(network: Network, hops: Hops) -> tuple[Int, Int]:
     """One resource of every class that holds that rate, and how many there are of each."""
     level, classes = _host_levels(network, hops)
     binds = classes[level <= level.min(initial=np.inf) * (1 + TIE_TOLERANCE)]
-    return hops.first[binds], hops.classes.alike[binds]
+    return hops.first[binds], hops.classes.many[binds]
 
 
 def _host_levels(network: Network, hops: Hops) -> tuple[Float, Int]:

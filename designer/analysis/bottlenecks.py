@@ -184,6 +184,15 @@ def classes_of(resources: Resources, first: Int, alike: Int) -> tuple[Alike, ...
     return tuple(Alike(same[0], sum(count[r] for r in same)) for same in groups)
 
 
+def sort_of(network: Network, resource: Hashable) -> Hashable:
+    """What links have in common that are as wide, of one kind; other resources are of a sort of their own."""
+    if not isinstance(resource, Alike) or resource >= network.n_link_resources:
+        return resource
+    link = int(np.searchsorted(network.first_resource, int(resource), side="right")) - 1
+    kind = network.net.link_defs[int(network.net.link_def[link])].kind
+    return kind, float(network.class_rate[network.arrays.rate_class[link]])
+
+
 def described(resources: Resources, resource: Hashable) -> Bottleneck:
     """A resource of the network, or one that names itself, in words."""
     if isinstance(resource, Alike):

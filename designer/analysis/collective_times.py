@@ -26,6 +26,8 @@ _Row = tuple[Tie, float]
 def expression(group: Communicator, time: CollectiveTime, times: float = 1.0, estimate: str = "") -> Time:
     """A time of a collective over a group as an expression; the library chooses the least of its algorithms.
 
+    It holds where no resource is more than twice as fast.
+
     Parameters
     ----------
     times
@@ -34,7 +36,9 @@ def expression(group: Communicator, time: CollectiveTime, times: float = 1.0, es
         Whose band scales the whole.
     """
     rows = _Rows(group)
-    ways = tuple(_algorithm(one, rows) for one in time.allowed)
+    # with everything at most twice as fast, what takes more than twice the least is never chosen
+    best = min(one.time for one in time.allowed)
+    ways = tuple(_algorithm(one, rows) for one in time.allowed if one.time <= 2 * best)
     return Sum(ways if len(ways) < 2 else (Least(ways),), times, estimate)
 
 

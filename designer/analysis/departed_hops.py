@@ -12,13 +12,12 @@ from typing import cast
 import numpy as np
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.class_splits import split
 from designer.analysis.frame import STRUCTURES_LIMIT, changed_links, changed_parts
 from designer.analysis.hop_loads import Cells, Copies, Hops, occurring, weighed
 from designer.analysis.islands import Islands, find_islands
 from designer.analysis.legs import Legs
 from designer.analysis.network import Network
-from designer.analysis.row_classes import Classes, Float, Int
+from designer.analysis.partition import Float, Int, Partition
 from designer.memo import memo
 
 
@@ -30,7 +29,7 @@ def copies_on(network: Network, copies: Copies) -> Copies:
     differ = islands.class_of[copies.islands] != find_islands(network.plain).class_of[copies.islands]
     rows = np.flatnonzero(differ)
     first = np.searchsorted(copies.islands, copies.lead)
-    found = split(copies.kind, first, rows, islands.class_of[copies.islands[rows]])
+    found, _ = Partition(copies.kind, first).split(rows, islands.class_of[copies.islands[rows]])
     return replace(copies, lead=copies.islands[found.first], kind=found.of)
 
 
@@ -60,7 +59,7 @@ def hops_on(network: Network, hops: Hops, copies: Copies | None) -> Hops | None:
     usage, classes, was = _classed(network, hops, resource, origin, links)
     if copies is not None:
         on = network.links_of(resource)
-        classes = replace(classes, alike=weighed(classes, copies.many(on)))
+        classes = replace(classes, counted=weighed(classes, copies.many(on)))
         used = np.unique(on)
     else:
         used = _links_of(hops)
@@ -125,7 +124,9 @@ def _moved_links(network: Network, hops: Hops, copies: Copies | None) -> tuple[I
     return moved[order], rows[order]
 
 
-def _classed(network: Network, hops: Hops, resource: Int, origin: Int | None, links: Int) -> tuple[Float, Classes, Int]:
+def _classed(
+    network: Network, hops: Hops, resource: Int, origin: Int | None, links: Int
+) -> tuple[Float, Partition[Int], Int]:
     """What is put on each resource, the classes, and which each was before."""
     arrays = network.arrays
     many = arrays.cables[links] * np.where(arrays.full[links], 2, 1)
@@ -140,23 +141,19 @@ def _classed(network: Network, hops: Hops, resource: Int, origin: Int | None, li
     return usage, classes, was
 
 
-def _two_way(network: Network, hops: Hops, both: Int, origin: Int | None, links: Int) -> tuple[Classes, Int]:
+def _two_way(network: Network, hops: Hops, both: Int, origin: Int | None, links: Int) -> tuple[Partition[Int], Int]:
     rows = np.flatnonzero(np.isin(both, links))
     return _split(hops.two_way, origin, rows, network.net.link_def[both[rows]].astype(np.int64))
 
 
-def _split(classes: Classes, origin: Int | None, rows: Int, sign: Int) -> tuple[Classes, Int]:
-    """Classes with some rows told apart, numbered by their first rows, and which each was before."""
+def _split(classes: Partition[Int], origin: Int | None, rows: Int, sign: Int) -> tuple[Partition[Int], Int]:
+    """Classes with some rows apart, numbered by their first rows, and which each was before."""
     of, first = classes.of, classes.first
     if origin is not None:
         of = of[origin]
         # the first rows of the islands that stand for others now
-        first = np.full(len(classes.first), len(of), dtype=np.int64)
+        first = np.full(len(classes), len(of), dtype=np.int64)
         np.minimum.at(first, of, np.arange(len(of)))
-    found = split(of, first, rows, sign)
-    order = np.argsort(found.first)
-    place = np.empty(len(order), dtype=found.of.dtype)
-    place[order] = np.arange(len(order))
-    numbered = place[found.of]
-    alike = np.bincount(numbered, minlength=len(order))
-    return Classes(found.first[order], numbered, alike), found.was[order]
+    found, was = Partition(of, first).split(rows, sign)
+    found, order = found.ordered()
+    return replace(found, counted=found.many), was[order]

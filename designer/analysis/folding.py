@@ -22,10 +22,11 @@ import numpy.typing as npt
 from designer.analysis.capacities import NETWORK
 from designer.analysis.fabric_routes import Trunks, trunks_of
 from designer.analysis.gateways import find_fabric
-from designer.analysis.hashing import Hash, distinct, how_many, mix, rounded
+from designer.analysis.hashing import Hash, mix, rounded
 from designer.analysis.islands import find_islands
 from designer.analysis.legs import Legs, join_legs
 from designer.analysis.network import Network
+from designer.analysis.partition import by_value, refined
 from designer.analysis.routes import crossings
 from designer.analysis.routing.host_paths import Rules
 from designer.analysis.selection import Traffic
@@ -37,8 +38,6 @@ Float = npt.NDArray[np.float64]
 
 #: among fewer flows than this nobody looks for those that are alike
 ALIKE_LIMIT: Final = 512
-#: refining stops here; structures of a network are told apart in a few rounds
-_ROUNDS_LIMIT: Final = 64
 #: what tells pairs and nodes of different meaning apart
 _SOURCE, _TARGET, _WAY, _ISLAND, _CHANNEL, _TRUNK, _CROSSING, _MEETING = range(
     len(("source", "target", "way", "island", "channel", "trunk", "crossing", "meeting"))
@@ -311,33 +310,19 @@ class _Graph:
         """The coarsest classes that all pairs agree with."""
         self.colours[0] = mix(kind)
         colour = np.concatenate(self.colours)
-        one = np.concatenate([p[0] for p in self.pairs])
-        other = np.concatenate([p[1] for p in self.pairs])
-        label = np.concatenate([p[2] for p in self.pairs]).view(np.int64)
-        back = ~label
-        known = 0
-        n_flows = len(kind)
-        for _ in range(_ROUNDS_LIMIT):
-            total = np.zeros(self.end, dtype=np.uint64)
-            np.add.at(total, one, mix(colour[other].view(np.int64), label))
-            np.add.at(total, other, mix(colour[one].view(np.int64), back))
-            colour = mix(colour.view(np.int64), total.view(np.int64))
-            classes = how_many(colour)
-            if classes == known:
-                break
-            known = classes
-        first, of, many = distinct(colour[:n_flows])
-        if len(first) * 2 > n_flows:
+        colour, n_flows = refined(colour, self.pairs), len(kind)
+        flows = by_value(colour[:n_flows])
+        if len(flows) * 2 > n_flows:
             return None
         parts = [self._alike(colour, k) for k in range(1, len(self.first))]
         channels = parts[1] if len(self.channels) else _none()
         leads = np.zeros(n_flows, dtype=bool)
-        leads[first] = True
+        leads[flows.first] = True
         return Fold(
             self.network,
-            of,
-            first,
-            many,
+            flows.of,
+            flows.first,
+            flows.many,
             parts[0],
             self.channels,
             channels,
@@ -349,8 +334,8 @@ class _Graph:
     def _alike(self, colour: Hash, k: int) -> Nodes:
         low = self.first[k]
         mine = colour[low : low + len(self.colours[k])]
-        first, of, many = distinct(mine)
-        return Nodes(first[of], many[of])
+        found = by_value(mine)
+        return Nodes(found.first[found.of], found.many[found.of])
 
 
 def _none() -> Nodes:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import HOST, NETWORK
-from designer.analysis.class_splits import split
 from designer.analysis.hashing import mix
+from designer.analysis.partition import Partition
 from designer.catalog.parttype import Capability, PartKind
 from designer.design.components import connected
 from designer.design.document import MAX_PARTS
@@ -191,7 +191,7 @@ def _departed(frame: Frame, departs: Departure) -> FrameArrays:
     ends = np.where(outer[links], net.part_def[net.link_a[links]], -1)
     others = np.where(outer[links], net.part_def[net.link_b[links]], -1)
     sign = mix(net.link_def[links], ends, others).view(np.int64)
-    found = split(plain.rate_class, plain.example, links, sign)
+    found, _ = Partition(plain.rate_class, plain.example).split(links, sign)
     found.of.setflags(write=False)
     found.first.setflags(write=False)
     return replace(plain, rate_class=found.of, example=found.first)

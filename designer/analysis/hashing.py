@@ -78,10 +78,12 @@ def distinct(values: npt.NDArray[np.generic]) -> tuple[Int, Int, Int]:
     return first[order], place[of], many[order]
 
 
-def rounded(figures: npt.NDArray[np.float64]) -> Int:
-    """A number for each figure: the same for figures that are equal within rounding."""
-    mantissa, exponent = np.frexp(figures)
-    return (np.rint(np.ldexp(mantissa, _MANTISSA_DIGITS)).astype(np.int64) << _EXPONENT_DIGITS) + exponent
+def rounded(figures: npt.NDArray[np.float64], digits: int = _MANTISSA_DIGITS) -> Int:
+    """A number for each figure: the same for figures that are equal to so many binary digits; −1 for infinite ones."""
+    finite = np.isfinite(figures)
+    mantissa, exponent = np.frexp(figures if finite.all() else np.where(finite, figures, 0.0))
+    found = (np.rint(np.ldexp(mantissa, digits)).astype(np.int64) << _EXPONENT_DIGITS) + exponent
+    return found if finite.all() else np.where(finite, found, -1)
 
 
 def draw(seed: int, *columns: Int) -> npt.NDArray[np.float64]:

@@ -15,15 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.channel_classes import ChannelClasses, classes_by, together
-from designer.analysis.class_splits import split
 from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, both_directions, efficiencies_of
 from designer.analysis.frame import STRUCTURES_LIMIT, Frame, changed_links, frame_arrays
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
 from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import LISTED_LIMIT, Network
-from designer.analysis.row_classes import Classes, Float, Int, classes_of
+from designer.analysis.partition import Float, Int, Numbers, Partition, classes_of, numbered
 from designer.analysis.staging import stages
 from designer.catalog.parttype import Capability
 from designer.memo import memo
@@ -165,9 +163,9 @@ class Hops:
     resource: Int
     usage: Float
     copies: Copies | None
-    classes: Classes
+    classes: Partition[Int]
     cells: Cells
-    two_way: Classes
+    two_way: Partition[Int]
     two_way_links: Int
     two_way_cells: Cells
     hosted: frozenset[int]
@@ -253,7 +251,7 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: C
     way = np.where(arrays.full[on], (resource - arrays.first_resource[on]) // arrays.cables[on], 0)
     classes = classes_of(arrays.rate_class[on], way, figures=tuple(cells.usage))
     if copies is not None:
-        classes = replace(classes, alike=weighed(classes, copies.many(on)))
+        classes = replace(classes, counted=weighed(classes, copies.many(on)))
     both, hosted = _both_ways(network, routes, protocol)
     on_links = _cells(link, code, routes.share, both, net.n_links)
     two_way = classes_of(arrays.rate_class[both], net.link_def[both], figures=tuple(on_links.usage))
@@ -290,7 +288,7 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: C
     )
 
 
-def weighed(classes: Classes, many: Int) -> Int:
+def weighed(classes: Partition[Int], many: Int) -> Int:
     """How many rows are in each class when each stands for so many. : many (n_rows,)"""
     return np.bincount(classes.of, many, len(classes.first)).astype(np.int64)
 
@@ -401,7 +399,7 @@ def common_of(network: Network, one: Hops, other: Hops) -> Common:
     return Common(shared[classes.first], usage[classes.first])
 
 
-def channels_in_classes(network: Network, sides: tuple[Hops, ...]) -> tuple[ChannelClasses, tuple[Float, ...]]:
+def channels_in_classes(network: Network, sides: tuple[Hops, ...]) -> tuple[Partition[Numbers], tuple[Float, ...]]:
     """Channels that some patterns of hops use alike, and what each puts on one of every class per unit of rate.
 
     Of cables that are told one by one several belong to a channel: not for networks where traffic is hashed.
@@ -414,19 +412,19 @@ def channels_in_classes(network: Network, sides: tuple[Hops, ...]) -> tuple[Chan
     return _channels_in_classes(network.frame, sides)
 
 
-def _classes_size(found: tuple[ChannelClasses, tuple[Float, ...]]) -> int:
+def _classes_size(found: tuple[Partition[Numbers], tuple[Float, ...]]) -> int:
     return found[0].of.nbytes
 
 
 @memo(most=STRUCTURES_LIMIT, size=_classes_size, budget=CLASSES_LIMIT)
-def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[ChannelClasses, tuple[Float, ...]]:
+def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[Partition[Numbers], tuple[Float, ...]]:
     plain = tuple(hops.plain for hops in sides)
     if frame.departs is not None and None not in plain:
         usual = _channels_in_classes(frame.departs.frame, tuple(hops for hops in plain if hops is not None))
         return _departed(frame, *usual)
     arrays = frame_arrays(frame)
     n = 2 * len(arrays.full)
-    classes = ChannelClasses(np.zeros(n, dtype=np.int32), np.zeros(min(n, 1), dtype=np.int64))
+    classes: Partition[Numbers] = Partition(np.zeros(n, dtype=np.int32), np.zeros(min(n, 1), dtype=np.int64))
     label: list[npt.NDArray[np.int32]] = []
     for hops in sides:
         every = hops.every
@@ -435,11 +433,11 @@ def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[Channel
         mine = np.zeros(n, dtype=np.int32)
         mine[2 * link + back] = every.of + 1
         label.append(mine)
-        classes = together(classes, classes_by(mine, len(hops.classes.first) + 1))
+        classes = classes.together(numbered(mine, len(hops.classes) + 1))
     shared = np.flatnonzero(np.repeat(~arrays.full, 2))
     opposite = np.zeros(n, dtype=np.int32)
     opposite[shared] = 1 + classes.of[shared ^ 1]
-    classes = together(classes, classes_by(opposite, len(classes) + 1))
+    classes = classes.together(numbered(opposite, len(classes) + 1))
     used: list[Float] = []
     for hops, mine in zip(sides, label, strict=True):
         per_class = np.concatenate([[0.0], hops.usage[hops.classes.first]])
@@ -448,8 +446,8 @@ def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[Channel
 
 
 def _departed(
-    frame: Frame, classes: ChannelClasses, used: tuple[Float, ...]
-) -> tuple[ChannelClasses, tuple[Float, ...]]:
+    frame: Frame, classes: Partition[Numbers], used: tuple[Float, ...]
+) -> tuple[Partition[Numbers], tuple[Float, ...]]:
     """Classes of channels of the plain frame with those of links that differ told apart, where they are used."""
     arrays, links = frame_arrays(frame), changed_links(frame)
     channels = np.sort(np.concatenate([2 * links, 2 * links + 1]))
@@ -458,7 +456,7 @@ def _departed(
     for mine, opposite in used:
         busy |= (mine[of] > 0) | (~arrays.full[channels >> 1] & (opposite[of] > 0))
     channels = channels[busy]
-    found = split(classes.of, classes.first, channels, arrays.rate_class[channels >> 1].astype(np.int64))
+    counted = replace(classes, counted=classes.many)
+    found, was = counted.split(channels, arrays.rate_class[channels >> 1].astype(np.int64))
     found.of.setflags(write=False)
-    told = ChannelClasses(found.of, found.first, found.sizes(classes.size))
-    return told, tuple(side[:, found.was] for side in used)
+    return found, tuple(side[:, was] for side in used)

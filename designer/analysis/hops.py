@@ -17,9 +17,9 @@ from designer.analysis.hashing import mix
 from designer.analysis.islands import Islands, LocalShape, find_islands
 from designer.analysis.legs import Legs
 from designer.analysis.network import Network
+from designer.analysis.partition import classes_of
 from designer.analysis.rings import Rings, find_rings
 from designer.analysis.routing.host_paths import Rules
-from designer.analysis.row_classes import classes_of
 from designer.formulas.collectives import PathClass
 
 Int = npt.NDArray[np.int64]

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.class_splits import split
 from designer.analysis.frame import (
     FRAMES_LIMIT,
     STRUCTURES_LIMIT,
@@ -26,6 +25,7 @@ from designer.analysis.frame import (
 )
 from designer.analysis.hashing import Hash, mix
 from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.partition import Partition
 from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
 from designer.memo import Alike, memo
 
@@ -163,7 +163,7 @@ def _departed(frame: Frame, departs: Departure) -> _Places:
         np.searchsorted(islands, holder),
         len(islands),
     )
-    found = split(plain.class_of, plain.first, islands, signs.view(np.int64))
+    found, _ = Partition(plain.class_of, plain.first).split(islands, signs.view(np.int64))
     return replace(plain, first=found.first, class_of=found.of)
 
 

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Final
 
 from designer.analysis.account import Account, account
+from designer.analysis.bottlenecks import sort_of
 from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
 from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
@@ -54,8 +55,9 @@ class Answer:
         return self.played()
 
     def bottlenecks(self) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-        """What binds it, and what comes next."""
-        return self.why.bottlenecks(self.table.words)
+        """What binds it, and what comes next; links of a tie that are as wide are listed once."""
+        network = self.table.network
+        return self.why.bottlenecks(self.table.words, lambda resource: sort_of(network, resource))
 
 
 def values_of(run: Run, job: Job) -> dict[str, float]:

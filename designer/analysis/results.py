@@ -9,7 +9,7 @@ from typing import Generic, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.channel_classes import ChannelClasses, Int
+from designer.analysis.partition import Int, Numbers, Partition
 from designer.findings import Finding
 from designer.sources import Estimate
 
@@ -206,7 +206,7 @@ class LoadsOfClasses:
     load, utilization : (n_classes,) as `ChannelLoads` has them
     """
 
-    classes: ChannelClasses
+    classes: Partition[Numbers]
     load: Float
     utilization: Float
 
@@ -251,7 +251,7 @@ class ChannelLoads:
         if isinstance(stored, LoadsOfClasses):
             return stored
         every = np.arange(len(stored[0]))
-        return LoadsOfClasses(ChannelClasses(every.astype(np.int32), every), *stored)
+        return LoadsOfClasses(Partition(every.astype(np.int32), every), *stored)
 
     @property
     def load(self) -> Float:
@@ -280,7 +280,7 @@ class ChannelLoads:
             busy = np.flatnonzero(stored[0] > 0)
             return busy[np.argsort(-stored[1][busy], kind="stable")][:most]
         loaded = np.flatnonzero(stored.load > 0)
-        size = stored.classes.size[loaded]
+        size = stored.classes.many[loaded]
         order = np.argsort(-stored.utilization[loaded], kind="stable")
         # classes that could be among them: all that are as full as the one with which there are enough
         enough = int(np.searchsorted(np.cumsum(size[order]), most))

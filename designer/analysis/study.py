@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -15,15 +15,13 @@ from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResu
 from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design, WorkloadSpec
 from designer.design.workload_ids import find_workload
-from designer.errors import Cancelled
 from designer.findings import Finding, Severity
+from designer.progress import Cancel, Progress, Watch
 from designer.sources import Status
 from designer.workload.kind import kind_of, lower
 
 #: a finding names at most so many places
 _PLACES_LIMIT: Final = 50
-
-Progress = Callable[[float, str], None]
 
 
 def analyze(
@@ -34,7 +32,7 @@ def analyze(
     curves: bool = True,
     shown: str = "",
     progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Cancel | None = None,
 ) -> Analysis:
     """Run workloads of a design: routes, fair rates, estimates, what binds and what comes next.
 
@@ -57,32 +55,20 @@ def analyze(
         If `cancelled` says so.
     """
     chosen = _chosen(design, workloads)
-    network = partitioned_network(build_network(design))
+    network, watch = partitioned_network(build_network(design)), Watch(progress, cancelled)
     results: list[WorkloadResult] = []
     loads: dict[str, ChannelLoads] = {}
     for i, spec in enumerate(chosen):
-        if cancelled is not None and cancelled():
-            raise Cancelled("stopped")
-        if progress is not None:
-            progress(i / len(chosen), spec.title or spec.id)
-        result, load = run_workload(network, spec, curves, _inner(progress, i, len(chosen)), cancelled)
+        watch.step(i / len(chosen), spec.title or spec.id)
+        result, load = run_workload(network, spec, curves, watch.part(i, len(chosen)).progress, cancelled)
         results.append(result)
         if load is not None:
             loads[spec.id] = load
-    if progress is not None:
-        progress(1.0, "done")
+    watch.report(1.0, "done")
     main = next((w for w in (shown, design.default_workload) if w in loads), next(iter(loads), ""))
     told = loads.get(main)
     rows = ChannelRows(network, told)
     return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, told, rows)), loads)
-
-
-def _inner(progress: Progress | None, index: int, count: int) -> Progress | None:
-    """Progress inside one of several workloads."""
-    if progress is None:
-        return None
-    outer = progress
-    return lambda share, text: outer((index + share) / count, text)
 
 
 def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:
@@ -99,7 +85,7 @@ def run_workload(
     spec: WorkloadSpec,
     curves: bool = True,
     progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Cancel | None = None,
     *,
     explained: bool = True,
 ) -> tuple[WorkloadResult, ChannelLoads | None]:

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit, Resources, describe, with_gains
-from designer.analysis.channel_classes import classes_by
 from designer.analysis.channel_order import ways
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.folding import Fold
 from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network
+from designer.analysis.partition import numbered
 from designer.analysis.results import Bottleneck, ChannelLoads, Flow, LoadsOfClasses, Rows
 from designer.analysis.routes import route
 from designer.analysis.selection import Traffic, pair_up
@@ -306,7 +306,7 @@ def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
     # both ways of what is shared tell what they come to together
     met[(problem.channel ^ 1)[~full[problem.channel >> 1]]] = True
     lead = np.arange(n) if problem.fold is None else problem.fold.every_channel()
-    classes = classes_by(np.where(met[lead], lead + 1, 0), n + 1)
+    classes = numbered(np.where(met[lead], lead + 1, 0), n + 1)
     carried, of = problem.share * rate[problem.routes.flow], classes.of[problem.channel]
     load = np.bincount(of, carried, len(classes)).astype(np.float64)
     occupied = np.bincount(of, carried / problem.fraction, len(classes)).astype(np.float64)

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.damage import KINDS, contents_of
-from designer.analysis.hashing import Hash, mix
+from designer.analysis.hashing import mix, rounded
 from designer.analysis.network import Network
+from designer.analysis.partition import by_value, refined
 from designer.analysis.results import ChannelLoads
 from designer.design.document import LinkValues, Part
 from designer.rules.context import Context
@@ -27,10 +28,10 @@ Bool = npt.NDArray[np.bool_]
 
 LINK: Final = "link"
 FEED: Final = "feed"
-#: rounds of telling neighbours apart; symmetric fabrics need fewer than ten
-_ROUNDS: Final = 60
-#: digits of a load that count: what differs by rounding is alike
-_DIGITS: Final = 6
+#: binary digits of a load that count: what differs by rounding is equal
+_DIGITS: Final = 20
+#: label of the pair of a part and what contains it
+_CONTAINED: Final = 3
 #: attributes that name a place rather than tell what a part or link does
 _PLACES: Final = frozenset({"numa", "socket", "vendor_name", "module", "slot", "address", "bus_id", "serial", "uuid"})
 
@@ -95,39 +96,14 @@ def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
     net = network.net
     parts = numbers([part_text(p) for p in net.part_defs])[net.part_def]
     links = numbers([link_text(d) for d in net.link_defs])[net.link_def]
+    label = mix(links)
     if loads is not None:
-        load = loads.load
-        links_hash = mix(links, _rounded(load[0::2]) ^ 1) + mix(links, _rounded(load[1::2]) ^ 2)
-    else:
-        links_hash = mix(links)
-    colour, count = mix(parts), 0
+        label = mix(links, *(rounded(loads.load[way::2], _DIGITS) for way in (0, 1)))
     inside = np.flatnonzero(net.parent >= 0)
-    for _ in range(_ROUNDS):
-        shape = colour.copy()
-        for end, other, way in ((net.link_a, net.link_b, 1), (net.link_b, net.link_a, 2)):
-            np.add.at(shape, end, mix(_as_int(links_hash), _as_int(colour[other]), np.full(net.n_links, way)))
-        np.add.at(shape, net.parent[inside], mix(_as_int(colour[inside]), np.full(len(inside), 3)))
-        around = np.zeros(net.n_parts, dtype=np.uint64)
-        around[inside] = colour[net.parent[inside]]
-        colour = mix(_as_int(shape), _as_int(around))
-        found = len(np.unique(colour))
-        if found == count:
-            break
-        count = found
-    part_class = np.unique(colour, return_inverse=True)[1].astype(np.int64)
-    ends = np.sort(np.stack([_as_int(colour[net.link_a]), _as_int(colour[net.link_b])]), axis=0)
-    link_colour = mix(_as_int(links_hash), ends[0], ends[1])
-    return part_class, np.unique(link_colour, return_inverse=True)[1].astype(np.int64)
-
-
-def _as_int(hashes: Hash) -> Int:
-    return hashes.view(np.int64)
-
-
-def _rounded(values: npt.NDArray[np.float64]) -> Int:
-    """Values of so many digits as whole numbers that tell them apart."""
-    mantissa, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
-    return np.round(mantissa * 10.0**_DIGITS).astype(np.int64) * 4096 + exponent
+    contained = np.full(len(inside), _CONTAINED, dtype=np.uint64)
+    colour = refined(mix(parts), [(net.link_a, net.link_b, label), (inside, net.parent[inside], contained)])
+    ends = np.sort(np.stack([colour[net.link_a], colour[net.link_b]]), axis=0).view(np.int64)
+    return by_value(colour).of, by_value(mix(label.view(np.int64), *ends)).of
 
 
 def numbers(texts: list[str]) -> Int:

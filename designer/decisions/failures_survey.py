@@ -8,7 +8,7 @@ So the loss of more never costs less than the loss of a part of it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -30,11 +30,12 @@ from designer.checks.world import World
 from designer.decisions.failures import FEED, Failure, failures, feed_of, lost_parts
 from designer.design.document import Design, WorkloadSpec
 from designer.design.workload_ids import find_workload
-from designer.errors import AnalysisError, Cancelled, DesignerError, NothingNamed
+from designer.errors import AnalysisError, DesignerError, NothingNamed
 from designer.findings import Severity
 from designer.formulas.reliability.outage import REPAIR, outage
 from designer.formulas.reliability.time_between_failures import PARTS, time_between_failures
 from designer.memo import forget
+from designer.progress import UNWATCHED, Cancel, Progress, Watch
 from designer.sources import Estimate
 from designer.units import Seconds, format_quantity
 from designer.workload.jobs import Training
@@ -42,7 +43,6 @@ from designer.workload.kind import lower
 from designer.workload.operations import Collective
 
 Int = npt.NDArray[np.int64]
-Progress = Callable[[float, str], None]
 
 #: accelerators, NICs and hosts that look alike differ by their place among the ranks: so many of each class are tried
 _PROBES: Final = 2
@@ -276,12 +276,10 @@ def _why(error: AnalysisError) -> str:
 class Survivor:
     """A design and its workload, asked again and again what is left without some of it."""
 
-    def __init__(
-        self, design: Design, spec: WorkloadSpec, cancelled: Callable[[], bool] | None = None, *, promised: bool = True
-    ) -> None:
-        self.design, self.spec, self._cancelled = design, spec, cancelled
+    def __init__(self, design: Design, spec: WorkloadSpec, watch: Watch = UNWATCHED, *, promised: bool = True) -> None:
+        self.design, self.spec, self._watch = design, spec, watch
         self.network = build_network(design)
-        self.whole, self.loads = run_workload(self.network, spec, False, None, cancelled)
+        self.whole, self.loads = run_workload(self.network, spec, False, None, watch.cancelled)
         #: true for a large design: what holds it back after a failure is not told
         self.brief = self.network.net.n_parts > EXPLAINED_LIMIT
         self.metric = worth_of(self.whole)
@@ -295,16 +293,15 @@ class Survivor:
 
     def answer(self, network: Network) -> tuple[WorkloadResult, ChannelLoads | None]:
         """The workload on a network."""
-        if self._cancelled is not None and self._cancelled():
-            raise Cancelled("stopped")
+        self._watch.check()
         try:
-            return run_workload(network, self._asked, False, None, self._cancelled, explained=not self.brief)
+            return run_workload(network, self._asked, False, None, self._watch.cancelled, explained=not self.brief)
         except AnalysisError:
             if self.spec.kind != "serving" or not self._asked.settings.get("replicas"):
                 raise
         # fewer replicas than asked for are left: as many as there is room for
         fewer = self._asked.model_copy(update={"settings": {**self._asked.settings, "replicas": 0}})
-        return run_workload(network, fewer, False, None, self._cancelled, explained=not self.brief)
+        return run_workload(network, fewer, False, None, self._watch.cancelled, explained=not self.brief)
 
     @cached_property
     def _broken(self) -> frozenset[str]:
@@ -460,7 +457,7 @@ class Survivor:
         """Promises of the design that do not hold, and errors the workload tells."""
         found = {f.code for f in result.findings if f.severity is Severity.ERROR}
         if self._promised:
-            world = World(self.design, cancelled=self._cancelled)
+            world = World(self.design, cancelled=self._watch.cancelled)
             world.network = network
             world.take(result)
             # promises about failures are about the whole design
@@ -477,7 +474,7 @@ def survive(
     pairs: int = 0,
     seed: int = 0,
     progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Cancel | None = None,
 ) -> Survey:
     """Every single failure of a design and what it costs a workload, worst first.
 
@@ -497,17 +494,16 @@ def survive(
         If `cancelled` says so.
     """
     spec = workload_of(design, workload)
-    survivor = Survivor(design, spec, cancelled)
+    watch = Watch(progress, cancelled)
+    survivor = Survivor(design, spec, watch)
     every = failures(survivor.network, survivor.loads, alike=alike and not design.vms)
     found: list[Loss] = []
     for k, failure in enumerate(every):
-        if progress is not None:
-            progress(k / max(len(every), 1), f"{failure.kind} {k + 1} of {len(every)}")
+        watch.report(k / max(len(every), 1), f"{failure.kind} {k + 1} of {len(every)}")
         found.append(max((survivor.loss(one) for one in _probes(failure, survivor.brief)), key=lambda x: x.badness))
     found.sort(key=lambda x: tuple(-b for b in x.badness))
     doubles = _pairs(survivor, every, found, pairs, seed) if pairs else ()
-    if progress is not None:
-        progress(1.0, "done")
+    watch.report(1.0, "done")
     whole = survivor.whole.metrics[survivor.metric]
     return Survey(
         design.name,

@@ -13,17 +13,16 @@ what looking at every single design would leave, which the tests hold the search
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
-from designer.errors import Cancelled
+from designer.decisions.search import Space, explore
+from designer.progress import UNWATCHED, Watch
 from designer.sources import Estimate
 
 Settings = tuple[str, ...]
-Progress = Callable[[float, str], None]
 
 #: a search of more designs than this is a mistake of its choices
 SPACE_LIMIT: Final = 1_000_000
@@ -198,12 +197,11 @@ class Search:
         sure: bool = False,
         known: Mapping[Settings, Worth] | None = None,
         told: Callable[[Settings, Worth], None] | None = None,
-        progress: Progress | None = None,
-        cancelled: Callable[[], bool] | None = None,
+        watch: Watch = UNWATCHED,
     ) -> None:
         self.question, self.limits, self.sure = question, tuple(limits), sure
         self.known: dict[Settings, Worth] = dict(known or {})
-        self._told, self._progress, self._cancelled = told, progress, cancelled
+        self._told, self._watch = told, watch
         self._measures = {m.name: m for m in question.measures}
         self._counts: dict[Settings, int] = {}
 
@@ -215,9 +213,9 @@ class Search:
     def _count(self, chosen: Settings) -> int:
         found = self._counts.get(chosen)
         if found is None:
-            choice = self.question.following(chosen)
-            found = 1 if choice is None else sum(self._count((*chosen, v)) for v in choice.values)
-            if choice is not None:
+            branches = self._branches(chosen)
+            found = 1 if branches is None else sum(map(self._count, branches))
+            if branches is not None:
                 self._counts[chosen] = found
         return found
 
@@ -255,33 +253,36 @@ class Search:
     def _run(self, compared: Sequence[Measure], limits: Sequence[Limit]) -> Found:
         front: list[Point] = []
         lost: list[Lost] = []
-        heap: list[tuple[tuple[float, ...], Settings]] = [((), ())]
         worked_out = done = 0
         space = self.space
-        while heap:
-            if self._cancelled is not None and self._cancelled():
-                raise Cancelled("stopped")
-            _, chosen = heapq.heappop(heap)
+
+        def report(count: int) -> None:
+            nonlocal done
+            done += count
+            text = f"{done:,} of {space:,} designs settled, {worked_out:,} worked out, {len(front):,} kept"
+            self._watch.report(done / space, text)
+
+        def closed(chosen: Settings) -> bool:
             count = self._count(chosen)
             gone = self._unopened(chosen, count, compared, limits, front)
             if gone is not None:
                 lost.append(gone)
-                done += count
-            elif (choice := self.question.following(chosen)) is not None:
-                for value in choice.values:
-                    branch = (*chosen, value)
-                    heapq.heappush(heap, (self._order(branch, compared), branch))
-            else:
-                worked_out += 1
-                done += 1
-                self._judge(Point(chosen, self._worth(chosen)), compared, limits, front, lost)
-            if self._progress is not None and space:
-                told = f"{done:,} of {space:,} designs settled, {worked_out:,} worked out, {len(front):,} kept"
-                self._progress(done / space, told)
+                report(count)
+            return gone is not None
+
+        choices = Space((), self._branches, lambda chosen: (self._order(chosen, compared), chosen))
+        for chosen in explore(choices, closed=closed, watch=self._watch):
+            worked_out += 1
+            self._judge(Point(chosen, self._worth(chosen)), compared, limits, front, lost)
+            report(1)
         front.sort(key=lambda p: (*self._vector(p.worth, compared), p.settings))
         winners = {point.settings for point in front}
         over = {one.settings: one.winner for one in lost if one.why == "dominated"}
         return Found(tuple(front), tuple(_final(one, over, winners) for one in lost), space, worked_out)
+
+    def _branches(self, chosen: Settings) -> list[Settings] | None:
+        choice = self.question.following(chosen)
+        return None if choice is None else [(*chosen, value) for value in choice.values]
 
     def _worth(self, settings: Settings) -> Worth:
         found = self.known.get(settings)

@@ -7,8 +7,7 @@ dropped; the answer says so.
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -18,17 +17,17 @@ from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.worth import share_of, worth_of
 from designer.decisions.failures_survey import workload_of
+from designer.decisions.search import Space, explore
 from designer.decisions.suggest_accelerators import accelerator_candidates
 from designer.decisions.suggest_candidates import Candidate, Prices, candidates
 from designer.decisions.suggest_cost import Cost
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.together import Together
-from designer.errors import AnalysisError, Cancelled, DesignerError
+from designer.errors import AnalysisError, DesignerError
 from designer.findings import Severity
+from designer.progress import UNWATCHED, Cancel, Progress, Watch
 from designer.rules.runner import check
 from designer.sources import Constant, Status
-
-Progress = Callable[[float, str], None]
 
 #: up to so many candidates all sets of them are looked at
 EXACT_LIMIT: Final = 12
@@ -106,11 +105,11 @@ class Searcher:
         design: Design,
         spec: WorkloadSpec,
         prices: Prices,
-        cancelled: Callable[[], bool] | None = None,
+        watch: Watch = UNWATCHED,
     ) -> None:
-        self.design, self.spec, self._cancelled = design, spec, cancelled
+        self.design, self.spec, self._watch = design, spec, watch
         network = build_network(design)
-        self.whole = run_workload(network, spec, False, None, cancelled)[0]
+        self.whole = run_workload(network, spec, False, None, watch.cancelled)[0]
         self.metric = worth_of(self.whole)
         found = (*candidates(network, self.whole, prices), *accelerator_candidates(network, spec, self.whole, prices))
         self.candidates = tuple(sorted(found, key=lambda one: (one.cost.key, one.title)))
@@ -144,14 +143,13 @@ class Searcher:
         return known
 
     def _gain(self, chosen: Sequence[int]) -> float:
-        if self._cancelled is not None and self._cancelled():
-            raise Cancelled("stopped")
+        self._watch.check()
         design = self.edited(chosen)
         if design is None:
             return 0.0
         try:
             spec = _asked(design, self.spec)
-            result = run_workload(build_network(design), spec, False, None, self._cancelled, explained=False)[0]
+            result = run_workload(build_network(design), spec, False, None, self._watch.cancelled, explained=False)[0]
         except AnalysisError:
             return 0.0
         before, after = (r.metrics.get("goodput") for r in (self.whole, result))
@@ -189,20 +187,17 @@ class Searcher:
 
     def by_cost(self) -> Iterator[tuple[int, ...]]:
         """All sets of candidates but the empty one, cheapest first; among equal costs smaller ones first."""
-        n = len(self.candidates)
-        heap: list[tuple[tuple[tuple[int, float, int, float], int], tuple[int, ...]]] = []
 
-        def push(chosen: tuple[int, ...]) -> None:
-            heapq.heappush(heap, ((self.cost(chosen).key, len(chosen)), chosen))
-
-        for first in range(n):
-            push((first,))
-        while heap:
-            _, chosen = heapq.heappop(heap)
-            yield chosen
+        def branches(node: tuple[tuple[int, ...], bool]) -> list[tuple[tuple[int, ...], bool]] | None:
+            chosen, whole = node
+            if whole:
+                return None
             # no cost is below zero, so a set is never cheaper than what it grew from
-            for more in range(chosen[-1] + 1, n):
-                push((*chosen, more))
+            grown = [((*chosen, k), False) for k in range(chosen[-1] + 1 if chosen else 0, len(self.candidates))]
+            return [(chosen, True), *grown] if chosen else grown
+
+        space = Space(((), False), branches, lambda node: (self.cost(node[0]).key, len(node[0]), node[0]))
+        return (chosen for chosen, _ in explore(space, watch=self._watch))
 
     def _greedy(self, goal: float) -> tuple[int, ...] | None:
         """The candidate that gains most for its cost, again and again; then what is not needed is dropped."""
@@ -243,7 +238,7 @@ def suggest(
     gain: float | None = None,
     steps: int = 3,
     progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Cancel | None = None,
 ) -> Suggestions:
     """The cheapest edits that lift what binds a workload, then what binds next, and so on.
 
@@ -259,16 +254,15 @@ def suggest(
     Cancelled
         If `cancelled` says so.
     """
-    spec = workload_of(design, workload)
+    spec, watch = workload_of(design, workload), Watch(progress, cancelled)
     listed = prices or Prices()
     goal = 1 + LIFTED.value if gain is None else gain
     found: list[Step] = []
     first: WorkloadResult | None = None
     stuck = ""
     for number in range(min(steps, STEPS_LIMIT)):
-        if progress is not None:
-            progress(number / max(steps, 1), f"step {number + 1}")
-        search = Searcher(design, _asked(design, spec), listed, cancelled)
+        watch.report(number / max(steps, 1), f"step {number + 1}")
+        search = Searcher(design, _asked(design, spec), listed, watch)
         first = first or search.whole
         step, after = _step(search, goal)
         if step is None or after is None:
@@ -276,8 +270,7 @@ def suggest(
             break
         found.append(step)
         design = after
-    if progress is not None:
-        progress(1.0, "done")
+    watch.report(1.0, "done")
     if first is None:
         first = run_workload(build_network(design), spec, False, None, cancelled)[0]
     name = worth_of(first)

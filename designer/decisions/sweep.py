@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from designer.decisions.answers import Row, Task, check_paths
 from designer.decisions.row_files import RowFile
 from designer.decisions.runs import Run
 from designer.decisions.workers import local
-
-Progress = Callable[[float, str], None]
+from designer.progress import Cancel, Progress
 
 
 def rows_of(
@@ -20,7 +19,7 @@ def rows_of(
     jobs: int | None = None,
     scheduler: str = "",
     progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Cancel | None = None,
 ) -> Iterator[Row]:
     """The rows of runs as they come; not in order where several are worked out at once.
 
@@ -65,7 +64,7 @@ def sweep(
     jobs: int | None = None,
     scheduler: str = "",
     progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Cancel | None = None,
 ) -> tuple[Row, ...]:
     """All rows in order; with a file, those that stand in it are taken from there and the others put in.
 

@@ -146,7 +146,8 @@ def _kind(view_state: ViewState, frame: Frame, boxes: Int, kind: str) -> list[Ba
     edge = mixed(theme.card_edge, accent, 0.45)
     radius, width = _radius(frame, 5), _edge(frame)
     found: list[Batch] = []
-    group = geometry.is_group[boxes]
+    # of one alone nothing stands behind
+    group = geometry.is_group[boxes] & (geometry.replicas[boxes] > 1)
     if group.any():
         found.append(Boxes(_behind(rects[group], frame, 2), fill, edge, width, radius))
         found.append(Boxes(_behind(rects[group], frame), fill, edge, width, radius))

@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.channel_classes import ChannelClasses
+from designer.analysis.partition import Numbers, Partition
 from designer.analysis.results import Bottleneck, ChannelLoads, LoadsOfClasses
 from designer.design.channels import link_number
 from designer.design.elaborate import Netlist, elaborate
@@ -78,7 +78,7 @@ class ChannelState:
     utilization: Float
     activity: Activity | None = None
     title: str = ""
-    classes: ChannelClasses | None = None
+    classes: Partition[Numbers] | None = None
 
     @staticmethod
     def of(loads: ChannelLoads) -> ChannelState:
@@ -262,7 +262,7 @@ def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels:
     )
 
 
-def _class_numbers(connection: Int, channel: Int, classes: ChannelClasses | None) -> tuple[Int, Int]:
+def _class_numbers(connection: Int, channel: Int, classes: Partition[Numbers] | None) -> tuple[Int, Int]:
     """Connections, and the numbers that tell of their channels: of those of one class, once.
 
     Parameters

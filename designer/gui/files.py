@@ -154,7 +154,7 @@ class Files:
         other = document.session.file is None or document.session.file != file
         keep = AnswerButton("keep", "&Keep mine", "Write yours over the file: what they did is gone")
         right = [CANCEL, AnswerButton("save_as", "Save &as…", "Keep both: yours under another name")]
-        if conflict.found is not None and not other:
+        if conflict.found is not None and conflict.found != document.digest and not other:
             title, text = "File changed", f"{file.name} was changed by somebody else since you opened or saved it."
             row = QuestionRow("Keeping yours takes their changes away", str(file.parent))
             right = [

@@ -294,7 +294,8 @@ class MainWindow(QMainWindow):
             self._follow(document)
 
     def show_start(self) -> None:
-        """Show the start page."""
+        """Show the start page with all templates."""
+        self.start.search.clear()
         self.show_page(self.start)
 
     def show_page(self, page: QWidget) -> None:

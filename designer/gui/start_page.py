@@ -39,6 +39,7 @@ from designer.gui.controls import Label, plain
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.ranking import ordered, template_words
+from designer.plain_text import in_one_line
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -260,6 +261,9 @@ class StartPage(QWidget):
         box.addWidget(self.recent)
         line = in_row(self._heading("Templates"), 1, self.search)
         box.addLayout(line)
+        self.nothing = Label(role="muted", wrap=True)
+        self.nothing.hide()
+        box.addWidget(self.nothing)
         box.addWidget(self.templates)
         box.addStretch(1)
         self.area = scrolled(self._page)
@@ -355,6 +359,8 @@ class StartPage(QWidget):
             self._adopt(card, "template", template.id)
             cards.append(card)
         self.templates.set_cards(cards)
+        self.nothing.setText(f"No template matches “{in_one_line(self.search.text())}”.")
+        self.nothing.setVisible(not cards)
         self._painter.start()
 
     def _show_recent(self) -> None:

@@ -273,6 +273,8 @@ class ToolBar(QToolBar):
 
     def count(self, count: int, text: str, errors: bool = False) -> None:
         """How many findings there are, in the colour of the worst."""
+        computing = self._document is not None and self._document.session.state is AnswerState.COMPUTING
+        text = "not known yet" if computing and not count else text
         if (count, text, self.theme) == self._counted:
             return
         if self._counted is None or self._counted[2] != self.theme:
@@ -285,6 +287,8 @@ class ToolBar(QToolBar):
         icon, colour = ("warning", self.theme.warn) if count else ("check", self.theme.good)
         if errors:
             icon, colour = "error", self.theme.bad
+        elif not count and computing:
+            colour = self.theme.faint
         self.findings.setIcon(icons.icon(icon, colour))
         self.findings.setToolTip(plain(f"Findings: {text}"))
         self.findings.setAccessibleName(f"Findings: {text}")

@@ -6,7 +6,6 @@ bill of materials at the reader's own prices, rated power and racks; what remain
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from designer.analysis.network import build_network
@@ -15,6 +14,7 @@ from designer.decisions.pareto import SPACE_LIMIT, Search, Settings, Worth
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.findings import Severity
+from designer.progress import Cancel, Progress, Watch
 from designer.proposals.goal import Wanted
 from designer.proposals.kept import Kept
 from designer.proposals.question import Question
@@ -23,15 +23,13 @@ from designer.proposals.wording import impossible
 from designer.report.tables.power import draws, total
 from designer.rules.runner import check
 
-Progress = Callable[[float, str], None]
-
 
 def propose(
     wanted: Wanted,
     *,
     keep: Path | None = None,
     progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Cancel | None = None,
 ) -> Proposals:
     """The best designs for a goal.
 
@@ -55,8 +53,7 @@ def propose(
         sure=wanted.sure,
         known=kept.known if kept is not None else None,
         told=kept.add if kept is not None else None,
-        progress=progress,
-        cancelled=cancelled,
+        watch=Watch(progress, cancelled),
     )
     if search.space > SPACE_LIMIT:
         raise FormatError(f"{search.space:,} designs", place="--choose", remedy=f"at most {SPACE_LIMIT:,}")

@@ -11,6 +11,7 @@ from designer.analysis.study import analyze
 from designer.design.document import Design
 from designer.errors import Cancelled, ReportError
 from designer.findings import Finding
+from designer.progress import Cancel, Progress
 from designer.report.chapter import chapter_kinds
 from designer.report.document import Chapter, Report
 from designer.report.inventory import inventory
@@ -22,8 +23,6 @@ from designer.report.wording import counted, in_words, listed
 #: designs with more accelerators than this are analysed without sweeps, and fewer purchases are tried
 LARGE: Final = 600
 HUGE: Final = 4_000
-
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def compose_report(
     date: datetime.date | None = None,
     version: str = "",
     progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Cancel | None = None,
 ) -> Report:
     """The report on one design or several, as data.
 

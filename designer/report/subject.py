@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -341,6 +341,3 @@ class Context:
 def written_date(day: datetime.date) -> str:
     """``22 November 2026``."""
     return f"{day.day}{NBSP}{MONTHS[day.month - 1]}{NBSP}{day.year}"
-
-
-Progress = Callable[[float, str], None]

@@ -18,9 +18,9 @@ from designer.analysis.flows import Incidence, check
 from designer.analysis.hops import legs_of
 from designer.analysis.legs import Legs
 from designer.analysis.network import Network, build_network
+from designer.analysis.partition import Partition
 from designer.analysis.results import WorkloadResult
 from designer.analysis.routes import route
-from designer.analysis.row_classes import Classes
 from designer.analysis.staging import staged
 from designer.analysis.study import run_workload
 from designer.design.document import Block, Design, Policy, WorkloadSpec
@@ -34,10 +34,10 @@ from tests.designs import pods
 CLOSE = 1e-9
 
 
-def one_by_one(*columns: Any, figures: Any = ()) -> Classes:
+def one_by_one(*columns: Any, figures: Any = ()) -> Partition[Any]:
     """Every row its own class: the expanded problem."""
     every = np.arange(len(columns[0]))
-    return Classes(every, every, np.ones(len(every), dtype=np.int64))
+    return Partition(every, every, np.ones(len(every), dtype=np.int64))
 
 
 @pytest.fixture(autouse=True, scope="module")

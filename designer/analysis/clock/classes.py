@@ -17,19 +17,14 @@ import numpy.typing as npt
 
 from designer.analysis.costs import Cost
 from designer.analysis.costs.resources import Capacities
-from designer.analysis.hashing import distinct, how_many, mix
+from designer.analysis.hashing import Hash, mix, rounded
+from designer.analysis.partition import by_value, refined
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-#: binary digits of a usage that count: what differs by rounding is alike
-_DIGITS: Final = 40
-#: rounds until a partition stays as it is; symmetric fabrics need fewer than ten
-_ROUNDS: Final = 200
 #: pairs of classes that are counted in a table rather than sorted
 _DENSE_LIMIT: Final = 1_000_000
-#: exponents of two lie within
-_EXPONENTS_LIMIT: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,51 +86,40 @@ def classes_of(
     place = np.cumsum(met) - 1
     names = ("amount", "cap", "weight", "latency")
     numbers = [np.concatenate([getattr(cost, name) for cost in costs]) for name in names]
-    colour = mix(task, _turn(task, engine), *(_rounded(values) for values in numbers))
+    colour = mix(task, _turn(task, engine), *(rounded(values) for values in numbers))
     kind, single = np.zeros(n_res, dtype=np.int64), np.zeros(n_res, dtype=np.int64)
     kind[list(slots)] = list(slots.values())
     single[list(apart)] = 1 + np.arange(len(apart))
-    paint = mix(_rounded(figures[used]), kind[used], single[used])
-    rounded = _rounded(usage)
+    paint = mix(rounded(figures[used]), kind[used], single[used])
+    figure = rounded(usage)
     # what the very same works use alike is alike: a collective meets a million resources in some dozens of ways
     met_by = np.zeros(len(used), dtype=np.uint64)
-    np.add.at(met_by, place[resource], mix(work, rounded))
+    np.add.at(met_by, place[resource], mix(work, figure))
     np.add.at(met_by, place[engine[on_engine]], mix(on_engine, np.full(len(on_engine), -1)))
-    first, of, members = distinct(mix(paint.view(np.int64), met_by.view(np.int64)))
+    same = by_value(mix(paint.view(np.int64), met_by.view(np.int64)))
     lead = np.zeros(n_res, dtype=bool)
-    lead[used[first]] = True
+    lead[used[same.first]] = True
     rows, held = np.flatnonzero(lead[resource]), on_engine[lead[engine[on_engine]]]
     # of what waits alone nothing is used at all
-    place = of[place] if len(used) else place
+    place = same.of[place] if len(used) else place
     work, resource, usage = work[rows], place[resource[rows]], usage[rows]
-    paint = paint[first]
     entry_work = np.concatenate([work, held])
     entry_resource = np.concatenate([resource, place[engine[held]]])
-    entry_usage = np.concatenate([rounded[rows], np.full(len(held), -1)])
-    times = members.astype(np.uint64)[entry_resource]
-    before = 0
-    for _ in range(_ROUNDS):
-        there = np.zeros(n, dtype=np.uint64)
-        np.add.at(there, entry_work, times * mix(paint.view(np.int64)[entry_resource], entry_usage))
-        here = np.zeros(len(paint), dtype=np.uint64)
-        np.add.at(here, entry_resource, mix(colour.view(np.int64)[entry_work], entry_usage))
-        colour = mix(colour.view(np.int64), there.view(np.int64))
-        paint = mix(paint.view(np.int64), here.view(np.int64))
-        now = how_many(colour) + how_many(paint)
-        if now == before:
-            break
-        before = now
-    colours, paints = _compact(colour), _compact(paint)
-    head, together = _first(paints), np.bincount(paints, members).astype(np.int64)
-    stands_for = own
-    stands_for[used] = used[first[head[paints]]][of]
-    usage = usage * members[resource]
+    entry_usage = np.concatenate([figure[rows], np.full(len(held), -1)])
+    label = mix(entry_usage)
+    times = np.concatenate([np.ones(n, dtype=np.int64), same.many])
+    colour = refined(np.concatenate([colour, paint[same.first]]), [(entry_work, n + entry_resource, label)], times)
+    paints = by_value(colour[n:])
+    members = np.bincount(paints.of, same.many).astype(np.int64)
+    usage = usage * same.many[resource]
     entries = _Entries(work, resource, usage, np.where(engine >= 0, place[engine], -1))
+    first = used[same.first[paints.first]]
     found: list[tuple[Alike, ...]] = []
     for k in range(len(costs)):
         mine = slice(int(offset[k]), int(offset[k + 1]))
-        found.append(_of_task(colours[mine], int(offset[k]), entries, paints, used[first[head]], together))
-    return Classes(tuple(found), stands_for)
+        found.append(_of_task(colour[mine], int(offset[k]), entries, paints.of, first, members))
+    own[used] = first[paints.of][same.of]
+    return Classes(tuple(found), own)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,9 +132,9 @@ class _Entries:
     engine: Int
 
 
-def _of_task(colour: Int, offset: int, entries: _Entries, paint: Int, first: Int, members: Int) -> tuple[Alike, ...]:
-    which = np.unique(colour, return_inverse=True)[1]
-    heads, counts = _first(which), np.bincount(which)
+def _of_task(colour: Hash, offset: int, entries: _Entries, paint: Int, first: Int, members: Int) -> tuple[Alike, ...]:
+    works = by_value(colour)
+    which, heads, counts = works.of, works.first, works.many
     low, high = np.searchsorted(entries.work, [offset, offset + len(colour)])
     mine = which[entries.work[low:high] - offset]
     n_paint = len(members)
@@ -175,14 +159,6 @@ def _of_task(colour: Int, offset: int, entries: _Entries, paint: Int, first: Int
     return tuple(found)
 
 
-def _first(classes: Int) -> Int:
-    """The first row of each class."""
-    found = np.empty(int(classes.max(initial=-1)) + 1, dtype=np.int64)
-    # of rows of one class, the last that is written stays
-    found[classes[::-1]] = np.arange(len(classes))[::-1]
-    return found
-
-
 def _turn(task: Int, engine: Int) -> Int:
     """Which work of its task on its engine each is: those that queue there come one after the other."""
     key = task * (int(engine.max(initial=0)) + 2) + engine + 1
@@ -192,16 +168,3 @@ def _turn(task: Int, engine: Int) -> Int:
     turn = np.empty(len(key), dtype=np.int64)
     turn[order] = np.arange(len(key)) - start
     return np.where(engine >= 0, turn, 0)
-
-
-def _rounded(values: npt.NDArray[np.float64]) -> Int:
-    """Numbers as integers that are equal where the values are, but for rounding."""
-    finite = np.where(np.isfinite(values), values, 0.0)
-    mantissa, exponent = np.frexp(finite)
-    found = np.round(mantissa * 2.0**_DIGITS).astype(np.int64) * _EXPONENTS_LIMIT + exponent
-    return np.where(np.isfinite(values), found, -1)
-
-
-def _compact(values: npt.NDArray[np.uint64]) -> Int:
-    """The same classes, numbered from 0."""
-    return np.searchsorted(np.unique(values), values).astype(np.int64)

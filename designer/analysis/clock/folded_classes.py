@@ -19,8 +19,8 @@ import numpy.typing as npt
 from designer.analysis.clock.classes import Alike, Classes
 from designer.analysis.costs import Cost
 from designer.analysis.costs.resources import ResourceTable
-from designer.analysis.row_classes import SAME_TOLERANCE
-from designer.analysis.row_classes import classes_of as classes_of_rows
+from designer.analysis.partition import SAME_TOLERANCE
+from designer.analysis.partition import classes_of as classes_of_rows
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]

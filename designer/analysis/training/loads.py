@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from designer.analysis.channel_classes import classes_by, together
 from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.communicator import Communicator
 from designer.analysis.network import LISTED_LIMIT, Network
+from designer.analysis.partition import numbered
 from designer.analysis.results import ChannelLoads, Flow, LoadsOfClasses
 from designer.analysis.training.feeding import feed
 from designer.analysis.training.step import RoutedStep
@@ -33,9 +33,9 @@ def _loads(network: Network, routed_step: RoutedStep) -> LoadsOfClasses:
     phases = [loads_of(one, time).in_classes() for one, time in _running(routed_step)]
     beside = [(loads.in_classes(), share) for loads, share in input_loads(network, routed_step)]
     rates = np.repeat(network.arrays.rate_class, 2)
-    classes = classes_by(rates, len(network.class_rate))
+    classes = numbered(rates, len(network.class_rate))
     for each in (*phases, *(one for one, _ in beside)):
-        classes = together(classes, each.classes)
+        classes = classes.together(each.classes)
     raw = network.class_rate[rates[classes.first]]
     load, busy = np.zeros(len(classes)), np.zeros(len(classes))
     for each in phases:

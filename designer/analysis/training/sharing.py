@@ -20,7 +20,7 @@ from designer.analysis.folding import Fold
 from designer.analysis.frame import STRUCTURES_LIMIT
 from designer.analysis.hop_loads import Common, Hops
 from designer.analysis.network import TIE_TOLERANCE
-from designer.analysis.row_classes import SAME_TOLERANCE
+from designer.analysis.partition import SAME_TOLERANCE
 from designer.analysis.training.costs import Arrangement, Kept, RoutedCosts, arrangement_of
 from designer.analysis.training.feeding import Feed
 from designer.analysis.training.parameter_servers import ServerCosts

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from designer.analysis.bottlenecks import Resources, arithmetic, described, memory_bandwidth
@@ -48,7 +49,7 @@ class StepTime:
     """
 
     time: Time
-    words: Mapping[Hashable, Bottleneck]
+    words: Mapping[Hashable, Bottleneck | Callable[[], Bottleneck]]
     ties: tuple[Tie, ...]
     estimate: Callable[[Scenario], StepEstimate]
 
@@ -59,7 +60,8 @@ class StepTime:
 
     def bottleneck(self, resource: Hashable) -> Bottleneck:
         """A resource in words."""
-        return self.words[resource]
+        found = self.words[resource]
+        return found if isinstance(found, Bottleneck) else found()
 
 
 def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEstimate) -> StepTime:
@@ -78,7 +80,7 @@ def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEs
     sums = arithmetic(path, part.name, half, plan.layout.ranks)
     moves = memory_bandwidth(path, part.name, reads, plan.layout.ranks)
     idle = Bottleneck("limit", "bubble", "pipeline bubble", "twice the microbatches halve it")
-    words: dict[Hashable, Bottleneck] = {one: one for one in (sums, moves, OVERHEAD)}
+    words: dict[Hashable, Bottleneck | Callable[[], Bottleneck]] = {one: one for one in (sums, moves, OVERHEAD)}
     ties: list[Tie] = [(sums,), (moves,), (OVERHEAD,)]
     if step.bubble > 0:
         words[idle] = idle
@@ -164,10 +166,10 @@ def _stage(name: str, seconds: float, routed_step: RoutedStep) -> Bottleneck:
     return Bottleneck("limit", f"input:{name}", label, why)
 
 
-def _links(costs: RoutedCosts | ServerCosts, step: StepEstimate) -> dict[Tie, dict[Hashable, Bottleneck]]:
+def _links(costs: RoutedCosts | ServerCosts, step: StepEstimate) -> dict[Tie, dict[Hashable, Callable[[], Bottleneck]]]:
     """What the collectives of a step wait for, by group, with words."""
     routed = costs.routed if isinstance(costs, ServerCosts) else costs
-    found: dict[Tie, dict[Hashable, Bottleneck]] = {}
+    found: dict[Tie, dict[Hashable, Callable[[], Bottleneck]]] = {}
     for group, (kind, size, one) in routed.used.items():
         shown = float(getattr(step, f"{group}_communication"))
         if shown <= 0:
@@ -178,10 +180,14 @@ def _links(costs: RoutedCosts | ServerCosts, step: StepEstimate) -> dict[Tie, di
             why += f", with {left:.0%} of the links left beside other traffic"
         resources = Resources(one.network)
         for tie in shares(expression(one, one.time(COLLECTIVES[kind], size))):
-            plain = {resource: described(resources, resource) for resource in tie}
-            mine = {r: replace(b, why="; ".join(part for part in (b.why, why) if part)) for r, b in plain.items()}
+            mine = {resource: partial(_worded, resources, resource, why) for resource in tie}
             found[tie] = {**mine, **found.get(tie, {})}
     return found
+
+
+def _worded(resources: Resources, resource: Hashable, why: str) -> Bottleneck:
+    plain = described(resources, resource)
+    return replace(plain, why="; ".join(text for text in (plain.why, why) if text))
 
 
 _WORDS: Final = {

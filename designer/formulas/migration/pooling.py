@@ -22,7 +22,7 @@ WAIT_ERROR: Final = Constant(0.10, 0.05, 0.15, "allen-cunneen", Status.SECONDARY
 #: over so long what is counted is compared with these means
 MONTH: Final = Constant(30 * 86400.0, 7 * 86400.0, 90 * 86400.0, "migration-assumed", Status.ASSUMED, "s")
 #: standard deviations either way of an 80 % band of a normal distribution
-_EIGHTY: Final = 1.2816
+EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "migration-assumed", Status.ASSUMED, note="of a normal distribution")
 TAIL: Final = Constant(0.05, 0.05, 0.05, "migration-assumed", Status.ASSUMED, note="95th percentile")
 
 
@@ -138,7 +138,7 @@ def busy_error(jobs_per_second: PerSecond, variation: Ratio) -> Ratio:
     Work of N jobs on average, Poisson: variance over square of the mean is (1 + variation) / N.
     """
     jobs = jobs_per_second * MONTH.value
-    return Ratio(_EIGHTY * math.sqrt((1 + variation) / jobs))
+    return Ratio(EIGHTY.value * math.sqrt((1 + variation) / jobs))
 
 
 def pooling_ends(

@@ -118,7 +118,10 @@ def tidy(window: Window) -> None:
     if chosen or (None in loose and not groups) or not refs:
         edits.append(Arrange(() if None in loose or not refs else tuple(sorted(chosen)), within=within))
     whole = not refs or None in loose
+    before = session.design
     session.apply(edits[0] if len(edits) == 1 else Together(tuple(edits), "Arrange groups"))
+    if session.design is before:
+        session.message.emit("Everything is in place already")
     if whole and not within:
         window.canvas.zoom_to_fit()
 

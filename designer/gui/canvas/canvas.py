@@ -129,6 +129,7 @@ class Canvas(ResultsView):
 
     def _selection_changed(self, selected: frozenset[Picked]) -> None:
         self.scene.select(selected)
+        self._place_minimap()
         self._rethought()
 
     def _redrawn(self) -> None:

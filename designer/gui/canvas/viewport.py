@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QImage, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
@@ -164,9 +165,25 @@ class Viewport(QWidget):
         if seen and not self.sees_all():
             self.zoom_to_fit()
 
+    def _covers_what_counts(self, left: float, top: float, width: float, height: float) -> bool:
+        """True if a rectangle of the view lies on a part that limits or is selected."""
+        scene, view = self.scene, self.camera.view
+        limits = np.flatnonzero(scene.view_state.loads.box_bottleneck)
+        cards = scene.selected[~scene.geometry.is_container[scene.selected]]
+        rect = scene.geometry.rect[np.concatenate((limits, cards))]
+        x, y = rect[:, 0] * view.scale + view.x, rect[:, 1] * view.scale + view.y
+        wide, high = rect[:, 2] * view.scale, rect[:, 3] * view.scale
+        return bool(
+            ((x < left + width) & (x + wide > left) & (y < top + height) & (y + high > top)).any(),
+        )
+
     def _legend_has_room(self) -> bool:
-        """True unless it would lie on the drawing of a small canvas; the pointer in its corner shows it then."""
+        """True unless it would lie on what counts, or on the drawing of a small canvas; the pointer in its corner
+        shows it then.
+        """
         view, bounds = self.camera.view, self.scene.view_state.bounds
+        if self._covers_what_counts(0.0, view.height - LEGEND[1], *LEGEND):
+            return False
         if view.height >= 4 * LEGEND[1]:
             return True
         left, _ = view.to_view(bounds[0], bounds[1])
@@ -215,7 +232,9 @@ class Viewport(QWidget):
         bx, by, bw, bh = self.scene.view_state.bounds
         whole = bx >= x and by >= y and bx + bw <= x + w and by + bh <= y + h
         roomy = self.width() > 480 and self.height() > 320
-        self.minimap.setVisible(self.show_minimap and roomy and not whole)
+        at = self.minimap.geometry()
+        covers = self._covers_what_counts(at.x(), at.y(), at.width(), at.height())
+        self.minimap.setVisible(self.show_minimap and roomy and not whole and not covers)
         self.minimap.update()
 
     def _centre(self, x: float, y: float) -> None:

@@ -248,7 +248,7 @@ class WorkloadDialog(QDialog):
 
     def texts(self) -> dict[str, str]:
         """What the fields hold."""
-        return {name: _text(field) for name, field in self.fields.items()}
+        return {name: forms.with_unit(self._entries[name], _text(field)) for name, field in self.fields.items()}
 
     def _so_far(self) -> dict[str, str]:
         """What the fields hold; of those still to be made what they will."""

@@ -141,7 +141,7 @@ class ValueField(QLineEdit):
     def _finish(self) -> None:
         if not self.isModified():
             return
-        text = self.text().strip()
+        text = forms.with_unit(self.entry, self.text())
         if forms.check(self.entry, text):
             return
         self.setModified(False)

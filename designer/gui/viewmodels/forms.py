@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -134,9 +135,29 @@ def means_zero(text: str, words: str) -> bool:
     return bool(words) and text.strip().lower() in (words.lower(), "none")
 
 
+#: a number with its unit, and dimensions with one unit that numbers are given in
+_AMOUNT: Final = re.compile(r"[+-]?[\d_'.]+(?:[eE][+-]?\d+)?")
+_ONLY_UNIT: Final = {"frequency": "/s", "power": "W", "mass": "kg"}
+
+
+def with_unit(entry: Entry, text: str) -> str:
+    """A bare number with the unit that the field shows, or the only one of its dimension: 20 becomes 20/s."""
+    text = text.strip()
+    if entry.dimension not in DIMENSIONS or entry.dimension == "ratio" or not _AMOUNT.fullmatch(text):
+        return text
+    shown = _AMOUNT.match(entry.spelled)
+    unit = entry.spelled[shown.end() :] if shown is not None else ""
+    unit = unit if unit.strip() else _ONLY_UNIT.get(entry.dimension, "")
+    try:
+        parse(text + unit, entry.dimension)
+    except UnitError:
+        return text
+    return text + unit
+
+
 def check(entry: Entry, text: str) -> str:
     """Why `text` cannot be the value of an entry; empty when it can."""
-    text = text.strip()
+    text = with_unit(entry, text)
     if not text:
         return f"{entry.title} is needed" if entry.required else ""
     if means_zero(text, entry.zero):

@@ -34,6 +34,9 @@ def entries(kind_name: str, settings: Mapping[str, JsonValue]) -> tuple[Entry, .
 def _entry(setting: Setting, value: JsonValue) -> Entry:
     now = setting.default if value is None else value
     spelled = ("yes" if now else "no") if isinstance(now, bool) else ("" if now is None else str(now))
+    if setting.dimension == "frequency":
+        # as people write it: 1/s, and not 1 1/s
+        spelled = spelled.replace(" 1/s", "/s")
     word = word_for_zero(setting)
     if word and _is_nothing(setting, now):
         spelled = word
@@ -80,9 +83,7 @@ def typed(kind_name: str, texts: Mapping[str, str]) -> dict[str, JsonValue]:
         text = texts.get(setting.name, "").strip()
         if means_zero(text, word_for_zero(setting)):
             text = _nothing(setting)
-        if setting.default is not None and (
-            not text or (setting.dimension in DIMENSIONS and text == str(setting.default))
-        ):
+        if setting.default is not None and (not text or (setting.dimension in DIMENSIONS and _is_same(setting, text))):
             continue
         value: JsonValue = text
         if setting.dimension == "flag":
@@ -94,6 +95,14 @@ def typed(kind_name: str, texts: Mapping[str, str]) -> dict[str, JsonValue]:
         if value != setting.default:
             found[setting.name] = value
     return found
+
+
+def _is_same(setting: Setting, text: str) -> bool:
+    """True if a text is the default of a setting, however it is spelled."""
+    try:
+        return parse(text, setting.dimension) == parse(setting.default, setting.dimension)
+    except UnitError:
+        return text == str(setting.default)
 
 
 def _nothing(setting: Setting) -> str:

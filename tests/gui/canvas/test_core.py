@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.channel_classes import classes_by
+from designer.analysis.partition import numbered
 from designer.design.address import Ref
 from designer.design.elaborate import elaborate
 from designer.design.geometry import lay_out
@@ -183,7 +183,7 @@ def test_loads_of_classes_look_as_those_of_every_channel(seed: int, n: int, unkn
     load = used * random.choice([10e9, 50e9], n)
     if unknown:
         used[0] = np.nan
-    classes = classes_by(of, n)
+    classes = numbered(of, n)
     told = ChannelState(load[of[classes.first]], used[of[classes.first]], classes=classes)
     every = ChannelState(load[of], used[of])
     one, other = (with_loads(nothing(geometry), geometry, found, state) for state in (told, every))

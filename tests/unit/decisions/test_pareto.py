@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from designer.decisions.pareto import Choice, Found, Limit, Measure, Search, Settings, Worth
 from designer.errors import Cancelled
+from designer.progress import Watch
 from designer.sources import Estimate
 
 MONEY, TIME = Measure("money", "Cost", "USD"), Measure("time", "Time", "s")
@@ -177,7 +178,7 @@ def test_stopped_and_gone_on_with_works_out_nothing_twice() -> None:
     whole = {p.settings for p in Search(shop, limits).run().front}
     needed, shop.asked = shop.asked, 0
     kept: dict[Settings, Worth] = {}
-    search = Search(shop, limits, told=kept.__setitem__, cancelled=lambda: len(kept) >= needed // 2)
+    search = Search(shop, limits, told=kept.__setitem__, watch=Watch(cancelled=lambda: len(kept) >= needed // 2))
     with pytest.raises(Cancelled):
         search.run()
     assert len(kept) == needed // 2
@@ -189,6 +190,6 @@ def test_stopped_and_gone_on_with_works_out_nothing_twice() -> None:
 
 def test_progress_reaches_the_end() -> None:
     told: list[float] = []
-    Search(Shop([5, 5], 1), [], progress=lambda share, _: told.append(share)).run()
+    Search(Shop([5, 5], 1), [], watch=Watch(lambda share, _: told.append(share))).run()
     assert told == sorted(told)
     assert told[-1] == 1.0

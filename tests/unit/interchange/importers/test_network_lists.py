@@ -64,10 +64,15 @@ def test_the_switch_of_the_storage_is_no_server() -> None:
 def test_compute_nodes_are_servers_on_the_fabric_of_their_domain() -> None:
     """Two nodes of four GPUs in one domain, one of two in another."""
     nodes = [
-        {"Name": f"node{k}", "DomainUUID": domain, "GpuIDList": [f"{k}-{n}" for n in range(gpus)], "Health": "HEALTHY",
-         "LocationInfo": {"ChassisID": 1, "SlotID": k}}
+        {
+            "Name": f"node{k}",
+            "DomainUUID": domain,
+            "GpuIDList": [f"{k}-{n}" for n in range(gpus)],
+            "Health": "HEALTHY",
+            "LocationInfo": {"ChassisID": 1, "SlotID": k},
+        }
         for k, (domain, gpus) in enumerate([("x", 4), ("x", 4), ("y", 2)])
-    ]  # fmt: skip
+    ]
     imported = read_bytes(json.dumps(nodes).encode())
     design = imported.design
     assert _kinds(design) == {"server": 3, "gpu": 10, "nvswitch": 2}
