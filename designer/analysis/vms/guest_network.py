@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -56,11 +57,15 @@ def partitioned_network(network: Network) -> Network:
 
 def cut_findings(network: Network, parts: Int) -> tuple[Finding, ...]:
     """That NVLinks between some accelerators are switched off, where those of one server are in several partitions."""
-    net, apart = network.net, dict[tuple[int, str], int]()
+    net = network.net
+    if not any(PARTITION in definition.attributes for definition in net.part_defs):
+        # asked after every edit, of clusters as well
+        return ()
+    apart: dict[tuple[int, str], int] = {}
     for part in parts.tolist():
         apart.setdefault((int(network.island[part]), net.part(part).attributes.get(PARTITION, "")), part)
-    islands = [island for island, _ in apart]
-    named = [part for (island, _), part in apart.items() if islands.count(island) > 1]
+    many = Counter(island for island, _ in apart)
+    named = [part for (island, _), part in apart.items() if many[island] > 1]
     if not named:
         return ()
     where = tuple(net.paths(np.array(sorted(named[:_LISTED_LIMIT]))))
