@@ -47,7 +47,8 @@ class _Turn:
 class _Kept:
     """The answers about one object; holding it keeps its address from being given to another one.
 
-    Its extent is its own, else that of the first answer; ``asked`` is the turn in which it was asked about last.
+    Its extent is the larger of its own and that of the first answer; ``asked`` is the turn in which it was asked about
+    last.
     """
 
     __slots__ = ("answers", "asked", "extent", "host", "size")
@@ -56,28 +57,39 @@ class _Kept:
         self.host = host
         self.answers: OrderedDict[_Key, tuple[Any, int]] = OrderedDict()
         self.size = 0
-        self.extent = _extent(host) or _extent(answer)
+        self.extent = max(_extent(host), _extent(answer))
         self.asked = _Turn.now
+
+    @property
+    def large(self) -> bool:
+        """Whether it has room among the large ones."""
+        return self.extent >= _LARGE
 
     @property
     def old(self) -> bool:
         """True if it is large and the last two turns did not ask about it."""
-        return self.extent >= _LARGE and self.asked < _Turn.now - 1
+        return self.large and self.asked < _Turn.now - 1
 
 
-def _too_many(known: Mapping[_Place, _Kept], extent: int) -> list[_Place]:
+def _too_many(known: Mapping[_Place, _Kept], extents: Mapping[bool, int]) -> list[_Place]:
     """Which to let go of so that there is room, those asked about longest ago first.
 
     Large ones and small ones have room of their own: small ones are what edited designs have in common.
+
+    Parameters
+    ----------
+    extents
+        Of all large ones, and of all small ones.
     """
-    if extent <= _ROOM:
-        return []
     found: list[_Place] = []
-    for large in (True, False):
-        some = [(place, kept.extent) for place, kept in known.items() if (kept.extent >= _LARGE) is large]
-        total = sum(size for _, size in some)
+    for large, total in extents.items():
+        if total <= _ROOM:
+            continue
+        # of many small ones a quarter at once: each look through them costs as much as they are
+        goal = _ROOM if large else _ROOM - _ROOM // 4
+        some = [(place, kept.extent) for place, kept in known.items() if kept.large is large]
         for place, size in some[:-_FEWEST]:
-            if total <= _ROOM:
+            if total <= goal:
                 break
             found.append(place)
             total -= size
@@ -103,7 +115,7 @@ class Memo(Generic[Host, Rest, Answer]):
         self._make, self._most, self._each, self._size, self._budget = make, most, each, size, budget
         self._known: OrderedDict[int, _Kept] = OrderedDict()
         self._total = 0
-        self._extent = 0
+        self._extents = {True: 0, False: 0}
         self._lock = threading.Lock()
         self.__doc__ = make.__doc__
         _all.add(self)
@@ -125,7 +137,7 @@ class Memo(Generic[Host, Rest, Answer]):
             kept = self._known.get(id(host))
             if kept is None:
                 kept = self._known[id(host)] = _Kept(host, answer)
-                self._extent += kept.extent
+                self._extents[kept.large] += kept.extent
             self._known.move_to_end(id(host))
             twice = kept.answers.pop(key, None)
             kept.answers[key] = (answer, size)
@@ -136,7 +148,7 @@ class Memo(Generic[Host, Rest, Answer]):
                 self._grow(kept, -kept.answers.popitem(last=False)[1][1])
             while len(self._known) > 1 and (len(self._known) > self._most or self._total > self._budget > 0):
                 self._drop()
-            for number in _too_many(self._known, self._extent):
+            for number in _too_many(self._known, self._extents):
                 self._leave(self._known.pop(number))
         return answer
 
@@ -146,7 +158,7 @@ class Memo(Generic[Host, Rest, Answer]):
 
     def _leave(self, kept: _Kept) -> None:
         self._total -= kept.size
-        self._extent -= kept.extent
+        self._extents[kept.large] -= kept.extent
 
     def forget_old(self) -> None:
         """Let go what is known of large objects that the last two turns did not ask about."""
@@ -179,7 +191,7 @@ class Alike(Generic[Answer]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: OrderedDict[Hashable, _Kept] = OrderedDict()
-        self._extent = 0
+        self._extents = {True: 0, False: 0}
         self._lock = threading.Lock()
         _all.add(self)
 
@@ -190,14 +202,17 @@ class Alike(Generic[Answer]):
         made = make()
         with self._lock:
             if key not in self._known:
-                self._known[key] = _Kept(made, made)
-                self._extent += _extent(made)
+                kept = self._known[key] = _Kept(made, made)
+                self._extents[kept.large] += kept.extent
             made = self._asked(key)
             while len(self._known) > self._most:
-                self._extent -= self._known.popitem(last=False)[1].extent
-            for other in _too_many(self._known, self._extent):
-                self._extent -= self._known.pop(other).extent
+                self._leave(self._known.popitem(last=False)[1])
+            for other in _too_many(self._known, self._extents):
+                self._leave(self._known.pop(other))
         return made
+
+    def _leave(self, kept: _Kept) -> None:
+        self._extents[kept.large] -= kept.extent
 
     def _asked(self, key: Hashable) -> Answer:
         kept = self._known[key]
@@ -209,13 +224,13 @@ class Alike(Generic[Answer]):
         """Let go of large ones that the last two turns did not ask for."""
         with self._lock:
             for key in [key for key, kept in self._known.items() if kept.old]:
-                self._extent -= self._known.pop(key).extent
+                self._leave(self._known.pop(key))
 
     def forget(self, keep: int = 0) -> None:
         """Let all go but the `keep` asked for last."""
         with self._lock:
             while len(self._known) > keep:
-                self._extent -= self._known.popitem(last=False)[1].extent
+                self._leave(self._known.popitem(last=False)[1])
 
 
 class Store(Generic[Answer]):

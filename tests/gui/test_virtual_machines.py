@@ -392,7 +392,7 @@ def test_the_inspector_edits_a_machine_with_undo(user: User) -> None:
     before = user.session.design
     field.setFocus()
     field.selectAll()
-    QTest.keyClicks(field, "96")
+    QTest.keyClicks(field, "96 apples")
     assert field.property("wrong")
     QTest.keyClick(field, Qt.Key.Key_Return)
     assert user.session.design is before

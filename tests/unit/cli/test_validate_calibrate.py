@@ -264,7 +264,8 @@ def test_what_could_not_be_predicted_is_named_with_file_case_and_remedy(
 def test_a_model_that_hardly_fits_is_predicted_but_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It ran, so a little too much is the fault of the estimate; far too much is another run."""
     tight = {"kind": "training", "settings": {"model": "llama-2-7b", "sharding": "optimizer", "micro_batch": 2}}
-    far = {"kind": "training", "settings": {"model": "llama-3-405b"}}
+    tight["settings"]["recompute"] = "none"
+    far = {"kind": "training", "settings": {"model": "llama-3-405b", "sharding": "none", "recompute": "none"}}
     asked = {"metric": "step_time", "value": "1 s", "design": "hgx-h100-8"}
     cases = written(tmp_path, case(id="tight", workload=tight, **asked), case(id="far", workload=far, **asked))
     assert run(["validate", cases, "--json"]) == 1

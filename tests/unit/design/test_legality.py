@@ -40,7 +40,7 @@ def typed_server() -> Design:
         ("server", "gpu0", None, "Server has no ports"),
         ("gpu0", "storage_nic0", "ethernet", "GPU has no port for Ethernet"),
         ("gpu0", "cpu0", "warp", "no kind of link called 'warp'"),
-        ("gpu0", "memory0", None, "all PCIe ports of gpu0 are in use"),
+        ("gpu0", "memory0", None, "no link fits both a GPU and a Memory"),
         ("gpu0", "cpu0", "pcie", "all PCIe ports of gpu0 are in use"),
         ("gpu0", "gpu1", "nvlink", "all NVLink ports of gpu0 are in use"),
         ("memory0", "nvsw0", None, "no link fits both a Memory and a NVSwitch"),

@@ -54,7 +54,7 @@ def test_each_field_makes_its_edit(name: str, text: str, now: object) -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("memory", "64"), ("vcpus", "four"), ("memory", ""), ("dirty_rate", "-1 B/s"), ("stun_limit", "5 GB")],
+    [("memory", "64 apples"), ("vcpus", "four"), ("memory", ""), ("dirty_rate", "-1 B/s"), ("stun_limit", "5 GB")],
 )
 def test_what_cannot_be_read_is_reported_before_it_is_entered(name: str, text: str) -> None:
     assert check(_entry(_form(cluster(), "infer0"), name), text)
