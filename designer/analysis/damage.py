@@ -207,7 +207,8 @@ def best_way(
     key = (own.key, own.deleted.tobytes())
     found = known.get(key)
     if found is None:
-        found = share(own), own, ""
+        # known before anything larger is tried: two parts may each be larger than the other
+        found = known[key] = share(own), own, ""
         for part in _larger(network, own, parts, links) if found[0] < 1 else ():
             more = best_way(network, contents_of(network, [part]), (), share, known)
             if more[0] > found[0] * (1 + _SAME_TOLERANCE):

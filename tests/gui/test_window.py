@@ -273,7 +273,7 @@ def test_a_value_typed_into_the_inspector_is_one_step_and_marked(window: MainWin
     assert inspector.rows["memory_bandwidth"].entry.overridden
     field = inspector.rows["memory_bandwidth"].value
     field.selectAll()
-    qtbot.keyClicks(field, "400")
+    qtbot.keyClicks(field, "400 apples")
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert session.design.parts["gpu0"].overrides["memory_bandwidth"].value == "4 TB/s"
     assert field.property("wrong")
