@@ -11,6 +11,7 @@ from designer.analysis.communicator import Communicator
 from designer.analysis.expression import Filling, Least, Longest, Sum, Term, Tie, Tied, Time
 from designer.analysis.results import Bottleneck
 from designer.formulas.collectives import AlgorithmTime, Bound, CollectiveTime
+from designer.memo import memo
 
 #: starting the kernel of a collective
 LAUNCH: Final = Bottleneck("limit", "launch", "kernel launch", "")
@@ -18,6 +19,9 @@ LAUNCH: Final = Bottleneck("limit", "launch", "kernel launch", "")
 STEPS: Final = Bottleneck("limit", "latency", "latency of the steps", "")
 #: what a protocol that signals with its data reaches on any link
 PROTOCOL: Final = Bottleneck("limit", "protocol", "bandwidth of the low-latency protocol", "")
+
+#: communicators whose resources are kept: those of a training, which one account asks about again and again
+_GROUPS_LIMIT: Final = 32
 
 #: resources that are tied, with how many times as long the data takes on them as on the tightest [1]
 _Row = tuple[Tie, float]
@@ -35,11 +39,16 @@ def expression(group: Communicator, time: CollectiveTime, times: float = 1.0, es
     estimate
         Whose band scales the whole.
     """
-    rows = _Rows(group)
+    rows = _rows(group)
     # with everything at most twice as fast, what takes more than twice the least is never chosen
     best = min(one.time for one in time.allowed)
     ways = tuple(_algorithm(one, rows) for one in time.allowed if one.time <= 2 * best)
     return Sum(ways if len(ways) < 2 else (Least(ways),), times, estimate)
+
+
+@memo(most=_GROUPS_LIMIT)
+def _rows(group: Communicator) -> _Rows:
+    return _Rows(group)
 
 
 def _algorithm(one: AlgorithmTime, rows: _Rows) -> Time:
