@@ -13,6 +13,7 @@ from designer.analysis.training.curves import scaling_points
 from designer.analysis.training.preparation import ALONE
 from designer.analysis.training.step import RoutedStep
 from designer.errors import AnalysisError
+from designer.formulas.compute.convolutional_forward import FORMULA as FORWARD
 from designer.formulas.compute.convolutional_step import FORMULA as CONVOLUTION
 from designer.formulas.compute.gemm import FORMULA as GEMM
 from designer.formulas.compute.roofline import FORMULA as ROOFLINE
@@ -101,7 +102,8 @@ class _Rests:
 
 def _rests(routed_step: RoutedStep) -> _Rests:
     transformer = routed_step.plan.is_transformer
-    arithmetic = (GEMM, LAYER, ROOFLINE) if transformer else (CONVOLUTION, ROOFLINE)
+    convolution = FORWARD if routed_step.plan.job.forward_only else CONVOLUTION
+    arithmetic = (GEMM, LAYER, ROOFLINE) if transformer else (convolution, ROOFLINE)
     compute = {key for formula in arithmetic for key in formula.sources}
     memory = TRANSFORMER_MEMORY if transformer else CONVOLUTION_MEMORY
     communication = {COMMUNICATION_BAND.source, *OVERLAP.sources} if routed_step.routed.used else set[str]()

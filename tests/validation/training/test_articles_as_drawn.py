@@ -111,7 +111,8 @@ def test_googlenet_is_bound_by_the_drive_and_not_by_the_parallel_file_system() -
     parallel = answer("hpe-apollo-6500-parallel-storage", "googlenet-parallel")
     assert value(local, "samples_per_second") == pytest.approx(17_000, rel=0.08)
     assert "Drive" in local.binding[0].label
-    assert value(parallel, "samples_per_second") >= 42_000
+    rate = parallel.metrics["samples_per_second"]
+    assert rate.low < 42_000 < rate.high
     assert value(parallel, "data_rate_per_gpu") > value(parallel, "training_rate_per_gpu")
     assert {b.what for b in parallel.binding} <= {"compute", "part"}
 
