@@ -7,6 +7,7 @@ from typing import Final
 
 from designer.formulas.calibration import CARD, generation, share
 from designer.formulas.compute.roofline import MEMORY_SHARE
+from designer.formulas.compute.winograd import winograd
 from designer.formulas.formula import Formula
 from designer.formulas.shapes import ConvolutionalNumbers
 from designer.sources import Constant, Status
@@ -91,7 +92,8 @@ class ForwardWork:
 def forward_work(shape: ConvolutionalNumbers, rates: ForwardRates, value_size: Bytes) -> ForwardWork:
     """The work of a network whose weights and activations take `value_size` each [B]."""
     moved = shape.activations * rates.passes.value * value_size
-    return ForwardWork(shape.layers, Flop(shape.flop_forward), Bytes(moved), Bytes(shape.parameters * value_size))
+    flop = Flop(shape.flop_forward * winograd(shape, rates.runs_as))
+    return ForwardWork(shape.layers, flop, Bytes(moved), Bytes(shape.parameters * value_size))
 
 
 def _parts(work: ForwardWork, samples: float, rates: ForwardRates, launch: float = 1.0) -> tuple[float, float, float]:
@@ -131,6 +133,6 @@ FORMULA: Final = Formula(
     "convolutional-forward",
     "Forward pass of a convolutional network",
     forward_time,
-    ("fit-forward", "fit-training", "roofline-2009", "assumed-serving", "counted-serving"),
+    ("fit-forward", "fit-training", "roofline-2009", "cnn-benchmarks", "assumed-serving", "counted-serving"),
     "image networks of 10 layers and more; 8 bit: compiled",
 )

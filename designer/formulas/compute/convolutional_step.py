@@ -7,6 +7,7 @@ from typing import Final
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.calibration import CARD, share
 from designer.formulas.compute.roofline import MEMORY_SHARE
+from designer.formulas.compute.winograd import winograd
 from designer.formulas.formula import Formula
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import ConvolutionalNumbers
@@ -46,7 +47,7 @@ def _split(
     if accelerator.is_card and runs_as != "fp32":
         rate *= CARD.value
     passes = _passes(software, runs_as).value
-    arithmetic = shape.flop_forward * TRAINING_PASSES.value / rate
+    arithmetic = shape.flop_forward * TRAINING_PASSES.value * winograd(shape, runs_as) / rate
     moved = shape.activations * passes * precision.activation_bytes.value
     return arithmetic, moved / (accelerator.memory_bandwidth * MEMORY_SHARE.value)
 
@@ -91,6 +92,6 @@ FORMULA: Final = Formula(
     "convolutional-step",
     "Step of a convolutional network",
     convolutional_time,
-    ("fit-training", "roofline-2009"),
+    ("fit-training", "roofline-2009", "cnn-benchmarks"),
     "image networks of 10 layers and more; batches of 8 and more",
 )

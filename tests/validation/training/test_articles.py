@@ -67,25 +67,6 @@ def _alone():
     return NominalNetwork(1, BytesPerSecond(0.0), BytesPerSecond(0.0)).costs(Layout())
 
 
-@pytest.mark.parametrize(
-    ("model_id", "data", "epochs", "batch", "hours", "factor"),
-    [
-        ("vgg-19-cifar", "cifar-10", 164, 128, 2, 1.6),
-        ("resnet-164-cifar", "cifar-10", 164, 64, 10, 2.5),
-        ("resnet-50", "imagenet-1k", 90, 32, 14 * 24, 1.8),
-    ],
-)
-def test_one_m60(model_id: str, data: str, epochs: int, batch: int, hours: float, factor: float) -> None:
-    """Round readings of a book, epochs not given: usual ones taken, so only the order of magnitude is asked.
-
-    One card is two GPUs; which of them the book used it does not say, so the answer lies between one and two.
-    """
-    step = estimate_step(model(model_id), FP32, Layout(), batch, PARTS["M60"], _alone(), TUNED)
-    one = time_to_train(step.step_time, batch, epochs * dataset(data).samples).total / 3600
-    assert one / 2 < hours * factor
-    assert one > hours / factor
-
-
 def test_eight_accelerators_give_over_six_and_sixteen_about_twelve() -> None:
     """ResNet-50, 32 images each, two servers of eight V100 on PCIe, 10 GbE between them: usual in the years before."""
     network = NominalNetwork(8, BytesPerSecond(10e9), BytesPerSecond(10e9 / 8 / 8))

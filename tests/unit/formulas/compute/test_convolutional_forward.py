@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -16,6 +17,7 @@ from designer.formulas.compute.convolutional_forward import (
     forward_time,
     forward_work,
 )
+from designer.formulas.compute.winograd import winograd
 from designer.formulas.pipeline.step_composition import spread_of
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio
 from designer.workload.models import model
@@ -39,10 +41,14 @@ PUBLISHED = [
 ]
 
 
-def _work(name: str, rates: ForwardRates) -> ForwardWork:
+def _shape(name: str) -> ConvolutionalShape:
     shape = model(name)
     assert isinstance(shape, ConvolutionalShape)
-    return forward_work(shape, rates, Bytes(2.0))
+    return shape
+
+
+def _work(name: str, rates: ForwardRates) -> ForwardWork:
+    return forward_work(_shape(name), rates, Bytes(2.0))
 
 
 def test_a_pass_by_hand() -> None:
@@ -104,3 +110,35 @@ def test_the_band_holds_the_published_machine() -> None:
         "inference", "hpe-apollo-6500-parallel-storage", model="googlenet", scenario="offline", batch=256
     ).metrics["most_samples_per_second"]
     assert found.low < 42_000 < found.high
+
+
+#: ms of a batch of 16 in FP32 on GTX TITAN X and GTX 1080 with cuDNN 5: github.com/jcjohnson/cnn-benchmarks@0367b1f
+CLASSIC = {
+    "vgg-16": (76.15, 66.56),
+    "vgg-19": (93.83, 80.39),
+    "resnet-18": (16.97, 14.69),
+    "resnet-50": (56.42, 50.67),
+    "resnet-152": (125.69, 109.93),
+}
+TITAN_X = ForwardRates(FlopPerSecond(6.6e12), BytesPerSecond(336e9), "fp32", "maxwell", card=True)
+GTX_1080 = ForwardRates(FlopPerSecond(8.87e12), BytesPerSecond(320e9), "fp32", "pascal", card=True)
+
+
+@pytest.mark.parametrize("network", sorted(CLASSIC))
+def test_networks_of_3x3_convolutions_gain_by_winograd(network: str) -> None:
+    for rates, published in zip((TITAN_X, GTX_1080), CLASSIC[network], strict=True):
+        work = forward_work(_shape(network), rates, Bytes(4.0))
+        time = forward_time(work, 16, rates)
+        # worst: ResNet-18 on GTX 1080, 1.50 times too fast; without the gain VGG on TITAN X is 2.3 times too slow
+        assert abs(math.log(time / published * 1e3)) < math.log(1.55)
+        spread = spread_of(forward_spread(work, 16, rates))
+        assert math.exp(-spread.shorter) < published / 1e3 / time < math.exp(spread.longer)
+
+
+def test_winograd_by_hand() -> None:
+    """All 3x3: 1 / 2.6 of the multiplications, over 1 - .41 (1 - 1 / 2.6) = .7477 of ResNet-50: .5144."""
+    vgg = replace(_shape("vgg-19"), spatial=Ratio(1.0))
+    assert winograd(vgg, "fp32") == pytest.approx(0.5144, rel=1e-3)
+    assert winograd(_shape("resnet-50"), "fp32") == pytest.approx(1.0)
+    # tensor cores multiply without it
+    assert winograd(vgg, "fp16") == 1.0
