@@ -1,8 +1,8 @@
 """Whether a whole document holds together: looked at when a design is opened or imported.
 
-What makes a document impossible (a link to nothing, a circle of containers) refuses it. A wiring whose pattern does
-not fit is an error too, but the design opens, so that it can be mended: changing a number of replicas may bring it
-about. All else is what a person should look at (a value of no such name, more links than ports).
+What makes a document impossible (a link or a wiring to nothing, a circle of containers) refuses it. A wiring whose
+pattern does not fit the numbers of its parts is an error too, but the design opens, so that it can be mended: changing
+a number of replicas may bring it about. All else is what a person should look at (a value of no such name, more links than ports).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from designer.findings import Finding, Severity
 
 #: so many problems are told at most
 MAX_PROBLEMS = 200
-#: code of a wiring that joins nothing
+#: code of a wiring whose pattern does not fit the numbers of its parts
 WIRING = "DOC-WIRING"
 #: codes of links that cannot be as they are drawn: ports that do not fit, and more links than ports
 MISFIT = "DOC-MISFIT"
@@ -280,7 +280,7 @@ def _wiring(block: Block, wiring: Wiring, within: Address) -> Iterator[Problem]:
     at, path = place(within, "wirings", wiring.id), path_text(within, wiring.id)
     if wiring.pattern not in patterns():
         yield _fatal(
-            WIRING,
+            "DOC-VALUE",
             f"{at}.pattern",
             f"there is no wiring pattern {wiring.pattern!r}",
             f"use one of {', '.join(patterns())}",
@@ -289,7 +289,7 @@ def _wiring(block: Block, wiring: Wiring, within: Address) -> Iterator[Problem]:
     for side, selector in (("a", wiring.a), ("b", wiring.b)):
         if not reaches(block, selector):
             yield _fatal(
-                WIRING,
+                "DOC-DANGLING",
                 f"{at}.{side}",
                 f"{selector!r} chooses no parts",
                 "delete the wiring, or check the path against the outline",
