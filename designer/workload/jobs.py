@@ -94,6 +94,8 @@ class Run:
     ----------
     epochs, samples
         Passes over the dataset, or samples to converge where `samples` is not 0.
+    epochs_least, epochs_most
+        Bounds of the passes where their number is not known; 0 for none.
     validate_every
         Epochs between validation phases; 0 for none.
     checkpoint_every, checkpoint_to
@@ -120,6 +122,8 @@ class Run:
     time_between_failures: float = 0.0
     cold_start: float = 0.0
     failure_seed: int = 0
+    epochs_least: float = 0.0
+    epochs_most: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ interchange.exporters.graphml interchange.exporters.svg
 drawing.compose
 interchange.generators.torus interchange.generators.dragonfly
 proposals.families.hosts proposals.families.training_cluster
+present.families.training present.families.serving
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
 decisions.sweep decisions.faults.governor decisions.faults.clocks_held
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
@@ -49,6 +50,7 @@ OFFENCES = [
     ("report.figures.roofline", "pyqtgraph", "Qt lives in gui only"),
     ("fields", "PySide6", "Qt lives in gui only"),
     ("drawing.compose", "PySide6.QtGui", "Qt lives in gui only"),
+    ("present.families.training", "designer.present.families.serving", "Pages of families do not know each other"),
     ("drawing.compose", "designer.report.figures.roofline", "Floors: imports only go down"),
     ("analysis.study", "designer.decisions.sweep", "Floors: imports only go down"),
     ("decisions.sweep", "designer.report.figures.roofline", "Floors: imports only go down"),
