@@ -1,4 +1,8 @@
-"""Pages in a terminal: the answer first, at most thirty lines, then everything where it is asked for."""
+"""Pages in a terminal: the answer first, at most thirty lines, then everything where it is asked for.
+
+Into a pipe, which has no width, goes everything and no page, so that what reads it stays as it is; with ``COLUMNS`` set
+a pipe gets what a terminal of that width would.
+"""
 
 from __future__ import annotations
 
@@ -53,22 +57,25 @@ def wants_all(options: argparse.Namespace) -> bool:
     return bool(options.everything) or page_width() is None
 
 
-def print_page(
-    page: Page, options: argparse.Namespace | None = None, *, rest: Callable[[], None] | None = None
-) -> None:
+def print_page(page: Callable[[], Page], options: argparse.Namespace, rest: Callable[[], None]) -> None:
     """Print a page; behind it `rest`, which prints everything else, where that is wanted.
 
     Parameters
     ----------
+    page
+        Makes the page; not called where none is printed.
     options
         Arguments of the command, with those of :func:`add_page_options`.
     """
-    everything = options is not None and wants_all(options)
-    _write(page_lines(page, everything=everything))
-    if options is not None and options.sources:
-        _write(_sources(page))
-    if everything and rest is not None:
-        print()
+    everything = wants_all(options)
+    if page_width() is not None or options.everything or options.sources:
+        made = page()
+        _write(page_lines(made, everything=everything))
+        if options.sources:
+            _write(_sources(made))
+        if everything:
+            print()
+    if everything:
         rest()
 
 
@@ -361,4 +368,9 @@ def _write(lines: Sequence[Line]) -> None:
 
 def has_colour(stream: Any) -> bool:
     """Whether colours are written: to a terminal, unless ``NO_COLOR`` is set or it is a dumb one."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    try:
+        return os.isatty(stream.fileno())
+    except (OSError, ValueError, AttributeError):
+        return False

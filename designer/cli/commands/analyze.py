@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from designer.decisions.fitting import FittingSettings
     from designer.design.document import Design
     from designer.findings import Finding
+    from designer.present.blocks import Page
     from designer.report.names import Naming
 
 #: so many channels are told, the busiest
@@ -54,27 +55,30 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print(options: argparse.Namespace, design: Design, found: Analysis, findings: Sequence[Finding]) -> None:
-    """The page of the answer, of several workloads an overview; behind it everything, where that is wanted."""
+    """The page of the answer, of several workloads an overview; everything where that is wanted."""
     from designer.cli.output import print_findings
-    from designer.cli.pages import print_page, wants_all
+    from designer.cli.pages import print_page
     from designer.present.workload import overview, page_of
     from designer.report.names import Naming
 
-    of_design = tuple(f for f in findings if not any(f in w.findings for w in found.workloads))
-    pages = [
-        page_of(w, design, options.design, fitting=_fitting(design, w), findings=of_design) for w in found.workloads
-    ]
-    everything = wants_all(options)
-    named = Naming(design)
+    def page() -> Page:
+        of_design = tuple(f for f in findings if not any(f in w.findings for w in found.workloads))
+        pages = [
+            page_of(w, design, options.design, fitting=_fitting(design, w), findings=of_design) for w in found.workloads
+        ]
+        return pages[0] if len(pages) == 1 else overview(pages, design, options.design)
 
     def rest() -> None:
+        named = Naming(design)
+        print(f"{design.title or design.name}\n")
+        if not found.workloads:
+            print("no workloads: add one in the window, or to the design file")
         for result in found.workloads:
             _print_workload(result, named)
         _print_channels(found, named)
-
-    print_page(pages[0] if len(pages) == 1 else overview(pages, design, options.design), options, rest=rest)
-    if everything:
         print_findings(findings, named=named)
+
+    print_page(page, options, rest)
 
 
 def _fitting(design: Design, result: WorkloadResult) -> tuple[FittingSettings, ...]:
