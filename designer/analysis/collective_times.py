@@ -46,6 +46,11 @@ def expression(group: Communicator, time: CollectiveTime, times: float = 1.0, es
     return Sum(ways if len(ways) < 2 else (Least(ways),), times, estimate)
 
 
+def moving(group: Communicator, bound: Bound, seconds: float) -> Time:
+    """Data of a group on the resources that give a bound, in so many seconds on the tightest of them [s]."""
+    return Longest(tuple(Tied(tie, seconds * longer) for tie, longer in _rows(group).of(bound)))
+
+
 @memo(most=_GROUPS_LIMIT)
 def _rows(group: Communicator) -> _Rows:
     return _Rows(group)
