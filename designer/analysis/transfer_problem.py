@@ -98,6 +98,11 @@ class FlowProblem:
     used: Int | None = None
     limit_many: tuple[int, ...] = ()
 
+    @property
+    def extent(self) -> int:
+        """Parts and links of the network behind its classes; see ``designer.memo``."""
+        return self.fold.extent if self.fold is not None else self.incidence.n_resources
+
     def number_of(self, rows: Int) -> Int:
         """Numbers of resources of the incidence."""
         return rows if self.used is None else self.used[rows]

@@ -27,7 +27,7 @@ from designer.analysis.transfer_limits import Extra, memory_shares, mounts_of, p
 from designer.analysis.transfer_problem import FlowProblem, Problem, TransferQuestion
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -98,7 +98,7 @@ def refuse_lost(network: Network, answer: TransferAnswer, what: str, place: str)
 
 def evaluate_transfer(
     network: Network,
-    operation: Transfer,
+    operation: Move,
     place: str,
     *,
     explained: bool = True,
@@ -121,9 +121,7 @@ def evaluate_transfer(
     return _answer(_asked(network, operation, place, shares), place, explained)
 
 
-def _asked(
-    network: Network, operation: Transfer, place: str, shares: Mapping[int, float] = NO_SHARES
-) -> TransferQuestion:
+def _asked(network: Network, operation: Move, place: str, shares: Mapping[int, float] = NO_SHARES) -> TransferQuestion:
     """A transfer paired up."""
     traffic = pair_up(network, operation, place)
     direct = None if operation.through_memory is None else not operation.through_memory
@@ -169,7 +167,7 @@ class TransferDemand:
     limits: tuple[Limit, ...]
 
 
-def transfer_demand(network: Network, operation: Transfer, place: str) -> TransferDemand:
+def transfer_demand(network: Network, operation: Move, place: str) -> TransferDemand:
     """The flows of a transfer as activities on the resources of the network, then on `limits`.
 
     Raises

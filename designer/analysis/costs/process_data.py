@@ -14,8 +14,7 @@ from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged
 from designer.analysis.transfers import Extra, evaluate_legs
 from designer.errors import AnalysisError
-from designer.workload.operations import Transfer
-from designer.workload.program.tasks import Task
+from designer.workload.program.tasks import Move, Task
 from designer.workload.program.training import ProcessData
 
 
@@ -30,7 +29,7 @@ def price(prices: Prices, task: ProcessData, place: str) -> Cost:
     network = prices.network
     if task.rate <= 0:
         raise AnalysisError("cores that work through nothing", place=place, remedy="give a rate of a core above 0")
-    traffic = pair_up(network, Transfer("data", task.source, task.hosts), place)
+    traffic = pair_up(network, Move(task.source, task.hosts), place)
     cores = cores_of_islands(network)
     host = network.island[traffic.target]
     extra: list[Extra] = []

@@ -29,9 +29,10 @@ from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.memo import Store, memo
 from designer.sources import Constant, Estimate, Status
-from designer.workload.jobs import InputPath, Training
-from designer.workload.kind import lower
-from designer.workload.operations import Transfer
+from designer.workload.jobs import InputPath
+from designer.workload.kind import program_of
+from designer.workload.program.tasks import Move
+from designer.workload.program.training import TrainStep
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -239,7 +240,7 @@ def _reader_legs(
         reading = Legs(flows[:0], flows[:0], flows[:0], np.empty(0))
     else:
         # Paired by reader, then sent to the memory nearest to it.
-        asked = Transfer("input", path.source, "", "auto" if len(source) > 1 else "all")
+        asked = Move(path.source, "", pairing="auto" if len(source) > 1 else "all")
         paired = pair_parts(network, source, readers, asked, f"{place}.source").legs
         to = arrive[paired.flow]
         keep = (paired.source != to) & (missed[paired.flow] > 0)
@@ -380,20 +381,22 @@ def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None,
     wants: list[Float] = []
     for name in (part.strip() for part in ids.split(",") if part.strip()):
         spec = network.design.workloads.get(name)
-        operation = lower(spec.kind, spec.settings, f"workloads.{name}") if spec is not None else None
-        if isinstance(operation, Training) and operation.run.retrain_every > 0:
+        program = program_of(spec.kind, spec.settings, f"workloads.{name}") if spec is not None else None
+        step = program.first(TrainStep) if program is not None else None
+        if step is not None and step.run.retrain_every > 0:
             continue  # what it takes for a part of the time is counted when the step is known
-        if not isinstance(operation, Transfer):
+        move = program.first(Move) if program is not None and spec is not None and spec.kind == "transfer" else None
+        if move is None:
             known = ", ".join(w.id for w in network.design.workloads.values() if w.kind == "transfer") or "none"
             raise AnalysisError(
                 f"{name!r} is no transfer workload of this design",
                 place=f"{place}.background",
                 remedy=f"its transfers: {known}; or a training with a cadence; another job is a transfer with a demand",
             )
-        traffic = pair_up(network, operation, f"workloads.{name}")
+        traffic = pair_up(network, move, f"workloads.{name}")
         traffic = replace(traffic, legs=staged(network, traffic.legs))
         joined = traffic if joined is None else _joined(joined, traffic)
-        wants.append(np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf))
+        wants.append(np.full(traffic.n_flows, move.demand if move.demand > 0 else np.inf))
     return joined, np.concatenate([np.empty(0), *wants])
 
 

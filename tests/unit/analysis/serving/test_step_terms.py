@@ -18,8 +18,8 @@ from designer.analysis.serving.bottlenecks import Phase, step_account
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.step_terms import step_of
 from designer.interchange.templates import open_design
-from designer.workload.kind import lower
-from designer.workload.serving import Serving
+from designer.workload.kind import task_of
+from designer.workload.program.serving import Serve
 
 TEMPLATES = ("hgx-h100-8", "hgx-a100-8", "serving-l40s-4", "hgx-b200-8")
 DEPLOYED: tuple[dict[str, object], ...] = (
@@ -34,9 +34,9 @@ DEPLOYED: tuple[dict[str, object], ...] = (
 
 @cache
 def placed(template: str, which: int, release: str = "") -> Placement:
-    asked = lower("serving", {"group": "gpu*", "release": release, **DEPLOYED[which]}, "s")
-    assert isinstance(asked, Serving)
-    return place_deployment(build_network(open_design(template)), asked.deployment, "s")
+    task = task_of("serving", {"group": "gpu*", "release": release, **DEPLOYED[which]}, "s", Serve)
+    assert task is not None
+    return place_deployment(build_network(open_design(template)), task.operation.deployment, "s")
 
 
 def expressed(placement: Placement, phase: Phase) -> Time:

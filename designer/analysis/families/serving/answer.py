@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Column, Table, WorkloadResult
 from designer.analysis.serving.alone import answered
@@ -12,12 +12,17 @@ from designer.analysis.serving.answers import Served
 from designer.analysis.serving.curves import curves
 from designer.analysis.serving.readings import read
 from designer.analysis.serving.traffic import traffic
-from designer.workload.serving import Serving
+from designer.workload.program import Program
+from designer.workload.program.serving import Serve
 
 
-def evaluate(network: Network, operation: Serving, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A served model."""
-    found = answered(network, operation, question.place, explained=question.explained, cancelled=question.cancelled)
+    task = program.first(Serve)
+    assert task is not None
+    found = answered(
+        network, task.operation, question.place, explained=question.explained, cancelled=question.cancelled
+    )
     served = found.served
     loads, flows, count = traffic(served, found.metrics["requests_per_second"].value)
     result = question.result(
@@ -47,6 +52,3 @@ def _tables(served: Served) -> Mapping[str, Table]:
     ]
     columns = (Column("time"), *(Column(name, "s") for name in ("mean", "p50", "p90", "p95", "p99")))
     return {"serving-latency": Table("Latency", columns, tuple(rows))}
-
-
-EVALUATOR = Evaluator(Serving, evaluate)
