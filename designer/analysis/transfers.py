@@ -23,7 +23,7 @@ from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged
 from designer.analysis.transfer_bands import rate_band
 from designer.analysis.transfer_latency import latency
-from designer.analysis.transfer_limits import Extra, memory_shares, mounts_of, protocol_cores
+from designer.analysis.transfer_limits import FlowLimits, memory_shares, mounts_of, protocol_cores
 from designer.analysis.transfer_problem import FlowProblem, Problem, TransferQuestion
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -127,15 +127,15 @@ def _asked(network: Network, operation: Move, place: str, shares: Mapping[int, f
     direct = None if operation.through_memory is None else not operation.through_memory
     legs = staged(network, traffic.legs, direct)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
-    extra = (*protocol_cores(network, legs), *memory_shares(network, legs, shares))
-    return TransferQuestion(network, traffic, legs, demand, extra)
+    limits = FlowLimits.joined([protocol_cores(network, legs), memory_shares(network, legs, shares)])
+    return TransferQuestion(network, traffic, legs, demand, limits)
 
 
 def evaluate_legs(
     network: Network,
     traffic: Traffic,
     demand: Float,
-    extra: Sequence[Extra],
+    limits: FlowLimits,
     place: str,
     *,
     explained: bool = True,
@@ -155,7 +155,7 @@ def evaluate_legs(
     AnalysisError
         If nothing can be routed.
     """
-    question = TransferQuestion(network, traffic, traffic.legs, demand, extra, marks)
+    question = TransferQuestion(network, traffic, traffic.legs, demand, limits, marks)
     return _answer(question, place, explained)
 
 
@@ -407,14 +407,14 @@ def _binding_ids_of_members(
     )
     limit = problem.limit_of(0)
     if limit is not None:
-        meeting = question.meetings()[0]
-        rows = np.flatnonzero(meeting.flow < count)
-        node = meeting.node[rows]
+        own = question.limits
+        rows = np.flatnonzero(own.flow < count)
+        node = own.node[rows]
 
         def ids(nodes: Int) -> list[str]:
-            return [question.extra[k].limit.id for k in nodes.tolist()]
+            return [own.limit(k).id for k in nodes.tolist()]
 
-        add(meeting.flow[rows], limit[node], node, ids)
+        add(own.flow[rows], limit[node], node, ids)
     return [tuple(names) for names in found]
 
 
