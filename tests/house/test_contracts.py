@@ -29,7 +29,7 @@ analysis.study analysis.transfers analysis.flows.maxmin analysis.routing.ecmp an
 analysis.network analysis.results
 design.document design.geometry design.edits.parts design.edits.links design.wiring.mesh design.wiring.ring
 catalog.parttype catalog.kinds.gpu catalog.kinds.nic catalog.linkkinds.pcie catalog.linkkinds.nvlink
-workload.operations workload.kinds.serving workload.kinds.pretraining
+workload.migrations workload.kinds.serving workload.kinds.pretraining
 formulas.formula formulas.collectives.ring formulas.memory.kv
 fields findings registry resources sources units errors plain_text
 """
@@ -37,7 +37,7 @@ fields findings registry resources sources units errors plain_text
 #: who imports what he must not; and the contract that refuses it
 OFFENCES = [
     ("formulas.memory.kv", "designer.design.document", "Floors: imports only go down"),
-    ("catalog.parttype", "designer.workload.operations", "Floors: imports only go down"),
+    ("catalog.parttype", "designer.workload.migrations", "Floors: imports only go down"),
     ("cli.commands.check", "designer.gui.app", "Floors: imports only go down"),
     ("units", "designer.sources", "Floors: imports only go down"),
     ("utils", "designer.errors", "Floors: imports only go down"),

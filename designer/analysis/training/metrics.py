@@ -27,10 +27,10 @@ from designer.formulas.pipeline.time_to_train import NO_TIME, TimeToTrain, Valid
 from designer.formulas.storage.goodput import Interruptions, effective_time
 from designer.sources import Estimate
 from designer.units import Ratio, Seconds, format_quantity, format_si
-from designer.workload.jobs import Training
+from designer.workload.program.training import TrainStep
 
 
-def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Mapping[str, Estimate]:
+def metrics(network: Network, routed_step: RoutedStep, training: TrainStep) -> Mapping[str, Estimate]:
     """All metrics of a training workload."""
     step, plan = routed_step.step, routed_step.plan
     rests = _rests(routed_step)
@@ -122,7 +122,7 @@ def _rests(routed_step: RoutedStep) -> _Rests:
     )
 
 
-def _effective(training: Training, one: RoutedCheckpoint, interval: float, spread: float) -> Estimate:
+def _effective(training: TrainStep, one: RoutedCheckpoint, interval: float, spread: float) -> Estimate:
     """Share of the time that brings the run forward, failures and checkpoints seen, by Daly's complete model."""
     run, found = training.run, one.estimate
 
@@ -164,7 +164,7 @@ def _keys(keys: set[str]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
-def _arriving(training: Training, rate: float, place: str) -> float:
+def _arriving(training: TrainStep, rate: float, place: str) -> float:
     arriving = training.run.arrival_rate
     if arriving <= 0:
         raise AnalysisError(
@@ -226,7 +226,7 @@ def _stall(routed_step: RoutedStep, rests: _Rests) -> Estimate:
 def _of_run(
     network: Network,
     routed_step: RoutedStep,
-    training: Training,
+    training: TrainStep,
     rate: float,
     shorter: float,
     longer: float,

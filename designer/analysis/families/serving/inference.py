@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import arithmetic, gain_of, memory_bandwidth, tried
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Rows, WorkloadResult
 from designer.analysis.selection import resolve
@@ -44,7 +44,9 @@ from designer.formulas.serving.time_slicing import time_slicing
 from designer.sources import Estimate
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, format_quantity
 from designer.workload.inference import Inference
-from designer.workload.operations import Transfer
+from designer.workload.program import Program
+from designer.workload.program.serving import Infer
+from designer.workload.program.tasks import Move
 from designer.workload.shape import ConvolutionalShape, TransformerShape
 
 Float = npt.NDArray[np.float64]
@@ -167,9 +169,11 @@ def _of_transformer(shape: TransformerShape, sequence: int, size: float) -> Work
     )
 
 
-def evaluate(network: Network, operation: Inference, question: Question) -> tuple[WorkloadResult, ChannelLoads | None]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads | None]:
     """A model that answers samples in batches."""
-    place = question.place
+    task, place = program.first(Infer), question.place
+    assert task is not None
+    operation = task.asked
     parts = resolve(network, operation.group, f"{place}.group")
     device, told = device_of(network, parts, f"{place}.group")
     cut = slice_of(network, int(parts[0]), device, operation.part, f"{place}.part")
@@ -334,7 +338,7 @@ def _input(network: Network, parts: npt.NDArray[np.int64], asked: Inference, wor
     if work.sample <= 0:
         return None
     try:
-        found = evaluate_transfer(network, Transfer("input", "memory", asked.group, "nearest"), place)
+        found = evaluate_transfer(network, Move("memory", asked.group, pairing="nearest"), place)
     except AnalysisError:
         # no host memory is drawn, or the devices are processors
         return None
@@ -529,6 +533,3 @@ def _binding(
     )
     found = [tried(one, base, _timed(other, work, asked.precision, launch)(size)) for one, other, launch in better]
     return tuple(sorted((b for b in found if gain_of(b) >= _NOTICE_TOLERANCE), key=gain_of, reverse=True))
-
-
-EVALUATOR = Evaluator(Inference, evaluate)

@@ -1,4 +1,4 @@
-"""What evaluators of migrations share: background workloads, and a plan as a result."""
+"""Migrations: a plan of moves over the drawn network, alone or with other workloads running."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from designer.analysis.costs import Prices
 from designer.analysis.costs.train_step import COMPUTE, parts_of
-from designer.analysis.evaluators import Question, evaluator_of
-from designer.analysis.evaluators._users import users_of
+from designer.analysis.families import Question, ask
+from designer.analysis.families.machines.users import users_of
 from designer.analysis.flows import Incidence
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
@@ -18,7 +18,7 @@ from designer.analysis.training.parameter_servers import server_costs
 from designer.analysis.training.preparation import prepare
 from designer.analysis.training.step import route_step
 from designer.analysis.transfers import transfer_demand
-from designer.analysis.vms.asked import Asked
+from designer.analysis.vms.asked import asked_moves
 from designer.analysis.vms.demands import KVM
 from designer.analysis.vms.migration_model import MigrationModel
 from designer.analysis.vms.migration_paths import Background
@@ -35,11 +35,11 @@ from designer.analysis.vms.targets import choose_targets
 from designer.errors import AnalysisError
 from designer.sources import Estimate
 from designer.units import Ratio, Seconds
-from designer.workload.jobs import Training
-from designer.workload.kind import lower
-from designer.workload.operations import Evacuation, KvmMigration, Transfer, Vmotion
-
-_NOT_BESIDE = (Vmotion, Evacuation, KvmMigration)
+from designer.workload.kind import program_of
+from designer.workload.migrations import Evacuation
+from designer.workload.program import Move, Program
+from designer.workload.program.migration import Migrate
+from designer.workload.program.training import TrainStep
 
 
 def find_background(network: Network, ids: Sequence[str], place: str) -> list[Background]:
@@ -60,21 +60,23 @@ def find_background(network: Network, ids: Sequence[str], place: str) -> list[Ba
         if spec is None:
             known = ", ".join(network.design.workloads) or "none"
             raise AnalysisError(f"there is no workload {workload_id!r}", place=at, remedy=f"workloads: {known}")
-        operation = lower(spec.kind, spec.settings, f"workloads.{spec.id}")
+        where = f"workloads.{spec.id}"
+        program = program_of(spec.kind, spec.settings, where)
         title = spec.title or spec.id
         unsteady = AnalysisError(f"{workload_id!r} is no steady traffic", place=at, remedy="name transfers or training")
-        if isinstance(operation, _NOT_BESIDE):
+        if program is not None and program.first(Migrate) is not None:
             raise unsteady
-        if isinstance(operation, Transfer):
-            demand = transfer_demand(network, operation, f"workloads.{spec.id}")
+        move = program.first(Move) if program is not None and spec.kind == "transfer" else None
+        if move is not None:
+            demand = transfer_demand(network, move, where)
             found.append(Background(spec.id, title, demand.incidence, demand.limits))
             continue
-        if isinstance(operation, Training):
-            steps = _of_steps(network, operation, spec.id, title)
+        step = program.first(TrainStep) if program is not None else None
+        if step is not None:
+            steps = _of_steps(network, step, spec.id, title)
             found += [steps] if steps.incidence.n_activities else []
             continue
-        question = Question(spec.id, "", title, f"workloads.{spec.id}", curves=False)
-        _, loads = evaluator_of(operation).evaluate(network, operation, question)
+        _, loads = ask(network, spec, Question(spec.id, "", title, where, curves=False), program)
         if loads is None:
             raise unsteady
         if loads.load.any():
@@ -82,7 +84,7 @@ def find_background(network: Network, ids: Sequence[str], place: str) -> list[Ba
     return found
 
 
-def _of_steps(network: Network, operation: Training, workload_id: str, title: str) -> Background:
+def _of_steps(network: Network, operation: TrainStep, workload_id: str, title: str) -> Background:
     """A training: its input all the time, and what it sends while its groups communicate, as they do on the clock."""
     place = f"workloads.{workload_id}"
     plan = prepare(network, operation.job, place)
@@ -153,13 +155,7 @@ def _as_one(network: Network, loads: ChannelLoads, share: float = 1.0) -> Incide
     )
 
 
-def answer(
-    network: Network,
-    question: Question,
-    asked: Asked,
-    operation: Vmotion | Evacuation | KvmMigration,
-    name: str,
-) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A plan of moving some machines, as a result.
 
     Raises
@@ -167,6 +163,11 @@ def answer(
     AnalysisError
         If a host has no network, or a setting is out of range.
     """
+    task = program.first(Migrate)
+    assert task is not None
+    operation = task.operation
+    asked = asked_moves(network, operation, question.place)
+    name = "evacuation_time" if isinstance(operation, Evacuation) else "migration_time"
     conditions = asked.conditions
     going, staying = choose_targets(place_vms(network), asked.leaving, asked.allowed, conditions)
     beside = find_background(network, operation.background, question.place)
