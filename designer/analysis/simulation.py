@@ -15,6 +15,7 @@ from designer.analysis.costs import Prices
 from designer.analysis.failure_events import Failure, changes_of_links, changes_of_parts
 from designer.analysis.measures import (
     GROUPS_LIMIT,
+    UNTIL,
     Answer,
     Band,
     answer,
@@ -22,6 +23,7 @@ from designer.analysis.measures import (
     bands_of,
     explained_by_runs,
     main_metric,
+    settling,
     values_of,
 )
 from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
@@ -54,10 +56,6 @@ from designer.workload.program import Program
 
 #: memory that is full to the last byte is not too full
 _ROUNDING_TOLERANCE: Final = 1e-9
-#: simulated where something goes on for ever and nobody says until when [s]
-UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
-
-
 #: runs that explaining a program takes, about
 _TRIES_LIMIT: Final = 50
 #: events of a first look at how long a run is
@@ -174,13 +172,16 @@ def simulate(
     alone, slow, runs = _alone(prices, jobs, run, changes, end, cancelled)
     metrics: dict[str, Mapping[str, Estimate]] = {}
     binding: dict[str, Binding] = {}
+    steady = until is None and not failures and len(jobs) == 1
     for k, job in enumerate(jobs):
         told((1 + k / len(jobs)) / 2, f"what binds {job.name}")
-        by_itself = _explained_alone(prices, job, runs[job.name], bands and not failures, cancelled)
+        by_itself = _explained_alone(prices, job, runs[job.name], bands, failures, cancelled)
         told((1 + (k + 0.5) / len(jobs)) / 2, f"bands of {job.name}")
-        if by_itself is not None and len(jobs) == 1 and until is None:
+        if by_itself is not None and steady and job.program is not None:
             # the same question as ``analyze`` asks
-            metrics[job.name] = {name: m for name, m in by_itself.metrics.items() if name in alone[job.name]}
+            names = {measure.name for measure in job.program.measures}
+            metrics[job.name] = {name: m for name, m in by_itself.metrics.items() if name in names}
+            alone[job.name] = {name: m.value for name, m in metrics[job.name].items()}
         else:
             metrics[job.name] = _estimates(prices, jobs, job, run, changes, end, bands, cancelled)
         binding[job.name] = _binding(prices, jobs, job, run, by_itself, changes, end, bands, cancelled)
@@ -316,15 +317,23 @@ def _estimates(
 
 
 def _explained_alone(
-    prices: Prices, job: Job, run: Run, wanted: bool, cancelled: Callable[[], bool] | None
+    prices: Prices,
+    job: Job,
+    run: Run,
+    explained: bool,
+    failures: Sequence[Failure],
+    cancelled: Callable[[], bool] | None,
 ) -> Answer | None:
     """The answer of a program alone, as ``analyze`` gives it; None where that would take long."""
     program = job.program
-    if program is None or not wanted or job.name in run.requests or not run.tasks:
+    if program is None or failures or not run.tasks:
         return None
-    if run.events > EVENTS_LIMIT // _TRIES_LIMIT and settled(prices, program, job.place) is None:
-        return None
-    return answer(prices, job, cancelled=cancelled)
+    if settling(prices, job) is None:
+        if not explained or job.name in run.requests:
+            return None
+        if run.events > EVENTS_LIMIT // _TRIES_LIMIT and settled(prices, program, job.place) is None:
+            return None
+    return answer(prices, job, explained=explained, cancelled=cancelled)
 
 
 def _binding(

@@ -17,7 +17,7 @@ from designer.interchange.templates import list_templates, open_design
 from designer.workload.kind import program_of
 
 #: kinds that are answered by one account, by their main metric
-KINDS = {"collective": "communication_time", "training": "step_time"}
+KINDS = {"collective": "communication_time", "training": "step_time", "serving": "ttft"}
 TEMPLATES = [t.id for t in list_templates() if t.gpus <= 64]
 CASES = [
     (template, spec.id)
@@ -46,8 +46,10 @@ def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
     if "load" in {step.name for step in program.steps}:
         pytest.skip("the transfer of its input is explained apart")
     metric = KINDS[spec.kind]
-    mine, its = analyzed.metrics[metric], alone.metrics[metric]
-    assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+    compared = {metric, *(m.name for m in program.measures if spec.kind == "serving" and m.name in analyzed.metrics)}
+    for name in compared:
+        mine, its = analyzed.metrics[name], alone.metrics[name]
+        assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
     # every channel of a collective is listed, for the drawing
     single = spec.kind == "collective"
     binding, then = alone.why.bottlenecks(alone.table.words) if single else alone.bottlenecks()
@@ -96,3 +98,14 @@ def test_kinds_that_only_their_program_answers_say_the_same(kind: str):
     bound = simulated.binding["own"]
     assert bound.alone == analyzed.binding
     assert bound.alone_next == analyzed.next
+
+
+@pytest.mark.parametrize("workload", ["chat-70b", "code-8b"])
+def test_a_served_model_simulated_alone_has_the_metrics_it_is_analyzed_with(workload: str):
+    design = open_design("serving-h100-8")
+    analyzed = run_workload(build_network(design), design.workloads[workload], curves=False)[0]
+    metrics = simulate(design, [workload]).metrics[workload]
+    assert {"ttft", "tpot", "latency_p95", "requests_per_second"} <= metrics.keys()
+    for name, found in metrics.items():
+        mine = analyzed.metrics[name]
+        assert (found.value, found.low, found.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
