@@ -12,6 +12,7 @@ from designer.cli.design import add_design, opened
 from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
+    from designer.analysis.phases import Binding
     from designer.analysis.replay import Replay
     from designer.analysis.simulation import Simulation
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _SEEN = 0.005
 #: so many of what held programs up are listed
 _SHOWN = 20
+#: and so much of what binds in one phase
+_BINDING = 3
 _MORE = (
     "A trace ends in .json (Chrome and Perfetto read it) or .csv (one task a line).\n"
     "What fails is a link or part, as analyze --json names it: its path, :ab or :ba after it for one direction.\n\n"
@@ -226,6 +229,7 @@ def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> d
                 },
                 "alone": dict(found.alone.get(name, {})),
                 "slow_down": found.slow_down.get(name),
+                **_binding_document(found.binding[name]),
             }
             for name, metrics in found.metrics.items()
         ],
@@ -275,6 +279,17 @@ def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> d
     }
 
 
+def _binding_document(found: Binding) -> dict[str, Any]:
+    """What binds a workload, as ``analyze`` writes it."""
+    from designer.cli.documents import bottleneck_document
+
+    names = ("alone", "alone_next", "together", "together_next")
+    phases = [
+        {"begin": p.begin, "end": p.end, "binding": [bottleneck_document(b) for b in p.binding]} for p in found.phases
+    ]
+    return {"binding": {**{n: [bottleneck_document(b) for b in getattr(found, n)] for n in names}, "phases": phases}}
+
+
 def busiest(found: Simulation, count: int = 8) -> list[tuple[Any, float]]:
     """The busiest resources on average, alike ones listed once, and the share of capacity each used [1]."""
     return found.run.busiest(count)
@@ -295,6 +310,20 @@ def _print(found: Simulation, bands: bool) -> None:
             band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}" if bands else "–"
             rows.append((name, key, format_si(m.value, m.unit), band, slower))
     print(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,)))
+    held = [
+        (
+            name,
+            format_si(phase.begin, "s"),
+            format_si(phase.end, "s"),
+            b.label,
+            f"{b.share:.0%}",
+        )
+        for name, binding in found.binding.items()
+        for phase in binding.phases
+        for b in phase.binding[:_BINDING]
+    ]
+    if held:
+        print("\n" + table(("workload", "from", "to", "bound by", "of the time"), held, (1, 2, 4)))
     met = [
         (
             f"{m.workload} {m.metric}".strip(),
