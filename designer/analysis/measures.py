@@ -16,6 +16,7 @@ from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
 from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
+from designer.analysis.costs.pricing import Settling
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.expression import Time
 from designer.analysis.results import Bottleneck
@@ -26,11 +27,13 @@ from designer.analysis.steady import period_of, settle
 from designer.analysis.why import changes_at, explain
 from designer.errors import AnalysisError
 from designer.findings import Finding
-from designer.sources import Estimate
+from designer.sources import Constant, Estimate, Status
 from designer.workload.program import Measure, Program, Task
 
 #: groups of costs for which bands are worked out; more would be many runs
 GROUPS_LIMIT: Final = 12
+#: simulated where something goes on for ever and nobody says until when [s]
+UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +51,8 @@ class Answer:
     played: Callable[[], Run]
     table: ResourceTable
     findings: tuple[Finding, ...] = ()
+    #: what binds and what comes next, where a task settles that itself
+    told: tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]] | None = None
 
     @property
     def run(self) -> Run:
@@ -56,6 +61,8 @@ class Answer:
 
     def bottlenecks(self) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
         """What binds it, and what comes next; links of a tie that are as wide are listed once."""
+        if self.told is not None:
+            return self.told
         network = self.table.network
         return self.why.bottlenecks(self.table.words, lambda resource: sort_of(network, resource))
 
@@ -149,6 +156,14 @@ def answer(
             return settle(prices, [job], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
         return play(prices, [job], changes=changes, cancelled=cancelled)
 
+    itself = settling(prices, job)
+    if itself is not None:
+        found = itself(explained, cancelled)
+        main = next((found.metrics[m.name].value for m in program.measures if m.name in found.metrics), 0.0)
+        # what goes on for ever is shown until the clock would end by itself
+        played = cache(lambda: play(prices, [job], until=UNTIL.value, cancelled=cancelled))
+        why, told = Account(main, main, main), (found.binding, found.next)
+        return Answer(found.metrics, why, played, prices.table, found.findings, told)
     times = settled(prices, program, job.place)
     if times:
         played = cache(lambda: run_with(NO_CHANGES))
@@ -160,25 +175,48 @@ def answer(
     values = values_of(run, job)
     groups = bands_of(prices, [step.task for step in program.steps]) if bands else {}
     metrics = banded(job, values, groups, run_with)
-    main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
-    value = values[main.name] if main is not None else 0.0
-    why = Account(value, value, value)
-    if explained and main is not None:
-
-        def measure(changes: Changes) -> tuple[Run, float]:
-            again = run_with(changes)
-            return again, values_of(again, job).get(main.name, math.nan)
-
-        begin = 0.0
-        if main.of == "period":
-            ends = run.ends(job.name, main.step)
-            found = period_of(ends)
-            begin = found.warm_up if found is not None else 0.0
-        elif main.of == "latency":
-            # what was before the last item began is waiting for it to come
-            begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
-        why = explain(measure, base=(run, values[main.name]), begin=begin)
+    why = explained_by_runs(job, run, values, run_with) if explained else Account(0.0, 0.0, 0.0)
     return Answer(metrics, why, lambda: run, run.table, run.findings)
+
+
+def explained_by_runs(job: Job, run: Run, values: Mapping[str, float], run_with: Callable[[Changes], Run]) -> Account:
+    """What holds back the first time that a program measures, by running again; nothing where it measures none.
+
+    Parameters
+    ----------
+    run, values
+        A run of the program, alone or with others, and the metrics read from it.
+    run_with
+        The same run with changes.
+    """
+    program = job.program
+    assert program is not None
+    main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
+    if main is None:
+        return Account(0.0, 0.0, 0.0)
+
+    def measure(changes: Changes) -> tuple[Run, float]:
+        again = run_with(changes)
+        return again, values_of(again, job).get(main.name, math.nan)
+
+    begin = 0.0
+    if main.of == "period":
+        ends = run.ends(job.name, main.step)
+        found = period_of(ends)
+        begin = found.warm_up if found is not None else 0.0
+    elif main.of == "latency":
+        # what was before the last item began is waiting for it to come
+        begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
+    return explain(measure, base=(run, values[main.name]), begin=begin, program=job.name)
+
+
+def settling(prices: Prices, job: Job) -> Settling | None:
+    """How a program whose one task settles itself comes to its metrics alone; None for all others."""
+    program = job.program
+    if program is None or len(program.steps) != 1 or program.times != 1 or program.arrivals is not None:
+        return None
+    price = prices.price(prices.unit(program.steps[0].task)[0], job.place)
+    return price.settle if isinstance(price, Expansion) else None
 
 
 def _settled(

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -122,14 +123,20 @@ _LEAST_WIDTH: Final = 8
 _LEAST_PAGE: Final = 20
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = (), margin: str = "") -> str:
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[int] = (),
+    margin: str = "",
+    room: int | None = None,
+) -> str:
     """Columns that line up, each line after a `margin`; `right` names columns aligned to the right.
 
     In a terminal (or COLUMNS) too narrow for them cells go on below themselves; columns that still do not fit follow
     in a table of their own, after the columns once more that tell the rows apart.
     """
     cells = [[str(cell) for cell in row] for row in rows]
-    room = page_width()
+    room = room or page_width()
     kept = None if room is None else room - len(margin)
     fit = len(headings) if kept is None else _columns_that_fit(headings, cells, kept)
     if fit < len(headings):
@@ -141,7 +148,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequenc
         for chosen in (range(fit), (*named, *range(fit, len(headings)))):
             block = [[row[i] for i in chosen] for row in cells]
             aligned = [k for k, i in enumerate(chosen) if i in right]
-            blocks.append(table([headings[i] for i in chosen], block, aligned, margin))
+            blocks.append(table([headings[i] for i in chosen], block, aligned, margin, room))
         return "\n\n".join(blocks)
     widths = _widths(headings, cells, kept)
     lines = [*_wrapped(headings, widths), ["─" * width for width in widths]]
@@ -259,6 +266,9 @@ def print_line(text: str, below: str = "", stream: Any = None) -> None:
     print(text, file=out)
 
 
+#: a bar is shown for work that takes longer [s], and the time left from this share on [1]
+_BAR_DELAY: Final = 0.7
+_LEFT_FROM: Final = 0.05
 #: length of the progress bar that stands on the last line of a terminal
 _bar_length = 0
 
@@ -276,15 +286,19 @@ def progress_bar() -> Callable[[float, str], None]:
     """A progress bar on stderr where that is a terminal, nothing elsewhere; whatever is printed next takes its line."""
     if not sys.stderr.isatty():
         return lambda share, text: None
+    begin = time.monotonic()
 
     def show(share: float, text: str) -> None:
         global _bar_length
         clear_bar()
-        if share >= 1:
+        spent = time.monotonic() - begin
+        # work of less than a second needs no bar
+        if share >= 1 or spent < _BAR_DELAY:
             return
+        left = f", about {round(spent * (1 - share) / share)} s left" if share > _LEFT_FROM else ""
         width = 30
         filled = round(share * width)
-        bar = f"[{'█' * filled}{'·' * (width - filled)}] {share:4.0%} {text[:40]}"
+        bar = f"[{'█' * filled}{'·' * (width - filled)}] {share:4.0%} {text[:40]}{left}"
         bar = bar[: (_room(sys.stderr) or len(bar) + 1) - 1]
         sys.stderr.write(bar)
         sys.stderr.flush()

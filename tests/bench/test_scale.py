@@ -22,7 +22,7 @@ from designer.analysis.study import run_workload
 from designer.design.document import Block, Design
 from designer.interchange.templates import open_design
 from designer.memo import forget
-from designer.workload.operations import Transfer
+from designer.workload.program import Move
 from tests.bench.ratios import against
 from tests.bench.ratios import timed as took
 from tests.bench.test_training_speed import edited
@@ -123,7 +123,7 @@ def test_building_and_solving_classes_costs_the_same_whatever_they_multiply_to(b
     asked = {}
     for name in times:
         network = build_network(open_design(name))
-        question = transfers._asked(network, Transfer("load", "storage", "gpus"), "speed")
+        question = transfers._asked(network, Move("storage", "gpus"), "speed")
         asked[name] = question, question.folded()
     for _ in range(50):
         for name, (question, fold) in asked.items():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--prices", metavar="CSV", help="your price list: of several parts the cheapest set, else watts"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,16 +68,17 @@ def run(options: argparse.Namespace) -> int:
     from designer.errors import raised_in
     from designer.interchange.swapping import swapped
     from designer.progress import Watch
-    from designer.workload.kind import lower
-    from designer.workload.serving import Serving
+    from designer.workload.kind import task_of
+    from designer.workload.program.serving import Serve
 
     loaded = opened(options)
     design = loaded.design
     place = ""
     with raised_in(file=options.design):
         settings, place = _asked(options, {k: w for k, w in design.workloads.items() if w.kind == "serving"})
-        operation = lower("serving", settings, place)
-        assert isinstance(operation, Serving)
+        served = task_of("serving", settings, place, Serve)
+        assert served is not None
+        operation = served.operation
         network = build_network(design)
         if options.largest:
             return _largest(network, operation, place, options.json)
@@ -87,8 +90,29 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:
-        _print(found, operation.limits)
+        from designer.cli.pages import print_page
+        from designer.present.decisions.size import page_of_size
+
+        load = place.partition(".")[2]
+        title = design.workloads[load].title if load else "this load"
+        rate = _rate(settings)
+        print_page(
+            lambda: page_of_size(found, design, title, rate, operation.limits, options.design, load),
+            options,
+            lambda: _print(found, operation.limits),
+        )
     return 0 if found.best is not None else 1
+
+
+def _rate(settings: Mapping[str, object]) -> float:
+    """Requests per second that are asked for; 0 where none are."""
+    from designer.errors import UnitError
+    from designer.units import parse
+
+    try:
+        return parse(settings.get("rate", "0 1/s"), "frequency")
+    except UnitError:
+        return 0.0
 
 
 def _cost(file: str | None) -> Callable[[Placement], float]:

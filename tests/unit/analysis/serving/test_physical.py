@@ -20,8 +20,9 @@ from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.serving.spreads import step_spread
 from designer.formulas.serving.step_time import StepTime
 from designer.interchange.templates import open_design
-from designer.workload.kind import lower
 from designer.workload.serving import Serving
+from tests.asked import serving_asked
+from tests.unit.analysis.serving.other_steps import steps_with
 
 MODELS = {
     "llama-3-8b": "bf16",
@@ -40,7 +41,7 @@ def network(template: str) -> Network:
 
 
 def asked(**changes: object) -> Serving:
-    found = lower("serving", {"rate": "2 1/s", "prompt": 600, "output": 60, "count": 60, **changes}, "s")
+    found = serving_asked({"rate": "2 1/s", "prompt": 600, "output": 60, "count": 60, **changes}, "s")
     assert isinstance(found, Serving)
     return found
 
@@ -72,7 +73,7 @@ def test_a_faster_device_is_never_slower(
     placement = placed(*where, 4)
     device = placement.device
     changes = {"bandwidth": {"bandwidth": 2 * device.bandwidth}, "flops": {"flops": _twice(device.flops)}}[what]
-    faster = placement.again(replace(device, **changes))  # pyright: ignore[reportArgumentType]
+    faster = steps_with(placement, replace(device, **changes))  # pyright: ignore[reportArgumentType]
     pair = times(faster, requests, context, tokens), times(placement.steps, requests, context, tokens)
     for then, now in zip(*pair, strict=True):
         assert then <= now * (1 + 1e-9)
@@ -88,7 +89,7 @@ def test_wider_links_are_never_slower(
     where: tuple[str, str, str], requests: int, context: int, tokens: int, wider: float
 ) -> None:
     placement = placed(*where, 4)
-    wide = placement.again(links=wider)
+    wide = steps_with(placement, links=wider)
     pair = times(wide, requests, context, tokens), times(placement.steps, requests, context, tokens)
     for then, now in zip(*pair, strict=True):
         assert then <= now * (1 + 1e-9)
@@ -197,7 +198,7 @@ def test_what_can_be_answered_is_what_a_long_run_answers(
 def test_prompts_near_their_limit_leave_the_band_between_tokens_as_it_is() -> None:
     """An edge box reads prompts at half of its peak already; decoding, it is far from its bandwidth."""
     design = open_design("edge-jetson-orin")
-    one = lower("serving", {**design.workloads["assistant"].settings}, "s")
+    one = serving_asked({**design.workloads["assistant"].settings}, "s")
     assert isinstance(one, Serving)
     placement = place_deployment(build_network(design), one.deployment, "s")
     served = serve(placement, one)
