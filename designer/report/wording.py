@@ -35,6 +35,9 @@ PER_SECOND: Final = {
     "samples_per_second": "samples/s",
     "requests_per_second": "requests/s",
 }
+#: from and up to here times along an axis are in minutes [s]
+_MINUTES: Final = 120.0
+_HOURS: Final = 36_000.0
 #: a number this near to a whole one was given as one
 _WHOLE: Final = 1e-9
 _NUMBERS: Final = (
@@ -115,6 +118,9 @@ def quantity(value: float, unit: str, what: str = "") -> str:
 
 def split(value: float, unit: str, what: str = "", like: float | None = None) -> tuple[str, str]:
     """The number and the unit of a value, in the prefix that `like` (or the value itself) asks for."""
+    if like is not None and unit == "s" and _MINUTES <= abs(like) < _HOURS:
+        # along an axis a time of minutes is a number with a unit
+        return numbers.given(value / 60.0), "min"
     whole = like is not None and math.isfinite(value) and abs(value - round(value)) <= _WHOLE
     number, name = numbers.split(value, unit, what.removesuffix("/s"), like=like, exact=whole)
     return number.replace(" ", NBSP), name
