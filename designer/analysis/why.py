@@ -16,16 +16,20 @@ from designer.analysis.expression import Scenario, Solved, Tie, shares
 Measured = Callable[[Changes], tuple[Run, float]]
 
 
-def held(run: Run, begin: float = 0.0, slower: Scenario | None = None) -> dict[Tie, float]:
+def held(run: Run, begin: float = 0.0, slower: Scenario | None = None, program: str = "") -> dict[Tie, float]:
     """Seconds after `begin` for which each tie holds back the critical path of a run, the longest first [s].
 
     Parameters
     ----------
+    program
+        Whose path it is; empty for the one that ended last.
     slower
         Times as long by resource and by estimate in this run.
     """
     found: dict[Tie, float] = {}
-    for number in leaves(run, run.path()):
+    mine = [k for k, t in enumerate(run.tasks) if t.program == program and t.parent < 0 and t.done]
+    last = max(mine, key=lambda k: (run.tasks[k].ended, k), default=None)
+    for number in leaves(run, run.path(last)):
         works = [run.works[k] for k in run.tasks[number].works if not math.isnan(run.works[k].ended)]
         if works:
             _add(found, run, max(works, key=lambda w: w.ended), begin, slower)
@@ -74,13 +78,17 @@ def _add(found: dict[Tie, float], run: Run, work: WorkRun, begin: float, slower:
         spend(tie, own * spent / whole)
 
 
-def explain(measure: Measured, *, base: tuple[Run, float] | None = None, begin: float = 0.0) -> Account:
+def explain(
+    measure: Measured, program: str = "", *, base: tuple[Run, float] | None = None, begin: float = 0.0
+) -> Account:
     """The account of a time that runs measure, without its band.
 
     Parameters
     ----------
     measure
         Runs with changes and returns the run and the time [s].
+    program
+        Whose time it is; empty for the program that ended last.
     begin
         Only what happens on the path after this counts: the warm-up is left out [s].
     """
@@ -95,7 +103,7 @@ def explain(measure: Measured, *, base: tuple[Run, float] | None = None, begin: 
 
     def parts(slower: Scenario) -> dict[Tie, float]:
         run, time = run_at(slower)
-        found = held(run, begin, slower)
+        found = held(run, begin, slower, program)
         # a path may hold several periods, or less than one
         scale = time / sum(found.values()) if found else 1.0
         return {tie: spent * scale for tie, spent in found.items()}

@@ -173,6 +173,8 @@ class Expansion:
         All it may ask for.
     holds, time
         As of `Cost`.
+    under
+        The process where resources and estimates take so many times as long; None where it decides the same.
     """
 
     make: Callable[[], Process]
@@ -180,6 +182,7 @@ class Expansion:
     findings: tuple[Finding, ...] = ()
     holds: Mapping[int, float] = field(default_factory=dict[int, float])
     time: Time | None = None
+    under: Callable[[Scenario], Process] | None = None
 
 
 Price = Cost | Expansion

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from designer.analysis.evaluators import Evaluator, Question
-from designer.analysis.evaluators._migrations import answer
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.vms.asked import asked_moves
+from designer.analysis.vms.migration_answer import answer_migration
 from designer.workload.operations import Evacuation
 
 
 def evaluate(network: Network, operation: Evacuation, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Some hosts emptied."""
-    asked = asked_moves(network, operation, question.place)
-    return answer(network, question, asked, operation, "evacuation_time")
+    return answer_migration(network, question, operation, "evacuation_time")
 
 
 EVALUATOR = Evaluator(Evacuation, evaluate)

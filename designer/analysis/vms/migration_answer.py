@@ -1,0 +1,72 @@
+"""Answers about migrations: the moves as a program on the clock, alone or beside other workloads, as a result."""
+
+from __future__ import annotations
+
+from designer.analysis.costs import Prices
+from designer.analysis.evaluators import Question
+from designer.analysis.network import Network
+from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.vms.demands import KVM
+from designer.analysis.vms.moves import moves_of
+from designer.analysis.vms.neighbours import neighbours
+from designer.analysis.vms.plan_curves import curves
+from designer.analysis.vms.plan_findings import findings
+from designer.analysis.vms.plan_flows import flows
+from designer.analysis.vms.plan_loads import loads
+from designer.analysis.vms.plan_metrics import metrics
+from designer.analysis.vms.plan_tables import alternatives_table, background_table, drs_table, host_table, machine_table
+from designer.analysis.vms.planner import departures
+from designer.analysis.vms.users import users_of
+from designer.workload.operations import Evacuation, KvmMigration, Vmotion
+
+
+def answer_migration(
+    network: Network, question: Question, operation: Vmotion | Evacuation | KvmMigration, name: str
+) -> tuple[WorkloadResult, ChannelLoads]:
+    """A migration workload as a result; `name` is the metric that is its time.
+
+    Raises
+    ------
+    AnalysisError
+        If a host has no network, or a setting is out of range.
+    """
+    plan = departures(network, operation, question.place)
+    prices = Prices(network)
+    beside = neighbours(prices, operation.background, question.place)
+    moves = moves_of(
+        prices,
+        plan,
+        operation,
+        question.id,
+        name,
+        beside,
+        explained=question.explained,
+        cancelled=question.cancelled,
+    )
+    conditions = plan.model.conditions
+    tables = {"machines": machine_table(moves)}
+    if moves.moved:
+        tables["hosts"] = host_table(moves)
+    if moves.beside:
+        tables["background"] = background_table(moves.beside)
+    if name == "migration_time" and moves.moved and conditions.release != KVM:
+        tables["drs"] = drs_table(moves)
+    if any(staying.alternatives for staying in plan.staying):
+        tables["ways"] = alternatives_table(moves)
+    users = users_of(network, operation, moves, question)
+    if users.felt:
+        tables["users"] = users.table()
+    if users.stood:
+        tables["stands_still"] = users.stands_still()
+    frame_buffers = sum(1 for m in moves.live if m.migration and m.migration.stun and m.going.name in plan.model.drains)
+    result = question.result(
+        {**metrics(moves, name), **users.metrics(moves)},
+        moves.binding,
+        moves.next,
+        flows(network, moves),
+        frame_buffers + len(moves.live),
+        (*findings(moves, named=name == "migration_time"), *users.findings),
+        curves(moves, question.id) if question.curves else {},
+        tables,
+    )
+    return result, loads(network, moves)
