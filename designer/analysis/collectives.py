@@ -38,7 +38,7 @@ from designer.formulas.collectives.size_sweep import sizes
 from designer.memo import memo
 from designer.sources import Status
 from designer.units import format_quantity
-from designer.workload.operations import Collective
+from designer.workload.program.tasks import Collective
 
 Float = npt.NDArray[np.float64]
 #: networks, and groups of each, whose communicators are kept

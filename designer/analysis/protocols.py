@@ -110,6 +110,7 @@ def _through_dpu(network: Network, legs: Legs, rows: Int) -> Float:
     return found
 
 
+@memo(most=NETWORKS_LIMIT)
 def cores_of_islands(network: Network) -> Float:
     """Processor cores of every island; those of DPUs are busy with its protocols. : (n_islands,)"""
     net = network.net
@@ -118,4 +119,6 @@ def cores_of_islands(network: Network) -> Float:
         if Capability.COMPUTE in kind.capabilities and Capability.ATTACH not in kind.capabilities:
             quantity = network.design.quantity(part, "cores")
             per_definition[d] = (value_of(part.kind, "cores", quantity) if quantity is not None else None) or 0.0
-    return np.bincount(network.island, per_definition[net.part_def], network.n_islands).astype(np.float64)
+    found = np.bincount(network.island, per_definition[net.part_def], network.n_islands).astype(np.float64)
+    found.setflags(write=False)
+    return found

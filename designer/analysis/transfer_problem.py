@@ -20,7 +20,7 @@ from designer.analysis.network import Network
 from designer.analysis.routes import route
 from designer.analysis.selection import Traffic
 from designer.analysis.staging import stages
-from designer.analysis.transfer_limits import MOUNTED_LIMIT, Extra, Mounts, client_paths, mounts_of
+from designer.analysis.transfer_limits import MOUNTED_LIMIT, FlowLimits, Mounts, client_paths, mounts_of
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer.achievable_fraction import both_directions_share
 from designer.memo import memo
@@ -40,7 +40,7 @@ class TransferQuestion:
     traffic: Traffic
     legs: Legs
     demand: Float
-    extra: Sequence[Extra]
+    limits: FlowLimits
     marks: Int | None = None
 
     def folded(self) -> Fold | None:
@@ -52,19 +52,10 @@ class TransferQuestion:
 
     def meetings(self) -> list[Meeting]:
         """Limits that flows meet: those of their own, then mounts of clients."""
-        known: dict[tuple[str, float], int] = {}
-        kinds = [known.setdefault((e.limit.kind or e.limit.label, e.limit.capacity), len(known)) for e in self.extra]
-        size = [len(e.flow) for e in self.extra]
-        none = np.empty(0, dtype=np.int64)
-        found = [
-            Meeting(
-                np.concatenate([none, *(e.flow for e in self.extra)]),
-                np.repeat(np.arange(len(size)), size),
-                np.concatenate([np.empty(0), *(e.usage for e in self.extra)]),
-                np.array(kinds, dtype=np.int64),
-            )
-        ]
-        return [*found, *map(_meeting, mounts_of(self.network, self.legs))]
+        own, known = self.limits, dict[tuple[str, float], int]()
+        kinds = [known.setdefault((one.kind or one.label, one.capacity), len(known)) for one in own.distinct]
+        found = Meeting(own.flow, own.node, own.usage, np.array(kinds, dtype=np.int64)[own.of])
+        return [found, *map(_meeting, mounts_of(self.network, self.legs))]
 
 
 @memo(most=MOUNTED_LIMIT)
@@ -97,6 +88,11 @@ class FlowProblem:
     fold: Fold | None
     used: Int | None = None
     limit_many: tuple[int, ...] = ()
+
+    @property
+    def extent(self) -> int:
+        """Parts and links of the network behind its classes; see ``designer.memo``."""
+        return self.fold.extent if self.fold is not None else self.incidence.n_resources
 
     def number_of(self, rows: Int) -> Int:
         """Numbers of resources of the incidence."""
@@ -380,15 +376,14 @@ class Problem:
 
     def _own_entries(self) -> list[_Entries]:
         """Limits that the question brings along."""
-        extra = self.question.extra
-        if not extra:
+        own = self.question.limits
+        if not len(own.of):
             return []
-        meeting = self.question.meetings()[0]
-        rows, lead, many = self._standing(0, meeting.flow, meeting.node, len(extra))
-        flow, true = self._row_of(meeting.flow[rows]), meeting.node[rows]
+        rows, lead, many = self._standing(0, own.flow, own.node, len(own.of))
+        flow, true = self._row_of(own.flow[rows]), own.node[rows]
         kept, which = np.unique(lead[true], return_inverse=True)
-        usage = meeting.usage[rows] * self.many[flow] / many[true]
-        first = self._limited([extra[k].limit for k in kept.tolist()], many[kept].tolist())
+        usage = own.usage[rows] * self.many[flow] / many[true]
+        first = self._limited([own.limit(k) for k in kept.tolist()], many[kept].tolist())
         self._standing_for[0] = first, kept, lead
         return [_Entries(flow, first + which, usage, np.zeros(len(usage)), _beyond(self.network, true, 0))]
 

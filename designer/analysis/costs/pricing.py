@@ -144,6 +144,11 @@ class Cost:
         return ratio, ratio
 
     @property
+    def extent(self) -> int:
+        """Parts and links of the network behind its classes; see ``designer.memo``."""
+        return self.folded.fold.extent if self.folded is not None else 0
+
+    @property
     def n_works(self) -> int:
         """How many works it is."""
         return len(self.amount)

@@ -38,9 +38,8 @@ from designer.formulas.serving.cold_start import ONE_READER, START, START_EAGER
 from designer.formulas.serving.hand_over import descriptors, hand_over
 from designer.units import Bytes, BytesPerSecond
 from designer.workload.kind import listed
-from designer.workload.operations import Transfer
 from designer.workload.program.serving import Serve
-from designer.workload.program.tasks import Task
+from designer.workload.program.tasks import Move, Task
 from designer.workload.serving import Serving
 
 Int = npt.NDArray[np.int64]
@@ -140,7 +139,7 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
         return ",".join(network.net.path(p) for p in parts)
 
     source, target = prompts.replicas[pair[0]].tolist(), answers.replicas[pair[1]].tolist()
-    asked = Transfer("pull", paths(source), paths(target), "striped")
+    asked = Move(paths(source), paths(target), pairing="striped")
     answer = evaluate_transfer(network, asked, place, explained=False)
     ends = answer.traffic.target[answer.rate > 0]
     share = 1 / np.bincount(ends, minlength=network.net.n_parts)[ends]
@@ -300,7 +299,7 @@ def _loading(prices: Prices, placements: Sequence[Placement], asked: Serving, pl
 
 def _brought(prices: Prices, source: str, targets: Sequence[str], size: float, most: float, place: str) -> Priced:
     """So many bytes to each target, from all its sources in proportion to what each gives; at a rate at most [B/s]."""
-    answer = evaluate_transfer(prices.network, Transfer("weights", source, ",".join(targets)), place, explained=False)
+    answer = evaluate_transfer(prices.network, Move(source, ",".join(targets)), place, explained=False)
     alive = answer.rate > 0
     target = answer.traffic.target[alive]
     rate = answer.rate[alive]

@@ -10,7 +10,7 @@ from designer.analysis.training.preparation import prepare
 from designer.analysis.transfers import evaluate_transfer
 from designer.formulas.storage.checkpoint import BYTES_PER_PARAMETER, checkpoint_size, copies_read
 from designer.workload.jobs import Job
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 from designer.workload.program.training import WriteCheckpoint
 
 
@@ -20,7 +20,7 @@ def state(prices: Prices, job: Job, other: str, place: str, *, back: bool = Fals
     net = prices.network.net
     group = job.group if not job.data else ",".join(net.path(int(p)) for p in plan.ranks.parts.tolist())
     ends = (other, group) if back else (group, other)
-    answer = evaluate_transfer(prices.network, Transfer("checkpoint", *ends), place, explained=False)
+    answer = evaluate_transfer(prices.network, Move(*ends), place, explained=False)
     n = int((answer.rate > 0).sum())
     each = copies_read(plan.layout.replicas, plan.layout.sharding) if copies is None else copies
     size = checkpoint_size(plan.shape.parameters) * each

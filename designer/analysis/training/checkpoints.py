@@ -14,7 +14,7 @@ from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.checkpoint import CheckpointEstimate, checkpoint, checkpoint_size, copies_read
 from designer.units import BytesPerSecond
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,11 +51,11 @@ def route_checkpoint(
             remedy="choose storage, drives or memory",
         )
     group = plan.job.group if not plan.job.data else ",".join(network.net.path(int(p)) for p in parts.tolist())
-    write = evaluate_transfer(network, Transfer("write", group, target), place)
-    read = evaluate_transfer(network, Transfer("read", target, group), place)
+    write = evaluate_transfer(network, Move(group, target), place)
+    read = evaluate_transfer(network, Move(target, group), place)
     memory = None
     if snapshot:
-        copy = evaluate_transfer(network, Transfer("copy", group, "memory"), place)
+        copy = evaluate_transfer(network, Move(group, "memory"), place)
         memory = BytesPerSecond(_all(copy))
     copies = 1.0 if from_one else copies_read(plan.layout.replicas, plan.layout.sharding)
     size = checkpoint_size(plan.shape.parameters)

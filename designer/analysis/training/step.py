@@ -16,7 +16,8 @@ from designer.findings import Finding, Severity
 from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
 from designer.units import Seconds, format_quantity
 from designer.workload.datasets import Dataset
-from designer.workload.jobs import InputPath, Training
+from designer.workload.jobs import InputPath
+from designer.workload.program.training import TrainStep
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +67,7 @@ class RoutedStep:
 
 
 def route_step(
-    network: Network, plan: TrainingPlan, training: Training, *, explained: bool = True, readers: Int | None = None
+    network: Network, plan: TrainingPlan, training: TrainStep, *, explained: bool = True, readers: Int | None = None
 ) -> RoutedStep:
     """The step of a plan with its input.
 
@@ -133,7 +134,7 @@ def route_step(
     return RoutedStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
 
 
-def busy_step(plan: TrainingPlan, training: Training) -> StepEstimate:
+def busy_step(plan: TrainingPlan, training: TrainStep) -> StepEstimate:
     """The step of a plan on the drawn network when samples are always there; given also where it does not fit.
 
     Raises

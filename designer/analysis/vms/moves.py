@@ -23,7 +23,7 @@ from designer.analysis.vms.neighbours import PERIODS_LIMIT, Beside, Neighbour, k
 from designer.analysis.vms.planner import Departures
 from designer.progress import Cancel
 from designer.sources import Estimate
-from designer.workload.operations import Evacuation, KvmMigration, Vmotion
+from designer.workload.migrations import Evacuation, KvmMigration, Vmotion
 from designer.workload.program import Measure, Program, Step
 from designer.workload.program.migration import Migrate
 

@@ -12,13 +12,13 @@ import numpy as np
 from designer.analysis.clock.jobs import Job, job_of
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Priced, Prices
-from designer.analysis.evaluators import Question, evaluator_of
+from designer.analysis.families import Question, ask
 from designer.analysis.measures import main_metric, periodic_step, values_of
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads
 from designer.analysis.steady import settle
 from designer.errors import AnalysisError
-from designer.workload.kind import lower, program_of
+from designer.workload.kind import program_of
 from designer.workload.program import Item, Process, Program
 from designer.workload.program.migration import Migrate
 
@@ -85,8 +85,7 @@ def neighbours(prices: Prices, ids: Sequence[str], place: str) -> list[Neighbour
         program = program_of(spec.kind, spec.settings, where)
         if program is None:
             question = Question(spec.id, "", title, where, curves=False)
-            operation = lower(spec.kind, spec.settings, where)
-            _, loads = evaluator_of(operation).evaluate(network, operation, question)
+            _, loads = ask(network, spec, question)
             if loads is None:
                 raise _unsteady(spec.id, at)
             found.append(Neighbour(spec.id, title, Job(spec.id, lambda loads=loads: _Stream(network, loads))))

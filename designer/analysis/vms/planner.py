@@ -15,7 +15,7 @@ from designer.analysis.vms.targets import choose_targets
 from designer.errors import AnalysisError
 from designer.memo import memo
 from designer.units import format_si
-from designer.workload.operations import Evacuation, KvmMigration, Vmotion
+from designer.workload.migrations import Evacuation, KvmMigration, Vmotion
 
 #: migration workloads that are kept, by network
 _KEPT_LIMIT = 8

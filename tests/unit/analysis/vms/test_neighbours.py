@@ -17,7 +17,7 @@ from designer.analysis.vms.neighbours import Neighbour
 from designer.analysis.vms.planner import departures
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
 from designer.formulas.migration.vmotion_streams import LINE_SHARE
-from designer.workload.operations import Vmotion
+from designer.workload.migrations import Vmotion
 from designer.workload.program import Delay, Measure, Program, Step
 from tests.unit.analysis.vms.machines import cluster, plain_cluster
 

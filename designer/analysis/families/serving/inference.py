@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import arithmetic, gain_of, memory_bandwidth, tried
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Rows, WorkloadResult
 from designer.analysis.selection import resolve
@@ -22,20 +22,31 @@ from designer.analysis.serving.devices import device_of
 from designer.analysis.serving.readings import SHARES, quantiles
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.serving.unused import unused_in_batches
+from designer.analysis.training.accelerators import text_of
 from designer.analysis.training.feeding import HAND_OVER_COST, Samples, feed
 from designer.analysis.training.preparation import named_model, samples_of, shape_of
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
+from designer.formulas.compute.convolutional_forward import (
+    ForwardRates,
+    ForwardWork,
+    forward_spread,
+    forward_time,
+    forward_work,
+)
+from designer.formulas.pipeline.step_composition import MODEL_BAND, spread_of
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._number_format import number_format
-from designer.formulas.serving.batch_time import CONVOLUTION, PASSES, PRODUCTS, SPREAD, batch_time
+from designer.formulas.serving.batch_time import PASSES, PRODUCTS, SPREAD, batch_time
 from designer.formulas.serving.power import serving_power
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.sources import Estimate
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, format_quantity
 from designer.workload.inference import Inference
-from designer.workload.operations import Transfer
+from designer.workload.program import Program
+from designer.workload.program.serving import Infer
+from designer.workload.program.tasks import Move
 from designer.workload.shape import ConvolutionalShape, TransformerShape
 
 Float = npt.NDArray[np.float64]
@@ -62,6 +73,10 @@ class Work:
         Kernels one after the other.
     share
         Of the peak that such a network reaches [1].
+    passes
+        Of the values through memory, those moved [1].
+    rates
+        What a convolutional network runs at; None for networks of matrix products.
     """
 
     name: str
@@ -71,30 +86,49 @@ class Work:
     sample: float
     launches: int
     share: float
+    passes: float = PASSES.value
+    rates: ForwardRates | None = None
+
+    @property
+    def forward(self) -> ForwardWork:
+        """The work of a convolutional network."""
+        return ForwardWork(self.launches, Flop(self.flop), Bytes(self.moved), Bytes(self.weights))
 
 
-def work_of(asked: Inference, place: str) -> Work:
+def work_of(asked: Inference, device: Device, card: bool, place: str) -> Work:
     """A sample of the model that is asked for, with the numbers that are given in place of its own.
+
+    Parameters
+    ----------
+    device, card
+        What it runs on, and whether that is a PCIe card.
 
     Raises
     ------
     AnalysisError
         If there is no such model, or a network of experts is asked for.
     """
-    size = number_format(asked.precision).size.value
+    how = number_format(asked.precision)
+    size = how.size.value
     if not asked.model:
         moved = asked.moved or asked.weights
         return Work("the model", asked.flop, moved, asked.weights, asked.sample, 1, PRODUCTS.value)
     shape = shape_of(asked.model, f"{place}.model")
     if isinstance(shape, ConvolutionalShape):
+        runs_as = device.runs_as(how)
+        generation = "cpu" if device.kernels.processor else device.architecture or "unknown"
+        rates = ForwardRates(device.flops[runs_as], device.bandwidth, runs_as, generation, card)
+        work = forward_work(shape, rates, Bytes(size))
         found = Work(
             shape.name,
-            float(shape.flop_forward),
-            PASSES.value * shape.activations * size,
-            shape.parameters * size,
+            work.flop,
+            work.moved,
+            work.weights,
             _pixels(shape),
-            shape.layers,
-            CONVOLUTION.value,
+            work.layers,
+            rates.efficiency.value,
+            rates.passes.value,
+            rates,
         )
     else:
         found = _of_transformer(shape, asked.sequence, size)
@@ -135,29 +169,32 @@ def _of_transformer(shape: TransformerShape, sequence: int, size: float) -> Work
     )
 
 
-def evaluate(network: Network, operation: Inference, question: Question) -> tuple[WorkloadResult, ChannelLoads | None]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads | None]:
     """A model that answers samples in batches."""
-    place = question.place
+    task, place = program.first(Infer), question.place
+    assert task is not None
+    operation = task.asked
     parts = resolve(network, operation.group, f"{place}.group")
     device, told = device_of(network, parts, f"{place}.group")
     cut = slice_of(network, int(parts[0]), device, operation.part, f"{place}.part")
-    work = work_of(operation, place)
+    card = text_of(network, int(parts[0]), "form").lower().startswith(("card", "pcie"))
+    work = work_of(operation, cut.device, card, place)
     _fits(work, cut.device, operation, place)
     instances = len(parts) * cut.each
     path = _input(network, parts, operation, work, place)
     timed = _timed(cut.device, work, operation.precision)
+    widths = _widths(work)
     rates = path.rates if path is not None else (math.inf, math.inf, math.inf)
 
     def time(samples: int, end: int) -> float:
         # the next batch is sent while this one is worked on
-        return max(factors[end] * timed(samples), samples * cut.each / rates[end])
+        return max(widths(samples)[end] * timed(samples), samples * cut.each / rates[end])
 
     def whole(samples: int, end: int) -> float:
-        return factors[end] * timed(samples) + samples * cut.each / rates[end]
+        return widths(samples)[end] * timed(samples) + samples * cut.each / rates[end]
 
     # as estimated, then computing and input both at the fast and at the slow end
-    factors = (1.0, math.exp(-SPREAD.value), math.exp(SPREAD.value))
-    ends = range(len(factors))
+    ends = range(len(("value", "low", "high")))
     occupied = whole if operation.scenario in _ONE_BY_ONE else time
     most = [_most(operation, instances, cut, lambda n, end=end: occupied(n, end)) for end in ends]
     found = _exact(instances, len(parts))
@@ -204,7 +241,7 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
 
 
 def _fits(work: Work, device: Device, asked: Inference, place: str) -> None:
-    needed = work.weights + asked.batch * work.moved / PASSES.value
+    needed = work.weights + asked.batch * work.moved / work.passes
     if work.weights > device.memory:
         raise AnalysisError(
             f"{work.name} does not fit: {format_quantity(work.weights, 'size')} of weights in "
@@ -221,10 +258,30 @@ def _fits(work: Work, device: Device, asked: Inference, place: str) -> None:
         )
 
 
-def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]:
+def _widths(work: Work) -> Callable[[int], tuple[float, float, float]]:
+    """Factors of the computing time of a batch: as estimated, shortest, longest."""
+    rates = work.rates
+    if rates is None:
+        return lambda _: (1.0, math.exp(-SPREAD.value), math.exp(SPREAD.value))
+
+    @cache
+    def widths(samples: int) -> tuple[float, float, float]:
+        spread = spread_of(forward_spread(work.forward, samples, rates))
+        shorter, longer = (math.hypot(one, MODEL_BAND.value) for one in (spread.shorter, spread.longer))
+        return 1.0, math.exp(-shorter), math.exp(longer)
+
+    return widths
+
+
+def _timed(device: Device, work: Work, precision: str, launch: float = 1.0) -> Callable[[int], float]:
+    """Computing time of a batch of so many samples, launches scaled by `launch` [s]."""
     how = number_format(precision)
     peak = device.flops[device.runs_as(how)]
     kernels = device.kernels
+    rates = work.rates
+    if rates is not None:
+        reached = replace(rates, peak=FlopPerSecond(peak), bandwidth=device.bandwidth)
+        return lambda samples: forward_time(work.forward, samples, reached, Ratio(launch))
 
     def time(samples: int) -> float:
         return batch_time(
@@ -235,7 +292,7 @@ def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]
             work.launches,
             FlopPerSecond(work.share * peak),
             BytesPerSecond(kernels.memory * device.bandwidth),
-            kernels.floor,
+            Seconds(launch * kernels.floor),
             kernels.sharpness,
         )
 
@@ -281,7 +338,7 @@ def _input(network: Network, parts: npt.NDArray[np.int64], asked: Inference, wor
     if work.sample <= 0:
         return None
     try:
-        found = evaluate_transfer(network, Transfer("input", "memory", asked.group, "nearest"), place)
+        found = evaluate_transfer(network, Move("memory", asked.group, pairing="nearest"), place)
     except AnalysisError:
         # no host memory is drawn, or the devices are processors
         return None
@@ -310,7 +367,7 @@ def _read(network: Network, parts: npt.NDArray[np.int64], asked: Inference, work
 def _memory(work: Work, asked: Inference, cut: Slice) -> Estimate:
     """What instances hold of a device: weights, and the values of the largest batch."""
     size = asked.query if asked.scenario == "multi-stream" else 1 if asked.scenario == "single-stream" else asked.batch
-    values = size * work.moved / PASSES.value
+    values = size * work.moved / work.passes
     ends = [(work.weights + values * more) * cut.each for more in (1.0, 0.5, 2.0)]
     return Estimate.over(ends, "B", SOURCES, f"weights, and values of a batch of {size}")
 
@@ -468,15 +525,11 @@ def _binding(
             *path.answer.next,
         )
     here = network.net.path(int(parts[0]))
-    quicker = replace(device.kernels, floor=device.kernels.floor / 2)
     alike = len(parts) * cut.each
     better = (
-        (arithmetic(here, device.name, what, alike), device.faster()),
-        (memory_bandwidth(here, device.name, what, alike), device.wider()),
-        (Bottleneck("limit", "launches", "launches of kernels", what, alike=alike), replace(device, kernels=quicker)),
+        (arithmetic(here, device.name, what, alike), device.faster(), 1.0),
+        (memory_bandwidth(here, device.name, what, alike), device.wider(), 1.0),
+        (Bottleneck("limit", "launches", "launches of kernels", what, alike=alike), device, 0.5),
     )
-    found = [tried(one, base, _timed(other, work, asked.precision)(size)) for one, other in better]
+    found = [tried(one, base, _timed(other, work, asked.precision, launch)(size)) for one, other, launch in better]
     return tuple(sorted((b for b in found if gain_of(b) >= _NOTICE_TOLERANCE), key=gain_of, reverse=True))
-
-
-EVALUATOR = Evaluator(Inference, evaluate)

@@ -1,7 +1,8 @@
-"""How each kind of operation is answered, one per file.
+"""Answers of workloads: what is read from a program on a drawing, one module a kind of answer.
 
-An operation says ``answered_by``, the name of a file here, and the file says which operation it answers: a new
-operation is one dataclass and one file. Only what a study needs is imported.
+A kind of workload names its module here (``WorkloadKind.answer``), which holds ``answer(network, program, question)``.
+Kinds that name none are answered by ``measured``: by what the program measures, read from its run. Only what a study
+needs is imported.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Table, WorkloadResult
+from designer.design.document import WorkloadSpec
 from designer.findings import Finding
 from designer.sources import Estimate
-from designer.workload.operations import Operation
-from designer.workload.program import Programmed
+from designer.workload.kind import kind_of, program_of, read_settings
+from designer.workload.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +64,25 @@ class Question:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluator:
-    """Answers one kind of operation: metrics, what binds, and the load it puts on channels."""
-
-    operation: type[Operation | Programmed]
-    evaluate: Callable[[Network, Any, Question], tuple[WorkloadResult, ChannelLoads | None]]
+Answer = tuple[WorkloadResult, ChannelLoads | None]
 
 
-def evaluator_of(operation: Operation | Programmed) -> Evaluator:
-    """The evaluator of an operation, from the file it names."""
-    module = importlib.import_module(f"designer.analysis.evaluators.{operation.answered_by}")
-    found = module.EVALUATOR
-    assert isinstance(found, Evaluator), f"{module.__name__} must hold one EVALUATOR"
-    assert found.operation is type(operation), f"{module.__name__} answers {found.operation.__name__}"
-    return found
+def ask(network: Network, spec: WorkloadSpec, question: Question, program: Program | None = None) -> Answer:
+    """The answer of a workload: its metrics, what binds, and the load it puts on channels.
+
+    Parameters
+    ----------
+    program
+        In place of the one that the settings of the workload lead to.
+
+    Raises
+    ------
+    AnalysisError
+        If its settings are wrong or nothing can be routed.
+    """
+    kind = kind_of(spec.kind, question.place)
+    if kind.search:
+        settings = read_settings(kind, spec.settings, question.place)
+        return importlib.import_module(f"designer.decisions.{kind.search}").answer(network, settings, question)
+    program = program or program_of(spec.kind, spec.settings, question.place)
+    return importlib.import_module(f"designer.analysis.families.{kind.answer}").answer(network, program, question)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.families import Question
 from designer.analysis.network import TIE_TOLERANCE, Network
 from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
 from designer.analysis.transfers import NO_SHARES, TransferAnswer, evaluate_transfer
@@ -16,25 +17,27 @@ from designer.analysis.vms.guests import guest_at
 from designer.catalog.parttype import Capability
 from designer.sources import Estimate
 from designer.units import format_quantity
-from designer.workload.operations import Transfer
+from designer.workload.program import Move, Program
 
 
-def evaluate(network: Network, operation: Transfer, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Rates of a transfer."""
-    guest, told = guest_at(network, operation, question.place)
+    move = program.first(Move)
+    assert move is not None
+    guest, told = guest_at(network, move, question.place)
     shares = guest.rates if guest is not None else NO_SHARES
-    answer = evaluate_transfer(network, operation, question.place, explained=question.explained, shares=shares)
-    binding, then = _with_latency(operation, answer)
-    metrics = _transfer_metrics(network, operation, answer)
+    found = evaluate_transfer(network, move, question.place, explained=question.explained, shares=shares)
+    binding, then = _with_latency(move, found)
+    metrics = _transfer_metrics(network, move, found)
     result = question.result(
         metrics if guest is None else _in_machine(metrics, guest),
         binding,
         then,
-        answer.flows,
-        answer.traffic.n_flows,
-        (*answer.findings, *told),
+        found.flows,
+        found.traffic.n_flows,
+        (*found.findings, *told),
     )
-    return result, answer.loads
+    return result, found.loads
 
 
 def _in_machine(metrics: Mapping[str, Estimate], guest: Guest) -> Mapping[str, Estimate]:
@@ -48,11 +51,11 @@ def _in_machine(metrics: Mapping[str, Estimate], guest: Guest) -> Mapping[str, E
     return found | {name: lines[name] for name in ("memory_share", "bandwidth_share", "virtualization_factor")}
 
 
-def _with_latency(operation: Transfer, answer: TransferAnswer) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+def _with_latency(move: Move, answer: TransferAnswer) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
     """What limits the slowest flow: of a small message its latency, and the links next."""
-    if operation.size <= 0 or answer.rate.min() <= 0:
+    if move.size == math.inf or answer.rate.min() <= 0:
         return answer.binding, answer.next
-    moving = operation.size / answer.rate
+    moving = move.size / answer.rate
     worst = int(np.argmax(answer.latency + moving))
     wait, whole = float(answer.latency[worst]), float(answer.latency[worst] + moving[worst])
     if wait <= moving[worst]:
@@ -61,7 +64,7 @@ def _with_latency(operation: Transfer, answer: TransferAnswer) -> tuple[tuple[Bo
     return (Bottleneck("limit", "latency", "latency of the way", why),), answer.binding
 
 
-def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAnswer) -> Mapping[str, Estimate]:
+def _transfer_metrics(network: Network, move: Move, answer: TransferAnswer) -> Mapping[str, Estimate]:
     def rate(value: float, low: float, high: float) -> Estimate:
         return Estimate(value, low, high, "B/s", answer.sources)
 
@@ -73,13 +76,10 @@ def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAns
         worst = np.flatnonzero(answer.rate <= answer.rate.min() * (1 + TIE_TOLERANCE))
         ends = (float(each[worst].min()) for each in (answer.rate, answer.low, answer.high))
         found["data_rate_per_gpu"] = rate(*ends)
-    if operation.size > 0 and answer.rate.min() > 0:
+    if move.size < math.inf and answer.rate.min() > 0:
         rates = (answer.rate, answer.high, answer.low)
         waits = (answer.latency, *answer.latency_band)
-        times = [float((wait + operation.size / r).max()) for wait, r in zip(waits, rates, strict=True)]
+        times = [float((wait + move.size / r).max()) for wait, r in zip(waits, rates, strict=True)]
         sources = (*answer.sources, "path-latencies", "assumed-transfers")
         found["transfer_time"] = Estimate(times[0], times[1], times[2], "s", sources)
     return found
-
-
-EVALUATOR = Evaluator(Transfer, evaluate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Curve, WorkloadResult
 from designer.analysis.selection import resolve
@@ -12,10 +12,11 @@ from designer.analysis.training.feeding import feed
 from designer.analysis.training.preparation import samples_of
 from designer.errors import AnalysisError
 from designer.sources import Estimate
-from designer.workload.jobs import DataLoading
+from designer.workload.program import Program
+from designer.workload.program.training import LoadBatch
 
 
-def evaluate(network: Network, operation: DataLoading, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Rates of loading.
 
     Raises
@@ -23,22 +24,23 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
     AnalysisError
         If its settings do not go together with the drawing.
     """
-    place = question.place
-    if operation.batch < 1:
+    task, place = program.first(LoadBatch), question.place
+    assert task is not None
+    if task.batch < 1:
         raise AnalysisError("a batch of no samples", place=f"{place}.batch", remedy="use 1 sample or more")
-    readers = resolve(network, operation.group, f"{place}.group")
-    samples, _ = samples_of(operation.sequence, True, operation.input, place)
-    samples = replace(samples, batch=float(operation.batch))
-    fed = feed(network, readers, operation.input, samples, place)
-    overlapped = operation.input.prefetch > 0
-    taken = fed.batch_time(operation.batch, samples.stored, overlapped)
-    answer, n = fed.answer, len(readers)
-    sources = tuple(sorted({"fit-storage", *answer.sources}))
+    readers = resolve(network, task.group, f"{place}.group")
+    samples, _ = samples_of(task.sequence, True, task.input, place)
+    samples = replace(samples, batch=float(task.batch))
+    fed = feed(network, readers, task.input, samples, place)
+    overlapped = task.input.prefetch > 0
+    taken = fed.batch_time(task.batch, samples.stored, overlapped)
+    loaded, n = fed.answer, len(readers)
+    sources = tuple(sorted({"fit-storage", *loaded.sources}))
 
     def rate(values: tuple[float, float, float], unit: str) -> Estimate:
-        return Estimate(*values, unit, sources, f"slowest: {fed.slowest(operation.input)}")
+        return Estimate(*values, unit, sources, f"slowest: {fed.slowest(task.input)}")
 
-    each = tuple(operation.batch / t for t in (taken[0], taken[2], taken[1]))
+    each = tuple(task.batch / t for t in (taken[0], taken[2], taken[1]))
     together = tuple(n * value for value in each)
     metrics = {
         "input_time": Estimate(*taken, "s", sources),
@@ -55,14 +57,11 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
     stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stages.items()))
     result = question.result(
         metrics,
-        answer.binding,
-        answer.next,
-        answer.flows,
-        answer.traffic.n_flows,
-        answer.findings,
+        loaded.binding,
+        loaded.next,
+        loaded.flows,
+        loaded.traffic.n_flows,
+        loaded.findings,
         {"flow-stages": stages} if question.curves else {},
     )
-    return result, answer.loads
-
-
-EVALUATOR = Evaluator(DataLoading, evaluate)
+    return result, loaded.loads

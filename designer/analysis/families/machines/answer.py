@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from designer.analysis.costs import Prices
-from designer.analysis.evaluators import Question
+from designer.analysis.families import Question
+from designer.analysis.families.machines.users import users_of
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.vms.demands import KVM
@@ -16,20 +17,21 @@ from designer.analysis.vms.plan_loads import loads
 from designer.analysis.vms.plan_metrics import metrics
 from designer.analysis.vms.plan_tables import alternatives_table, background_table, drs_table, host_table, machine_table
 from designer.analysis.vms.planner import departures
-from designer.analysis.vms.users import users_of
-from designer.workload.operations import Evacuation, KvmMigration, Vmotion
+from designer.workload.program import Program
+from designer.workload.program.migration import Migrate
 
 
-def answer_migration(
-    network: Network, question: Question, operation: Vmotion | Evacuation | KvmMigration, name: str
-) -> tuple[WorkloadResult, ChannelLoads]:
-    """A migration workload as a result; `name` is the metric that is its time.
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+    """A migration workload as a result.
 
     Raises
     ------
     AnalysisError
         If a host has no network, or a setting is out of range.
     """
+    task = program.first(Migrate)
+    assert task is not None
+    operation, name = task.operation, program.measures[0].name
     plan = departures(network, operation, question.place)
     prices = Prices(network)
     beside = neighbours(prices, operation.background, question.place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.training.checkpoints import route_checkpoint
@@ -24,18 +24,24 @@ from designer.formulas.storage.goodput import (
 )
 from designer.sources import Estimate
 from designer.units import Seconds
-from designer.workload.jobs import Checkpointing
+from designer.workload.jobs import Saving
+from designer.workload.program import Program
+from designer.workload.program.training import CopyCheckpoint, ReadCheckpoint, WriteCheckpoint
 
 
-def evaluate(network: Network, operation: Checkpointing, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A checkpoint of a job."""
-    plan = prepare(network, operation.job, question.place)
+    saved, restored = program.first(WriteCheckpoint), program.first(ReadCheckpoint)
+    assert saved is not None
+    assert restored is not None
+    saving = saved.saving
+    plan = prepare(network, saved.job, question.place)
     routed_step = route_checkpoint(
         network,
         plan,
-        operation.target,
-        snapshot=operation.snapshot,
-        from_one=operation.restore_from_one,
+        saved.target,
+        snapshot=program.first(CopyCheckpoint) is not None,
+        from_one=restored.from_one,
         place=question.place,
     )
     found, write, read = routed_step.estimate, routed_step.write, routed_step.read
@@ -51,7 +57,7 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
     metrics = {
         "checkpoint_time": timed(found.write, out, "burst of all ranks"),
         "checkpoint_stall": timed(found.stall, out, "training stands still"),
-        "restore_time": timed(found.restore, back, _readers(plan.layout, operation.restore_from_one)),
+        "restore_time": timed(found.restore, back, _readers(plan.layout, restored.from_one)),
         "checkpoint_size": Estimate.relative(found.size, less, more, "B", sources),
         "rate": Estimate(
             found.size / found.write,
@@ -62,26 +68,26 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
         ),
     }
     findings = [*plan.findings, *unfit(plan), *write.findings]
-    between = _between(operation, plan)
+    between = _between(saving, plan)
     metrics["mean_time_between_failures"] = between
     failures = Seconds(between.value)
     best = best_interval(found.stall, failures)
     # it grows as the root of the time between failures
     rarely = tuple(math.sqrt(end / between.value) for end in (between.low, between.high))
     metrics["best_interval"] = timed(best, (out[0] * rarely[0], out[1] * rarely[1]), "Young's rule")
-    if operation.every >= found.write:
+    if saving.every >= found.write:
         share, most, least = (
-            float(lost_share(Seconds(operation.every), found, Seconds(m)))
+            float(lost_share(Seconds(saving.every), found, Seconds(m)))
             for m in (between.value, between.low, between.high)
         )
         metrics["lost_share"] = Estimate(share, least * less, min(1.0, most * more), "1", sources)
-        metrics |= _goodput(operation, found, between, (less * out[0], more * out[1]), (less * back[0], more * back[1]))
-    if 0 < operation.every < found.write:
+        metrics |= _goodput(saving, found, between, (less * out[0], more * out[1]), (less * back[0], more * back[1]))
+    if 0 < saving.every < found.write:
         findings.append(
             Finding(
                 "CKPT-TOO-OFTEN",
                 Severity.ERROR,
-                f"a checkpoint every {operation.every:g} s, but writing one takes {found.write:.3g} s",
+                f"a checkpoint every {saving.every:g} s, but writing one takes {found.write:.3g} s",
                 (),
                 "write less often, or give the path more bandwidth",
             )
@@ -97,15 +103,15 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
     return result, write.loads
 
 
-def _between(operation: Checkpointing, plan: TrainingPlan) -> Estimate:
+def _between(saving: Saving, plan: TrainingPlan) -> Estimate:
     """Mean time between failures of the job: what is given, else by its accelerators [s]."""
-    if operation.mean_time_between_failures > 0:
-        return Estimate.exact(operation.mean_time_between_failures, "s", (), "as given")
+    if saving.mean_time_between_failures > 0:
+        return Estimate.exact(saving.mean_time_between_failures, "s", (), "as given")
     return job_time_between_failures(plan.layout.ranks)
 
 
 def _goodput(
-    operation: Checkpointing,
+    saving: Saving,
     found: CheckpointEstimate,
     between: Estimate,
     out: tuple[float, float],
@@ -117,12 +123,12 @@ def _goodput(
     def failing(write: float, read: float, mean: float = between.value) -> Interruptions:
         return Interruptions(
             Seconds(mean),
-            Seconds(operation.cold_start + found.restore * read),
+            Seconds(saving.cold_start + found.restore * read),
             Seconds(found.stall * write),
             Seconds(max(0.0, found.write - found.stall) * write),
         )
 
-    interval, failures = Seconds(operation.every), failing(1.0, 1.0)
+    interval, failures = Seconds(saving.every), failing(1.0, 1.0)
     value = float(effective_time(interval, failures))
     often = (between.high, between.low)
     worst, best = (float(effective_time(interval, failing(out[k], back[k], often[k]))) for k in (1, 0))
@@ -135,14 +141,14 @@ def _goodput(
         "ettr": Estimate(value, worst, best, "1", sources, "in the long run"),
         "exact_interval": Estimate(exact, min(exact, *ends), max(exact, *ends), "s", sources, "Daly's complete model"),
     }
-    if operation.length > 0:
-        mean, low, high = simulated(interval, failures, Seconds(operation.length), operation.seed)
-        told = f"{RUNS_LIMIT} runs drawn with seed {operation.seed}; 80 % of single runs lie in the band"
+    if saving.length > 0:
+        mean, low, high = simulated(interval, failures, Seconds(saving.length), saving.seed)
+        told = f"{RUNS_LIMIT} runs drawn with seed {saving.seed}; 80 % of single runs lie in the band"
         metrics["ettr_simulated"] = Estimate(
             float(mean), min(float(low), float(mean)), max(float(high), float(mean)), "1", sources, told
         )
-    if operation.repair > 0:
-        count = float(spares(failures.between, Seconds(operation.repair)))
+    if saving.repair > 0:
+        count = float(spares(failures.between, Seconds(saving.repair)))
         metrics["spares"] = Estimate.exact(count, "1", ("assumed-training",), "failures at random, M/G/∞")
     return metrics
 
@@ -163,6 +169,3 @@ def _readers(layout: Layout, from_one: bool) -> str:
 def _band(rate: float, low: float, high: float) -> tuple[float, float]:
     """How much shorter and longer a transfer may take [1]."""
     return (rate / high, rate / low) if rate > 0 and low > 0 else (1.0, 1.0)
-
-
-EVALUATOR = Evaluator(Checkpointing, evaluate)

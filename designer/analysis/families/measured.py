@@ -1,4 +1,4 @@
-"""Workload kinds that are a program and nothing else: run alone until done or steady, explained by running again."""
+"""What a program measures, run alone until it is done or steady."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 
 from designer.analysis.clock.jobs import job_of
 from designer.analysis.costs import Prices
-from designer.analysis.evaluators import Evaluator, Question
-from designer.analysis.measures import answer
+from designer.analysis.families import Question
+from designer.analysis.measures import answer as alone
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Float, WorkloadResult
-from designer.workload.program import Programmed
+from designer.workload.program import Program
 
 
-def evaluate(network: Network, operation: Programmed, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A program alone."""
-    found = answer(Prices(network), job_of(operation.program, question.place), cancelled=question.cancelled)
+    found = alone(Prices(network), job_of(program, question.place), cancelled=question.cancelled)
     result = question.result(found.metrics, *found.bottlenecks(), findings=found.findings)
 
     def loads() -> tuple[Float, Float]:
@@ -23,6 +23,3 @@ def evaluate(network: Network, operation: Programmed, question: Question) -> tup
         return share * np.repeat(network.rate, 2), share
 
     return result, ChannelLoads.made(loads)
-
-
-EVALUATOR = Evaluator(Programmed, evaluate)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from designer.analysis.collectives import CollectiveAnswer, evaluate_collective
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.sources import Estimate
-from designer.workload.operations import Collective
+from designer.workload.program import Collective, Program
 
 
-def evaluate(network: Network, operation: Collective, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Time and bandwidths of a collective."""
-    answer = evaluate_collective(network, operation, question.place, question.curves, question.explained)
+    task = program.first(Collective)
+    assert task is not None
+    answer = evaluate_collective(network, task, question.place, question.curves, question.explained)
     result = question.result(
         _collective_metrics(answer),
         answer.binding,
@@ -46,6 +48,3 @@ def _collective_metrics(answer: CollectiveAnswer) -> Mapping[str, Estimate]:
     return found | {
         name: lines[name] for name in ("compute_share", "nic_share", "virtualization_factor") if name in lines
     }
-
-
-EVALUATOR = Evaluator(Collective, evaluate)

@@ -11,7 +11,7 @@ from designer.analysis.clock.interruptions import Cause, Interruption, interrupt
 from designer.analysis.clock.jobs import Job, job_of
 from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
-from designer.analysis.evaluators import Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import Column, Table
 from designer.analysis.selection import resolve
@@ -24,8 +24,8 @@ from designer.findings import Finding, Severity
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
-from designer.workload.kind import lower
-from designer.workload.operations import Evacuation, KvmMigration, Vmotion
+from designer.workload.kind import task_of
+from designer.workload.migrations import Evacuation, KvmMigration, Vmotion
 from designer.workload.program import Program, Step
 from designer.workload.program.migration import Migrate
 from designer.workload.program.serving import Serve
@@ -94,7 +94,7 @@ class Users:
 def users_of(
     network: Network, operation: Vmotion | Evacuation | KvmMigration, moves: Moves, question: Question
 ) -> Users:
-    """What users feel of a plan, by served model that runs in a machine that moves; nobody where none does."""
+    """What users feel of moves, by served model that runs in a machine that moves; nobody where none does."""
     moved = {each.going.name for each in moves.moved if each.migration is not None}
     served = _served(network, moved) if moved else {}
     if not served:
@@ -137,8 +137,11 @@ def _served(network: Network, moved: Collection[str]) -> dict[str, Serving]:
         if spec.kind != "serving":
             continue
         place = f"workloads.{spec.id}"
-        asked = lower(spec.kind, spec.settings, place)
-        if not isinstance(asked, Serving) or asked.load.kind != "rate" or asked.deployment.prompts:
+        task = task_of(spec.kind, spec.settings, place, Serve)
+        if task is None:
+            continue
+        asked = task.operation
+        if asked.load.kind != "rate" or asked.deployment.prompts:
             continue
         parts = resolve(network, asked.deployment.group, f"{place}.group")
         guest, _ = guest_of(network, parts, asked.deployment.machines, Work.SERVING, place)

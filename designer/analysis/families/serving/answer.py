@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Column, Table, WorkloadResult
 from designer.analysis.serving.advice import alone, drafting, more, remedy
@@ -25,14 +25,18 @@ from designer.analysis.serving.unused import unused
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
-from designer.workload.serving import Serving
+from designer.workload.program import Program
+from designer.workload.program.serving import Serve
 
 #: fixed part and descriptors of a hand-over were measured on one set-up [logarithm of the factor either way]
 HAND_OVER_SPREAD: Final = Constant(0.35, 0.25, 0.6, "assumed-serving", Status.ASSUMED, "1")
 
 
-def evaluate(network: Network, operation: Serving, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A served model."""
+    task = program.first(Serve)
+    assert task is not None
+    operation = task.operation
     told: tuple[Finding, ...] = ()
     if operation.deployment.prompts:
         served = serve_split(network, operation, question.place, question.cancelled)
@@ -133,6 +137,3 @@ def _tables(served: Served) -> Mapping[str, Table]:
     ]
     columns = (Column("time"), *(Column(name, "s") for name in ("mean", "p50", "p90", "p95", "p99")))
     return {"serving-latency": Table("Latency", columns, tuple(rows))}
-
-
-EVALUATOR = Evaluator(Serving, evaluate)

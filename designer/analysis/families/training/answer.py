@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from designer.analysis.collectives import role_findings
-from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Rows, WorkloadResult
 from designer.analysis.training.bottlenecks import bottlenecks
@@ -17,25 +17,28 @@ from designer.analysis.training.step import RoutedStep, route_step
 from designer.findings import Finding, Severity
 from designer.sources import Estimate
 from designer.units import format_quantity
-from designer.workload.jobs import Training
+from designer.workload.program import Program
+from designer.workload.program.training import TrainStep
 
 
-def evaluate(network: Network, operation: Training, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A training workload."""
-    plan = prepare(network, operation.job, question.place)
-    routed_step = route_step(network, plan, operation, explained=question.explained)
+    task = program.first(TrainStep)
+    assert task is not None
+    plan = prepare(network, task.job, question.place)
+    routed_step = route_step(network, plan, task, explained=question.explained)
     binding, after = bottlenecks(routed_step) if question.explained else ((), ())
-    found = metrics(network, routed_step, operation)
-    if operation.run.online and found["samples_per_second"].value < routed_step.step.samples_per_second:
-        after, binding = binding, (_arrivals(operation, routed_step),)
+    found = metrics(network, routed_step, task)
+    if task.run.online and found["samples_per_second"].value < routed_step.step.samples_per_second:
+        after, binding = binding, (_arrivals(task, routed_step),)
     result = question.result(
         found,
         binding,
         after,
         Rows(lambda: flows(routed_step)),
         n_flows(routed_step),
-        (*routed_step.findings, *(_roles(routed_step) if question.explained else ()), *_cadence(found, operation)),
-        curves(network, routed_step, operation) if question.curves else {},
+        (*routed_step.findings, *(_roles(routed_step) if question.explained else ()), *_cadence(found, task)),
+        curves(network, routed_step, task) if question.curves else {},
     )
     return result, loads(network, routed_step)
 
@@ -46,14 +49,14 @@ def _roles(routed_step: RoutedStep) -> list[Finding]:
     return list({f.text: f for f in found}.values())
 
 
-def _arrivals(training: Training, routed_step: RoutedStep) -> Bottleneck:
+def _arrivals(training: TrainStep, routed_step: RoutedStep) -> Bottleneck:
     arriving, able = training.run.arrival_rate, routed_step.step.samples_per_second
     why = f"{format_quantity(arriving, 'frequency')} arrive, training could take {format_quantity(able, 'frequency')}"
     gain = min(2.0, able / arriving)
     return Bottleneck("limit", "arrivals", "samples arriving", why, gain, gain)
 
 
-def _cadence(found: Mapping[str, Estimate], training: Training) -> list[Finding]:
+def _cadence(found: Mapping[str, Estimate], training: TrainStep) -> list[Finding]:
     """Retraining that is not done when the next begins."""
     share = found.get("retraining_share")
     if share is None or share.value <= 1:
@@ -61,6 +64,3 @@ def _cadence(found: Mapping[str, Estimate], training: Training) -> list[Finding]
     takes, every = (format_quantity(s, "duration") for s in (found["time_to_train"].value, training.run.retrain_every))
     text = f"a retraining takes {takes} and the next begins every {every}: they pile up"
     return [Finding("TRAIN-CADENCE", Severity.WARNING, text, (), "retrain less often, on less data or on more parts")]
-
-
-EVALUATOR = Evaluator(Training, evaluate)
