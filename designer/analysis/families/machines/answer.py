@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from designer.analysis.costs import Prices
 from designer.analysis.families import Question
+from designer.analysis.families.machines.curves import curves
+from designer.analysis.families.machines.findings import findings
+from designer.analysis.families.machines.flows import flows
+from designer.analysis.families.machines.loads import loads
+from designer.analysis.families.machines.metrics import metrics
+from designer.analysis.families.machines.moves import moves_of
+from designer.analysis.families.machines.neighbours import neighbours
+from designer.analysis.families.machines.tables import (
+    alternatives_table,
+    background_table,
+    drs_table,
+    host_table,
+    machine_table,
+)
 from designer.analysis.families.machines.users import users_of
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.vms.demands import KVM
-from designer.analysis.vms.moves import moves_of
-from designer.analysis.vms.neighbours import neighbours
-from designer.analysis.vms.plan_curves import curves
-from designer.analysis.vms.plan_findings import findings
-from designer.analysis.vms.plan_flows import flows
-from designer.analysis.vms.plan_loads import loads
-from designer.analysis.vms.plan_metrics import metrics
-from designer.analysis.vms.plan_tables import alternatives_table, background_table, drs_table, host_table, machine_table
 from designer.analysis.vms.planner import departures
 from designer.workload.program import Program
 from designer.workload.program.migration import Migrate

@@ -12,6 +12,7 @@ from designer.analysis.clock.jobs import Job, job_of
 from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
 from designer.analysis.families import Question
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.network import Network
 from designer.analysis.results import Column, Table
 from designer.analysis.selection import resolve
@@ -19,7 +20,6 @@ from designer.analysis.serving.answers import SOURCES
 from designer.analysis.serving.felt import Felt, felt
 from designer.analysis.vms.guest import Work
 from designer.analysis.vms.guests import guest_of
-from designer.analysis.vms.moves import Moves
 from designer.findings import Finding, Severity
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.sources import Constant, Estimate, Status

@@ -9,11 +9,11 @@ import pytest
 
 from designer.analysis.clock.jobs import job_of
 from designer.analysis.costs import Cost, Priced, Prices
+from designer.analysis.families.machines.moves import Moves, moves_of
+from designer.analysis.families.machines.neighbours import Neighbour
 from designer.analysis.network import build_network
 from designer.analysis.simulation import simulate
 from designer.analysis.study import analyze
-from designer.analysis.vms.moves import Moves, moves_of
-from designer.analysis.vms.neighbours import Neighbour
 from designer.analysis.vms.planner import departures
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
 from designer.formulas.migration.vmotion_streams import LINE_SHARE

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.migration_plan import COLD_TIME, CURVES_LIMIT
 from designer.analysis.vms.migrations import framebuffers
-from designer.analysis.vms.moves import Moves
 from designer.formulas.migration.evacuation_bound import evacuation_bound
 from designer.formulas.migration.evacuation_schedule import SOURCES as SCHEDULE_SOURCES
 from designer.formulas.migration.evacuation_schedule import EvacuationVm

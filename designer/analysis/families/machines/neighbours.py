@@ -21,6 +21,7 @@ from designer.errors import AnalysisError
 from designer.workload.kind import program_of
 from designer.workload.program import Item, Process, Program
 from designer.workload.program.migration import Migrate
+from designer.workload.program.serving import Infer
 
 #: periods of a workload beside that are run: of more, migrations do a part that takes as many
 PERIODS_LIMIT: Final = 32
@@ -83,14 +84,14 @@ def neighbours(prices: Prices, ids: Sequence[str], place: str) -> list[Neighbour
             raise AnalysisError(f"there is no workload {workload_id!r}", place=at, remedy=f"workloads: {known}")
         where, title = f"workloads.{spec.id}", spec.title or spec.id
         program = program_of(spec.kind, spec.settings, where)
-        if program is None:
+        if program is None or program.first(Infer) is not None:
             question = Question(spec.id, "", title, where, curves=False)
             _, loads = ask(network, spec, question)
             if loads is None:
                 raise _unsteady(spec.id, at)
             found.append(Neighbour(spec.id, title, Job(spec.id, lambda loads=loads: _Stream(network, loads))))
             continue
-        if any(isinstance(step.task, Migrate) for step in program.steps):
+        if program.first(Migrate) is not None:
             raise _unsteady(spec.id, at)
         found.append(_running(prices, replace(program, name=spec.id), title, where))
     return found

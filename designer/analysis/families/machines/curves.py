@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.results import Curve
 from designer.analysis.vms.demands import vsphere
 from designer.analysis.vms.migration_plan import CURVES_LIMIT, Moved
 from designer.analysis.vms.migrations import generation_of, stun_limit
-from designer.analysis.vms.moves import Moves
 from designer.catalog.vgpu_stun import load_stun_tables
 from designer.formulas.migration.vgpu_stun import VgpuLoad, vgpu_stun
 from designer.formulas.migration.vmotion_streams import vmotion_streams

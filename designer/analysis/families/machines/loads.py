@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads
-from designer.analysis.vms.moves import Moves
 
 
 def loads(network: Network, moves: Moves) -> ChannelLoads:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.vms.demands import KVM, dirtying_of
 from designer.analysis.vms.migration_plan import CURVES_LIMIT, Conditions, Moved
 from designer.analysis.vms.migrations import framebuffers
-from designer.analysis.vms.moves import Moves
 from designer.findings import Finding, Severity
 from designer.formulas.migration import Verdict
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD

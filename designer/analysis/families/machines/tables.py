@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from designer.analysis.families.machines.moves import Moves
+from designer.analysis.families.machines.neighbours import Beside
 from designer.analysis.results import Column, Table
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.migration_plan import COLD_TIME
-from designer.analysis.vms.moves import Moves
-from designer.analysis.vms.neighbours import Beside
 from designer.formulas.migration import Verdict
 from designer.formulas.migration.drs_cadence import MOST_EAGER, drs_cadence
 from designer.formulas.migration.vmotion_cpu import vmotion_cpu

@@ -16,10 +16,10 @@ from designer.analysis.clock.player import play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
+from designer.analysis.families.machines.neighbours import PERIODS_LIMIT, Beside, Neighbour, kept
 from designer.analysis.measures import answer, costs_of, values_of
 from designer.analysis.results import Bottleneck
 from designer.analysis.vms.migration_plan import Moved
-from designer.analysis.vms.neighbours import PERIODS_LIMIT, Beside, Neighbour, kept
 from designer.analysis.vms.planner import Departures
 from designer.progress import Cancel
 from designer.sources import Estimate
