@@ -354,6 +354,7 @@ class _JobPlayer:
         self.player, self.job, self.process = player, job, process
         self.live = 0
         self._shapes: dict[int, list[tuple[Shape, float, float, int]]] = {}
+        self._known: dict[int, tuple[float, float]] = {}
         self._nothing = Shape()
         #: works not known to be done, where all that is under way may have to be dropped
         self._under_way: list[Work] = []
@@ -448,7 +449,7 @@ class _JobPlayer:
         cost = player.listed[at]
         for machine, share in cost.speeds:
             player.set_speed(machine, share, ready)
-        longer, later = cost.longer(player.changes.slower) if player.changes.slower else (1.0, 1.0)
+        longer, later = self._longer(at)
         scale = times * item.scale * longer
         live.pending = len(shapes) or 1
         for shape, amount, latency, alike in shapes:
@@ -466,6 +467,14 @@ class _JobPlayer:
             player.until_set |= dict.fromkeys(player.prices.table.machines.get(machine, ()), mine)
         if not shapes:
             works.append(Work(0.0, self._nothing, delay=item.wait, ticket=(live, 1, (), "", "", None)))
+
+    def _longer(self, at: int) -> tuple[float, float]:
+        """How many times its amounts and latencies a cost has in this run."""
+        found = self._known.get(at)
+        if found is None:
+            slower = self.player.changes.slower
+            found = self._known[at] = self.player.listed[at].longer(slower) if slower else (1.0, 1.0)
+        return found
 
     def _shapes_of(self, at: int) -> list[tuple[Shape, float, float, int]]:
         cost = self.player.listed[at]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -76,7 +76,7 @@ def price(prices: Prices, task: Migrate, place: str) -> Expansion:
     every = dict.fromkeys(one for machine in machines.values() for one in machine.tasks)
 
     def under(slower: Scenario) -> _Moves:
-        return _Moves(plan, machines, slower, task.part)
+        return _Moves(plan, machines, prices.table.machines, slower, task.part)
 
     return Expansion(lambda: under({}), (Priced(dirty), *every), tuple(found), under=under)
 
@@ -127,8 +127,8 @@ class _Tasks:
             return _Machine(self._wait(COLD, "cold moves", _known(COLD_TIME)))
         name, planned = going.name, self._plan.planned[going.name]
         of = "KVM migrations" if going.release == KVM else "vMotion"
-        runs = name in self._prices.running
-        # only the work of machines on the clock notices how fast they run
+        # only work of machines on the clock notices how fast they run
+        runs = bool(self._prices.running)
         traced: _Speeds = ((name, 1 - max(TRACED.value, min(planned.slowdown, 1.0))),) if runs else ()
         stopped: _Speeds = ((name, 0.0),) if runs else ()
         rate = self._plan.model.spread(going)
@@ -197,19 +197,29 @@ class _Moves:
 
     Parameters
     ----------
+    running
+        Machines with work on the clock, which stands still while they do.
     slower
         Times as long by resource and by estimate.
     part
         Share of all sizes and waits that is done, for the whole [1].
     """
 
-    def __init__(self, plan: Departures, machines: Mapping[str, _Machine], slower: Scenario, part: float) -> None:
+    def __init__(
+        self,
+        plan: Departures,
+        machines: Mapping[str, _Machine],
+        running: Collection[str],
+        slower: Scenario,
+        part: float,
+    ) -> None:
+        self._running = running
         self._model, self._machines, self._part = plan.model, machines, part
         self._dirty = slower.get(DIRTY, 1.0)
         self._scan = slower.get(SCAN, 1.0) * slower.get(SCANNED, 1.0)
         self._slots = {path: max(1, admission.more) for path, admission in plan.model.slots.items()}
         self._going = {each.name: each for each in plan.going}
-        self._planned = plan.planned
+        self._planned, self._first = plan.planned, plan.first
         self._waiting: dict[str, list[Going]] = {}
         for each in sorted(plan.going, key=self._order):
             self._waiting.setdefault(each.placed.host.path, []).append(each)
@@ -240,7 +250,7 @@ class _Moves:
         try:
             return [self._short(self._under_way[name].send(now / self._part))]
         except StopIteration:
-            again = self._machines[name].again
+            again = self._machines[name].again if name in self._running else None
             return [*([Item(again, f"again {name}")] if again is not None else []), *self._arrived(self._going[name])]
 
     def _moved(self, name: str) -> Generator[Item, float, None]:
@@ -256,23 +266,21 @@ class _Moves:
         began = yield Item(mine.setup, f"set-up {name}", 0, planned.setup.value)
         if mine.early is not None and planned.device is not None:
             began = yield Item(mine.early, f"devices {name}", 0, planned.device.before)
-        # memory is sent at least once
-        trip = self._model.migration(going, self._model.line_rate(going), 0.0)
-        sent, more = 0.0, trip.memory
+        trip, sent, more = planned, 0.0, self._first[name]
         for number in range(PASSES_LIMIT):
             now = yield Item(mine.live, f"move {name}", number, more)
             sent += more
             if now <= began:
                 break
             trip = self._at(going, sent / (now - began))
-            paused = self._paused(trip, sent / (now - began)) if mine.again is not None else 0.0
+            paused = self._paused(trip, sent / (now - began)) if name in self._running else 0.0
             more = (trip.memory if trip.arrives and math.isfinite(trip.memory) else 0.0) - sent - paused
             if more <= sent * ENOUGH_TOLERANCE:
                 break
         if mine.scan is not None and trip.looking:
             # the task is as many times as long again
             yield Item(mine.scan, f"scan {name}", 0, trip.looking / self._scan)
-        if mine.again is not None and (rest := trip.memory - sent) > trip.memory * ENOUGH_TOLERANCE:
+        if name in self._running and (rest := trip.memory - sent) > trip.memory * ENOUGH_TOLERANCE:
             yield Item(mine.still, f"stun {name}", 0, rest)
         if mine.late is not None and mine.start is not None and planned.device is not None:
             yield Item(mine.late, f"stun {name}", 1, planned.device.paused)

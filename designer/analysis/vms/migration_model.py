@@ -83,7 +83,7 @@ class MigrationModel:
                 continue
             key = (one.source.path, one.target.path, one.from_gpus, one.to_gpus)
             if key not in known:
-                known[key] = paths.drawn(at)
+                known[key] = paths.routed_rate(at)
             drains[name] = Drain(*known[key], tuple(paths.channels(at)[0]))
         self.drains = drains
 
@@ -135,9 +135,9 @@ class MigrationModel:
         release = vsphere(going.release)
         return vmotion_estimate(going.placed, rate, checkpoint, release, written, drain, self.conditions.disks)
 
-    def line_rate(self, going: Going) -> float:
-        """Line rate of the narrower end of a move [B/s]."""
-        return _line(going)
+    def first_pass(self, going: Going) -> float:
+        """Bytes of its memory and disks that a machine sends at least [B]."""
+        return self.migration(going, _line(going), 0.0).memory
 
     def spread(self, going: Going) -> tuple[float, float]:
         """80 % band of the rate of a machine, relative [1]."""

@@ -137,7 +137,7 @@ class MigrationPaths:
         """Rates of transfers that move at the same time [B/s], in their order."""
         return self.solved(moving)[1].rate[list(moving)]
 
-    def drawn(self, transfer: int) -> tuple[float, str]:
+    def routed_rate(self, transfer: int) -> tuple[float, str]:
         """The rate of a transfer alone whatever its sender reaches [B/s], and the narrowest place of its way."""
         capacity = self.incidence.capacity.copy()
         capacity[self._senders] = np.inf

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from designer.analysis.vms.demands import dirtying_of, memory_of
@@ -26,12 +27,14 @@ from designer.formulas.migration.vgpu_migration import VgpuMigration, vgpu_migra
 from designer.formulas.migration.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad, vgpu_stun
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD, RESUME_TIME, SETUP_TIME, vmotion_precopy
 from designer.sources import Constant, Estimate
-from designer.units import BytesPerSecond, Seconds, parse_duration
+from designer.units import Bytes, BytesPerSecond, Seconds, parse_duration
 
 #: a network that holds nothing back [B/s]
-_UNLIMITED: Final = 1e18
+_NETWORK_LIMIT: Final = 1e18
 #: rounding of a difference of times, relative
 _ROUNDING_TOLERANCE: Final = 1e-9
+#: pre-copies that are kept
+_PRECOPIES_LIMIT: Final = 2048
 _GENERATIONS = {each.value: each for each in GpuGeneration}
 
 
@@ -192,7 +195,7 @@ def vmotion_estimate(
     memory = memory_of(placed.vm)
     loads = framebuffers(placed)
     if not loads:
-        plain = vmotion_precopy(memory, given, dirty, working_set=dirtying.working_set)
+        plain = _precopied(memory, given, dirty, dirtying.working_set)
         return _with_disks(_of_outcome(plain, _known(SETUP_TIME), _known(RESUME_TIME)), disks, rate)
     narrow = drain is not None and drain.rate < min(rate, checkpoint)
     done = vgpu_migration(
@@ -208,13 +211,13 @@ def vmotion_estimate(
         limit=stun_limit(placed, release),
     )
     stun = done.vgpu
-    unlimited = BytesPerSecond(_UNLIMITED)
+    unlimited = BytesPerSecond(_NETWORK_LIMIT)
     most = vgpu_stun(loads, unlimited, unlimited, release=release, generation=generation_of(placed)).bandwidth
     device = DeviceState(
         stun.precopied,
         stun.stunned,
         max(0.0, stun.stun.value - stun.stunned / stun.bandwidth),
-        most if most < _UNLIMITED else math.inf,
+        most if most < _NETWORK_LIMIT else math.inf,
         stun.limited_by,
         (stun.stun.low / stun.stun.value, stun.stun.high / stun.stun.value),
     )
@@ -222,6 +225,12 @@ def vmotion_estimate(
     if narrow and drain is not None and migration.limited_by == NETWORK_LIMITED:
         migration = replace(migration, limited_by=f"the way of the frame buffer: {drain.narrowest}")
     return _with_disks(migration, disks, rate)
+
+
+@lru_cache(maxsize=_PRECOPIES_LIMIT)
+def _precopied(memory: Bytes, rate: BytesPerSecond, dirty: BytesPerSecond, working_set: Bytes | None) -> Outcome:
+    """Pre-copy of machines that are alike, which runs ask for again and again."""
+    return vmotion_precopy(memory, rate, dirty, working_set=working_set)
 
 
 def _with_disks(migration: MigrationEstimate, disks: float, rate: float) -> MigrationEstimate:

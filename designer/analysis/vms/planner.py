@@ -30,6 +30,8 @@ class Departures:
     planned
         Migration of each machine that moves alive, by its name, at the rate it gets when as many move at the same time
         as hosts admit.
+    first
+        Bytes of the first pass over the memory of each [B].
     at_once
         Most that are admitted at the same time.
     """
@@ -38,6 +40,7 @@ class Departures:
     going: tuple[Going, ...]
     staying: tuple[Staying, ...]
     planned: Mapping[str, MigrationEstimate]
+    first: Mapping[str, float]
     at_once: int
 
 
@@ -73,7 +76,8 @@ def departures(network: Network, operation: Vmotion | Evacuation | KvmMigration,
                 continue
             planned[each.name] = migration
         setting_out.append(each)
-    return Departures(model, tuple(setting_out), tuple(staying), planned, at_once)
+    first = {each.name: model.first_pass(each) for each in setting_out if not each.cold}
+    return Departures(model, tuple(setting_out), tuple(staying), planned, first, at_once)
 
 
 def _rates(model: MigrationModel, going: Sequence[Going]) -> tuple[dict[str, float], int]:

@@ -31,7 +31,7 @@ Float = npt.NDArray[np.float64]
 
 #: where migrations last for fewer steps of a neighbour than this, they are begun at so many moments of a step
 _FEW_LIMIT: Final = 16
-_MOMENTS: Final = 8
+_MOMENTS_LIMIT: Final = 8
 
 
 NO_TIME: Final = Estimate.exact(0.0, "s")
@@ -160,8 +160,8 @@ def _at_any_moment(
     if math.isinf(period) or time.value > _FEW_LIMIT * period:
         return time
     times = [time.value]
-    for k in range(1, _MOMENTS):
-        late = replace(job, start=k * period / _MOMENTS)
+    for k in range(1, _MOMENTS_LIMIT):
+        late = replace(job, start=k * period / _MOMENTS_LIMIT)
         run = play(prices, [late, *beside], stop=lambda task: task.program == job.name, cancelled=cancelled)
         times.append(next(iter(values_of(run, late).values())))
     low, high = time.low / time.value, time.high / time.value
