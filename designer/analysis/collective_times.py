@@ -47,17 +47,22 @@ def expression(group: Communicator, time: CollectiveTime, times: float = 1.0, es
     return Sum(ways if len(ways) < 2 else (Least(ways),), times, estimate)
 
 
+def moving(group: Communicator, bound: Bound, seconds: float) -> Time:
+    """Data of a group on the resources that give a bound, in so many seconds on the tightest of them [s]."""
+    return Longest(tuple(Tied(tie, seconds * longer) for tie, longer in _rows(group.network, group, bound)))
+
+
 def _algorithm(one: AlgorithmTime, group: Communicator) -> Time:
     steps = Term(STEPS, one.latency_term - one.launch)
-    moving = [
+    data_on = [
         Tied(tie, load.bytes / rate * longer)
         for load in one.loads
         for bound, rate in load.bounds
         for tie, longer in _rows(group.network, group, bound)
     ]
     parts: list[Time] = [Term(LAUNCH, one.launch), steps]
-    if moving:
-        data = Longest(tuple(moving))
+    if data_on:
+        data = Longest(tuple(data_on))
         parts.append(data)
         mean = sqrt(steps.seconds * one.bandwidth_term)
         if one.pipeline_term > 0 and mean > 0:

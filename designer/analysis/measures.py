@@ -17,6 +17,7 @@ from designer.analysis.clock.player import play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
+from designer.analysis.costs.pricing import Settling
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.expression import Time
 from designer.analysis.results import Bottleneck
@@ -27,11 +28,13 @@ from designer.analysis.steady import period_of, settle
 from designer.analysis.why import changes_at, explain
 from designer.errors import AnalysisError
 from designer.findings import Finding
-from designer.sources import Estimate
+from designer.sources import Constant, Estimate, Status
 from designer.workload.program import Measure, Program, Task
 
 #: groups of costs for which bands are worked out; more would be many runs
 GROUPS_LIMIT: Final = 12
+#: simulated where something goes on for ever and nobody says until when [s]
+UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +52,8 @@ class Answer:
     played: Callable[[], Run]
     table: ResourceTable
     findings: tuple[Finding, ...] = ()
+    #: what binds and what comes next, where a task settles that itself
+    told: tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]] | None = None
 
     @property
     def run(self) -> Run:
@@ -57,6 +62,8 @@ class Answer:
 
     def bottlenecks(self) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
         """What binds it, and what comes next; links of a tie that are as wide are listed once."""
+        if self.told is not None:
+            return self.told
         network = self.table.network
         return self.why.bottlenecks(self.table.words, lambda resource: sort_of(network, resource))
 
@@ -159,6 +166,14 @@ def answer(
         stop = done if beside else None
         return play(prices, [job, *beside], changes=changes, stop=stop, cancelled=cancelled)
 
+    itself = settling(prices, job) if not beside else None
+    if itself is not None:
+        found = itself(explained, cancelled)
+        main = next((found.metrics[m.name].value for m in program.measures if m.name in found.metrics), 0.0)
+        # what goes on for ever is shown until the clock would end by itself
+        played = cache(lambda: play(prices, [job], until=UNTIL.value, cancelled=cancelled))
+        why, told = Account(main, main, main), (found.binding, found.next)
+        return Answer(found.metrics, why, played, prices.table, found.findings, told)
     times = settled(prices, program, job.place) if not beside else None
     if times:
         played = cache(lambda: run_with(NO_CHANGES))
@@ -189,6 +204,15 @@ def answer(
             begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
         why = explain(measure, job.name, base=(run, values[main.name]), begin=begin)
     return Answer(metrics, why, lambda: run, run.table, run.findings)
+
+
+def settling(prices: Prices, job: Job) -> Settling | None:
+    """How a program whose one task settles itself comes to its metrics alone; None for all others."""
+    program = job.program
+    if program is None or len(program.steps) != 1 or program.times != 1 or program.arrivals is not None:
+        return None
+    price = prices.price(prices.unit(program.steps[0].task)[0], job.place)
+    return price.settle if isinstance(price, Expansion) else None
 
 
 def _settled(

@@ -213,6 +213,8 @@ class Page:
         One or two sentences that answer, at most 30 words each.
     figures
         At most six, the most important first; renderers with little room show three or four.
+    summary
+        Of an answer about several things, each with its sentence.
     where_title, where
         ``Where the time goes`` with one stack for each kind of step.
     changes
@@ -228,6 +230,7 @@ class Page:
     state: State
     headline: str
     figures: tuple[Figure, ...] = ()
+    summary: tuple[tuple[str, str], ...] = ()
     where_title: str = ""
     where: tuple[Stack, ...] = ()
     limits: tuple[Limit, ...] = ()

@@ -14,6 +14,7 @@ from designer.present import numbers
 from designer.present.blocks import Limit
 from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words
 
+_SHORT: Final = re.compile(r" (between|from) .*| of the steps of collectives")
 _LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")
 _DIRECTION: Final = re.compile(r":(ab|ba)$")
 _ASPECT: Final = re.compile(r"\((arithmetic|memory bandwidth|media|random reads)[^()]*\)$")
@@ -61,6 +62,11 @@ class Named:
     ids: tuple[str, ...]
     why: str
     share: float = 0.0
+
+    @property
+    def short(self) -> str:
+        """The title for a legend: of a link its kind."""
+        return _SHORT.sub("", self.title).removesuffix(" itself")
 
     @property
     def in_sentence(self) -> str:

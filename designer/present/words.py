@@ -191,6 +191,8 @@ def metric_title(name: str, kind: str = "") -> str:
     """Name of a metric; `kind` is the kind of the result that reports it."""
     if name == "communication_time" and kind == "training":
         return "Network, not hidden"
+    if name == "rate" and kind == "migration":
+        return "Highest rate"
     if name == "tokens_per_second" and kind == "inference":
         return "Tokens put out"
     words = name.replace("_", " ").capitalize().split()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from designer.errors import DesignerError
 from designer.findings import Finding, Severity
 from designer.present import numbers
 from designer.present.answer import Answer, all_figures, result_table, sources_of, verdicts
-from designer.present.blocks import Change, Chart, Column, Page, State, Table
+from designer.present.blocks import Change, Chart, Column, Page, State, Table, Tone
 from designer.present.changes import fixes
 from designer.present.families import collective, machines, other, serving, storage, training, transfer
 from designer.present.family import Family
@@ -69,7 +69,7 @@ def page_of(
         figures = tuple(f for f in figures if f.name == "memory_per_gpu") or figures[:1]
     title, stacks = family.where(answer)
     changes = family.changes(answer) if valid else fixes(answer)
-    every = (*result.findings, *findings)
+    every = (*(f for f in result.findings if f is not result.unfit), *findings)
     return Page(
         subject=f"{answer.named(result.title)}, on {design.title or design.name}",
         state=state,
@@ -83,10 +83,52 @@ def page_of(
         remarks=remarks(every, design),
         details=_details(answer),
         sources=sources_of(answer),
-        more=f"All {numbers.counted(len(result.metrics), 'figure')}, links and sources",
+        more=_more(len(result.metrics), len(figures)),
         chip=chip,
         key=result.id,
     )
+
+
+def overview(pages: Sequence[Page], design: Design, file: str = "DESIGN") -> Page:
+    """The page of a design: the headline of each of its workloads."""
+    if not pages:
+        return Page(
+            design.title or design.name,
+            State.NONE,
+            "The design has no workload.",
+            changes=(Change("Add one in the window or to the design file", tone=Tone.PLAIN),),
+        )
+    worst = min(pages, key=lambda page: _ORDER.index(page.state))
+    done = sum(page.state in (State.ANSWERED, State.MET) for page in pages)
+    count = numbers.counted(len(pages), "workload")
+    if done == len(pages):
+        head = f"{count.capitalize()}; each runs, and meets its targets where it has some."
+    else:
+        head = f"{numbers.counted(len(pages) - done, 'workload')} of {len(pages)} need attention."
+        head = (
+            head.replace("1 workload of", "One workload of", 1).replace("need", "needs", 1)
+            if len(pages) - done == 1
+            else head
+        )
+    rows = tuple((page.subject.removesuffix(f", on {design.title or design.name}"), page.headline) for page in pages)
+    return Page(
+        design.title or design.name,
+        worst.state,
+        head,
+        summary=rows,
+        changes=(Change("One of them", command=("analyze", file, "--workload", worst.key), tone=Tone.PLAIN),),
+        remarks=tuple(dict.fromkeys(r for page in pages for r in page.remarks if "remark" not in r))[:_REMARKS],
+        details=tuple(detail for page in pages for detail in page.details),
+        more="All figures, links and sources",
+    )
+
+
+#: states of answers, those first that need attention
+_ORDER = (State.REFUSED, State.UNFIT, State.MISSED, State.PARTLY, State.ANSWERED, State.MET)
+
+
+def _more(count: int, shown: int) -> str:
+    return "Links, tables and sources" if count <= shown else f"All {count} figures, links and sources"
 
 
 def refused(title: str, design: Design, error: DesignerError, fitting: tuple[FittingSettings, ...] = ()) -> Page:

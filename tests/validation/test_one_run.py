@@ -19,6 +19,7 @@ from designer.workload.kind import program_of
 KINDS = {
     "collective": "communication_time",
     "training": "step_time",
+    "serving": "ttft",
     "vmotion": "migration_time",
     "kvm_migration": "migration_time",
     "evacuation": "evacuation_time",
@@ -74,10 +75,12 @@ def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
     if "load" in {step.name for step in program.steps}:
         pytest.skip("the transfer of its input is explained apart")
     metric = KINDS[spec.kind]
-    mine, its = analyzed.metrics[metric], alone.metrics[metric]
-    assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+    compared = {metric, *(m.name for m in program.measures if spec.kind == "serving" and m.name in analyzed.metrics)}
+    for name in compared:
+        mine, its = analyzed.metrics[name], alone.metrics[name]
+        assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
     # every channel of them is listed, for the drawing
-    single = spec.kind != "training"
+    single = spec.kind not in ("training", "serving")
     binding, then = alone.why.bottlenecks(alone.table.words) if single else alone.bottlenecks()
     assert told(binding) == told(analyzed.binding)
     assert told(then) == told(analyzed.next)
@@ -101,3 +104,14 @@ def test_simulated_moves_take_what_is_analyzed(template: str, workload: str):
     mine = run_workload(build_network(design), spec, curves=False)[0].metrics[KINDS[spec.kind]]
     its = simulate(design, [workload], until=1000.0).metrics[workload][KINDS[spec.kind]]
     assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+
+
+@pytest.mark.parametrize("workload", ["chat-70b", "code-8b"])
+def test_a_served_model_simulated_alone_has_the_metrics_it_is_analyzed_with(workload: str):
+    design = open_design("serving-h100-8")
+    analyzed = run_workload(build_network(design), design.workloads[workload], curves=False)[0]
+    metrics = simulate(design, [workload]).metrics[workload]
+    assert {"ttft", "tpot", "latency_p95", "requests_per_second"} <= metrics.keys()
+    for name, found in metrics.items():
+        mine = analyzed.metrics[name]
+        assert (found.value, found.low, found.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)

@@ -126,7 +126,8 @@ class _Tasks:
         if going.cold:
             return _Machine(self._wait(COLD, "cold moves", _known(COLD_TIME)))
         name, planned = going.name, self._plan.planned[going.name]
-        of = "KVM migrations" if going.release == KVM else "vMotion"
+        kvm = going.release == KVM
+        of = "KVM migrations" if kvm else "vMotion"
         # only work of machines on the clock notices how fast they run
         runs = bool(self._prices.running)
         traced: _Speeds = ((name, 1 - max(TRACED.value, min(planned.slowdown, 1.0))),) if runs else ()
@@ -144,11 +145,13 @@ class _Tasks:
             early = self._sent(transfer, "state of devices", spread, known, traced) if planned.device.before else None
             start = self._wait(DEVICES, "state of devices", Estimate(1.0, *spread, "s", known), stopped)
         scan = None
-        if going.release == KVM:
+        if kvm:
             times = Estimate(1.0, ZERO_SCAN.value / ZERO_SCAN.high, ZERO_SCAN.value / ZERO_SCAN.low, "s")
             scan = self._wait(SCAN, SCANNED, replace(times, sources=(ZERO_SCAN.source,)), traced)
         setup = self._wait(SET_UP, f"set-up of {of}", planned.setup)
-        resume = self._wait(RESUME, f"resume of {of}", planned.resume, stopped)
+        # the times of vMotion are one assumption, those of KVM were measured apart
+        assumed = f"resume of {of}" if kvm else f"set-up of {of}"
+        resume = self._wait(RESUME, assumed, planned.resume, stopped)
         again = Priced(replace(nothing(), speeds=((name, 1.0),))) if runs else None
         return _Machine(setup, scan, start, resume, live, still, early, late, again)
 

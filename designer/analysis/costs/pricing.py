@@ -21,6 +21,7 @@ from designer.analysis.vms.guest import Guest
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.memo import memo
+from designer.sources import Estimate
 from designer.workload.program.process import Process
 from designer.workload.program.tasks import Task
 
@@ -169,6 +170,20 @@ def every_work(cost: Cost) -> Cost:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """What a task that runs alone comes to, where its own process settles that without the clock."""
+
+    metrics: Mapping[str, Estimate]
+    binding: tuple[Bottleneck, ...]
+    next: tuple[Bottleneck, ...]
+    findings: tuple[Finding, ...]
+
+
+#: settles a task that runs alone, given whether its bands and gains are asked for and whether it was cancelled
+Settling = Callable[[bool, Callable[[], bool] | None], Settled]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Expansion:
     """A task that is made of others: the process that runs for it, made anew each time; it ends when that does.
 
@@ -180,6 +195,8 @@ class Expansion:
         As of `Cost`.
     under
         The process where resources and estimates take so many times as long; None where it decides the same.
+    settle
+        What it comes to when it runs alone; None where only running it tells.
     """
 
     make: Callable[[], Process]
@@ -188,6 +205,7 @@ class Expansion:
     holds: Mapping[int, float] = field(default_factory=dict[int, float])
     time: Time | None = None
     under: Callable[[Scenario], Process] | None = None
+    settle: Settling | None = None
 
 
 Price = Cost | Expansion

@@ -17,10 +17,10 @@ def _headline(answer: Answer) -> str:
 def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
     total = answer.value("communication_time")
     every = [*named(answer.result.binding, answer.design), *named(answer.result.next, answer.design)]
-    parts = [(one.title, one.share * total) for one in every if one.share > 0]
+    parts = [(one.short, one.share * total) for one in every if one.share > 0]
     if total <= 0 or not parts or sum(amount for _, amount in parts) > 1.02 * total:
         return "", ()
-    shares = shares_of(parts, total, "s", every[0].title)
+    shares = shares_of(parts, total, "s", every[0].short)
     return "Where the time goes", (Stack("One collective", answer.text("communication_time"), shares),)
 
 

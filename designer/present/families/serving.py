@@ -62,7 +62,7 @@ def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
         for one in of_phase:
             if one.gain is not None and one.gain > 1:
                 # twice as fast halves what a resource takes, so the time saved twice is its share
-                parts.setdefault(one.title, 2 * (1 - 1 / one.gain))
+                parts.setdefault(one.short, 2 * (1 - 1 / one.gain))
         if match is None or not parts or sum(parts.values()) > 1.02:
             continue
         total = float(match[1].replace(",", "")) * _UNITS.get(match[2], 1.0)

@@ -6,10 +6,9 @@ from typing import Final
 
 from designer.present import numbers
 from designer.present.answer import Answer, shares_of
-from designer.present.blocks import Change, Stack, Tone
+from designer.present.blocks import Change, Stack
 from designer.present.changes import suggest, survive
 from designer.present.family import Family
-from designer.present.words import device_words
 
 #: waiting for data is named in the headline from this share of a step [1]
 _STALLED: Final = 0.05
@@ -54,7 +53,7 @@ def _unfit(answer: Answer) -> str:
         best = answer.fitting[0]
         memory = best.result.metrics.get("memory_per_gpu")
         size = f" ({numbers.shown(memory.value, 'B')})" if memory is not None else ""
-        text += f" It fits with a change of the settings{size}."
+        text += f" {best.title} fits{size}."
     return text
 
 
@@ -85,20 +84,7 @@ def _memory(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
 
 
 def _changes(answer: Answer) -> tuple[Change, ...]:
-    found: list[Change] = []
-    first = answer.result.binding[0] if answer.result.binding else None
-    if first is not None and first.what == "compute" and first.gain is not None and first.gain > 1.05:
-        device = device_words(answer.design, first.id, first.label)
-        found.append(
-            Change(
-                "Faster GPUs",
-                f"twice the arithmetic of {device}",
-                gain=numbers.gain(first.gain),
-                command=("parts", "gpu"),
-                tone=Tone.PLAIN,
-            )
-        )
-    return (*found, suggest(answer), survive(answer))
+    return (suggest(answer), survive(answer))
 
 
 FAMILY = Family(
