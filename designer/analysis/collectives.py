@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis.account import Account, account
 from designer.analysis.activities import Activity
-from designer.analysis.bottlenecks import Resources, classes_of, described
+from designer.analysis.bottlenecks import Resources, described
 from designer.analysis.capacities import SPREAD
 from designer.analysis.channel_order import ways
 from designer.analysis.collective_times import expression
@@ -33,11 +33,9 @@ from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation, CollectiveTime, NetworkKind
-from designer.formulas.collectives._terms import held_between, held_inside
 from designer.formulas.collectives.size_sweep import sizes
 from designer.memo import memo
 from designer.sources import Status
-from designer.units import format_quantity
 from designer.workload.program.tasks import Collective
 
 Float = npt.NDArray[np.float64]
@@ -307,35 +305,6 @@ def _egress(group: Communicator, time: CollectiveTime) -> tuple[float, float]:
     if time.algorithm.startswith("nvls"):
         inside = time.algorithm_bandwidth * (1 + 1 / local)
     return inside, time.bus_bandwidth if servers > 1 else 0.0
-
-
-def collective_bottlenecks(
-    group: Communicator, activity: Activity | None, gain: float | None, first: bool
-) -> list[Bottleneck]:
-    """What binds a side of a collective in words, or what would next; `gain` is of the whole side twice as wide."""
-    if activity is None:
-        return []
-    network, situation = group.network, group.situation
-    held = held_between(situation) if activity is group.between else held_inside(situation)
-    chosen = (activity.edge_tightest(network) if held else activity.tightest()) if first else activity.then()
-    if not len(chosen[0]):
-        return []
-    resources = Resources(network)
-    bottlenecks = [described(resources, one) for one in classes_of(resources, *chosen)]
-    alone = gain if len(bottlenecks) == 1 else 1.0
-    who = "server" if activity is group.between else "rank"
-    hops = f"every {who} sends at most {format_quantity(activity.rate, 'rate')} raw"
-    if held and first:
-        hops = f"single transfers get {format_quantity(activity.edge.value, 'rate')} for every {who} through it"
-    return [
-        replace(
-            b,
-            why=f"{b.why}; {hops}",
-            gain_if_doubled=alone if gain is not None else None,
-            gain_together=gain,
-        )
-        for b in bottlenecks
-    ]
 
 
 def _flows(network: Network, activity: Activity | None, rate: float, time: CollectiveTime) -> tuple[Flow, ...]:
