@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from designer.analysis.phases import Binding
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", metavar="FILE", help="replay a job list of Philly, Helios or Acme, first come first")
     parser.add_argument("--trace", metavar="OUT", help="write what happened: OUT.json or OUT.csv")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,9 +80,15 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(as_document(found, findings, not options.no_bands))
     else:
-        print(f"{loaded.design.title or loaded.design.name}\n")
-        _print(found, not options.no_bands)
-        print_findings(findings)
+        from designer.cli.pages import print_page
+        from designer.present.decisions.simulate import page_of_simulation
+
+        def rest() -> None:
+            print(f"{loaded.design.title or loaded.design.name}\n")
+            _print(found, not options.no_bands)
+            print_findings(findings)
+
+        print_page(lambda: page_of_simulation(found, loaded.design, options.design, tuple(findings)), options, rest)
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
 
 
