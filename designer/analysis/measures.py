@@ -175,25 +175,39 @@ def answer(
     values = values_of(run, job)
     groups = bands_of(prices, [step.task for step in program.steps]) if bands else {}
     metrics = banded(job, values, groups, run_with)
-    main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
-    value = values[main.name] if main is not None else 0.0
-    why = Account(value, value, value)
-    if explained and main is not None:
-
-        def measure(changes: Changes) -> tuple[Run, float]:
-            again = run_with(changes)
-            return again, values_of(again, job).get(main.name, math.nan)
-
-        begin = 0.0
-        if main.of == "period":
-            ends = run.ends(job.name, main.step)
-            found = period_of(ends)
-            begin = found.warm_up if found is not None else 0.0
-        elif main.of == "latency":
-            # what was before the last item began is waiting for it to come
-            begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
-        why = explain(measure, base=(run, values[main.name]), begin=begin)
+    why = explained_by_runs(job, run, values, run_with) if explained else Account(0.0, 0.0, 0.0)
     return Answer(metrics, why, lambda: run, run.table, run.findings)
+
+
+def explained_by_runs(job: Job, run: Run, values: Mapping[str, float], run_with: Callable[[Changes], Run]) -> Account:
+    """What holds back the first time that a program measures, by running again; nothing where it measures none.
+
+    Parameters
+    ----------
+    run, values
+        A run of the program, alone or with others, and the metrics read from it.
+    run_with
+        The same run with changes.
+    """
+    program = job.program
+    assert program is not None
+    main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
+    if main is None:
+        return Account(0.0, 0.0, 0.0)
+
+    def measure(changes: Changes) -> tuple[Run, float]:
+        again = run_with(changes)
+        return again, values_of(again, job).get(main.name, math.nan)
+
+    begin = 0.0
+    if main.of == "period":
+        ends = run.ends(job.name, main.step)
+        found = period_of(ends)
+        begin = found.warm_up if found is not None else 0.0
+    elif main.of == "latency":
+        # what was before the last item began is waiting for it to come
+        begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
+    return explain(measure, base=(run, values[main.name]), begin=begin, program=job.name)
 
 
 def settling(prices: Prices, job: Job) -> Settling | None:

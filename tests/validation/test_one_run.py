@@ -11,6 +11,8 @@ from designer.analysis.network import build_network
 from designer.analysis.results import Bottleneck
 from designer.analysis.simulation import simulate
 from designer.analysis.study import run_workload
+from designer.checks.analysing import analyze
+from designer.design.document import WorkloadSpec
 from designer.interchange.templates import list_templates, open_design
 from designer.workload.kind import program_of
 
@@ -57,6 +59,45 @@ def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
     for name, (one, together) in gains((*analyzed.binding, *analyzed.next)).items():
         assert theirs[name][1] == (None if together is None else pytest.approx(together, rel=1e-9))
         assert theirs[name][0] == (None if one is None else pytest.approx(one, rel=1e-9))
+
+
+@pytest.mark.parametrize(("template", "workload"), [case for case in CASES if case[0] in ("hgx-h100-8", "dgx2")])
+def test_analyze_and_simulate_say_the_same(template: str, workload: str):
+    design = open_design(template)
+    (analyzed,) = analyze(design, [workload], curves=False).workloads
+    simulated = simulate(design, [workload])
+    metric = KINDS[design.workloads[workload].kind]
+    mine, its = analyzed.metrics[metric], simulated.metrics[workload][metric]
+    assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+    bound = simulated.binding[workload]
+    assert bound.alone == bound.together
+    # links of a tie that are as wide stand for each other here, and are listed there, for the drawing
+    theirs, ours = gains(bound.alone), gains(analyzed.binding)
+    assert theirs.keys() <= ours.keys()
+    assert {name: g[1] for name, g in theirs.items()} == {
+        name: None if ours[name][1] is None else pytest.approx(ours[name][1], rel=1e-9) for name in theirs
+    }
+
+
+#: kinds that a program measures and nothing else, with settings that are quickly run
+OWN = {
+    "federated": {"server": "memory0", "sites": "gpus", "rounds": 3},
+    "workflow": {"model": "resnet-50", "samples": 1000, "evaluated": 100, "size": "10 GB", "retrainings": 1},
+    "elastic": {"model": "resnet-50", "samples": 100_000, "workers": "8, 4 at 10 s"},
+}
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_kinds_that_only_their_program_answers_say_the_same(kind: str):
+    design = open_design("hgx-h100-8")
+    spec = WorkloadSpec.model_validate({"id": "own", "kind": kind, "settings": OWN[kind]})
+    design = design.model_copy(update={"workloads": {"own": spec}})
+    (analyzed,) = analyze(design, ["own"], curves=False).workloads
+    simulated = simulate(design, ["own"])
+    assert dict(simulated.metrics["own"]) == dict(analyzed.metrics)
+    bound = simulated.binding["own"]
+    assert bound.alone == analyzed.binding
+    assert bound.alone_next == analyzed.next
 
 
 @pytest.mark.parametrize("workload", ["chat-70b", "code-8b"])

@@ -354,6 +354,7 @@ class _JobPlayer:
         self.player, self.job, self.process = player, job, process
         self.live = 0
         self._shapes: dict[int, list[tuple[Shape, float, float, int]]] = {}
+        self._longer: dict[int, tuple[float, float]] = {}
         self._nothing = Shape()
         #: works not known to be done, where all that is under way may have to be dropped
         self._under_way: list[Work] = []
@@ -444,10 +445,12 @@ class _JobPlayer:
         shapes = self._shapes.get(at)
         if shapes is None:
             shapes = self._shapes[at] = self._shapes_of(at)
+            slower = player.changes.slower
+            self._longer[at] = player.listed[at].longer(slower) if slower else (1.0, 1.0)
         cost = player.listed[at]
         for machine, share in cost.speeds:
             player.set_speed(machine, share, ready)
-        longer, later = cost.longer(player.changes.slower) if player.changes.slower else (1.0, 1.0)
+        longer, later = self._longer[at]
         scale = times * item.scale * longer
         live.pending = len(shapes) or 1
         for shape, amount, latency, alike in shapes:
