@@ -17,7 +17,7 @@ from designer.interchange.templates import list_templates, open_design
 from designer.workload.kind import program_of
 
 #: kinds that are answered by one account, by their main metric
-KINDS = {"collective": "communication_time", "training": "step_time", "serving": "ttft"}
+KINDS = {"collective": "communication_time", "training": "step_time", "serving": "ttft", "inference": "latency_p99"}
 TEMPLATES = [t.id for t in list_templates() if t.gpus <= 64]
 CASES = [
     (template, spec.id)
@@ -46,7 +46,10 @@ def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
     if "load" in {step.name for step in program.steps}:
         pytest.skip("the transfer of its input is explained apart")
     metric = KINDS[spec.kind]
-    compared = {metric, *(m.name for m in program.measures if spec.kind == "serving" and m.name in analyzed.metrics)}
+    compared = {
+        metric,
+        *(m.name for m in program.measures if spec.kind in ("serving", "inference") and m.name in analyzed.metrics),
+    }
     for name in compared:
         mine, its = analyzed.metrics[name], alone.metrics[name]
         assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)

@@ -28,9 +28,10 @@ def price(prices: Prices, task: Infer, place: str) -> Expansion:
         If the model does not fit, or what holds its samples cannot be reached.
     """
     placed = place_instances(prices.network, task.asked, place)
+    pace = placed.cut.each / placed.path.rates[0] if placed.path is not None else 0.0
     sends = [_sent(prices, placed, part, place) for part in placed.parts.tolist()]
     instances = [
-        Instance(_computes(prices, placed, part, f"{place} {k}"), send)
+        Instance(_computes(prices, placed, part, f"{place} {k}"), send, pace)
         for k in range(placed.cut.each)
         for part, send in zip(placed.parts.tolist(), sends, strict=True)
     ]

@@ -1,6 +1,6 @@
 """Inference in batches as a process on the clock: instances that gather samples, are sent them, and compute.
 
-Each instance forms its next batch when the one before has begun to compute: one is sent while another is worked on.
+Each instance forms its next batch while the one before is worked on, so that it is there when that ends.
 Scenarios in which a query waits for the answer before it send and compute by turns.
 """
 
@@ -21,7 +21,7 @@ from designer.workload.inference import ONE_BY_ONE, Inference
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Mark, Task
 
-_SENT, _COMPUTED, _IDLE = "sent", "computes", "waits"
+_SENT, _COMPUTED = "sent", "computes"
 WAITS: Final = Mark("next sample")
 
 
@@ -40,10 +40,19 @@ class SampleLog(RequestLog):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """What one instance asks the clock for: a second of computing, and sending one sample; None where none is sent."""
+    """What one instance asks the clock for.
+
+    Parameters
+    ----------
+    compute, send
+        A second of computing, and sending one sample; None where none is sent.
+    pace
+        How long sending one takes alone [s].
+    """
 
     compute: Task
     send: Task | None
+    pace: float = 0.0
 
     @property
     def all(self) -> tuple[Task, ...]:
@@ -121,8 +130,6 @@ class Batches:
         """The next stretch of a batch, and the next batch."""
         word, which = item.step.split()[-1], int(item.step.split()[1]) - 1
         queue = self._queues[which]
-        if word == _IDLE:
-            return self._send(which, item.number)
         if word == _SENT:
             queue.sent.append((queue.taken - item.number, item.number))
             queue.sending = False
@@ -138,8 +145,14 @@ class Batches:
         """Nothing: instances without samples are done."""
         return ""
 
-    def _gather(self, which: int, now: float) -> list[Item]:
-        """The next batch of an instance: all that have come when it is full, or when its first has waited enough."""
+    def _gather(self, which: int, now: float, free: float = 0.0) -> list[Item]:
+        """The next batch of an instance: all that have come when it is full, or when its first has waited enough.
+
+        Parameters
+        ----------
+        free
+            When the instance is ready for it, as it is alone [s].
+        """
         queue, asked = self._queues[which], self.asked
         first = queue.taken
         if queue.sending or not queue.upto(first + 1):
@@ -150,18 +163,15 @@ class Batches:
             queue.at[first : first + size] = [now] * size
         else:
             full = queue.at[first + self._largest - 1] if queue.upto(first + self._largest) else float("inf")
-            begin = max(now, min(full, queue.at[first] + asked.delay))
+            begin = max(now, free, min(full, queue.at[first] + asked.delay))
             size = 1
             while size < self._largest and queue.upto(first + size + 1) and queue.at[first + size] <= begin:
                 size += 1
         queue.taken, queue.sending = first + size, True
         queue.done += [float("nan")] * size
-        return [Item(WAITS, f"instance {which + 1} {_IDLE}", size, wait=max(0.0, begin - now))]
-
-    def _send(self, which: int, size: int) -> list[Item]:
         send = self._instances[which].send
-        name = f"instance {which + 1} {_SENT}"
-        return [Item(WAITS, name, size) if send is None else Item(send, name, size, float(size))]
+        name, wait = f"instance {which + 1} {_SENT}", max(0.0, begin - now)
+        return [Item(WAITS if send is None else send, name, size, 1.0 if send is None else float(size), wait)]
 
     def _compute(self, which: int, now: float) -> list[Item]:
         """Work on what is there, if nothing is worked on; another batch is gathered meanwhile."""
@@ -170,8 +180,12 @@ class Batches:
             return []
         queue.computing = queue.sent.pop(0)
         size = queue.computing[1]
-        computes = Item(self._instances[which].compute, f"instance {which + 1} {_COMPUTED}", size, self._time(size))
-        return [computes] if self._turned else [computes, *self._gather(which, now)]
+        one, time = self._instances[which], self._time(size)
+        computes = Item(one.compute, f"instance {which + 1} {_COMPUTED}", size, time)
+        if self._turned:
+            return [computes]
+        # the next one is sent so that it is there when this one ends, and holds all that has come by then
+        return [computes, *self._gather(which, now, now + max(0.0, time - size * one.pace))]
 
     def log(self, end: float) -> RequestLog:
         """What has become of all samples until a time [s]."""
