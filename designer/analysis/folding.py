@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
 from designer.analysis.fabric_routes import Trunks, trunks_of
+from designer.analysis.frame import inner_parts
 from designer.analysis.gateways import find_fabric
 from designer.analysis.hashing import Hash, mix, rounded
 from designer.analysis.islands import find_islands
@@ -38,6 +39,8 @@ Float = npt.NDArray[np.float64]
 
 #: among fewer flows than this nobody looks for those that are alike
 ALIKE_LIMIT: Final = 512
+#: structures that classes are kept for: that shown, those before and after an edit, and another to compare with
+_FOLDED_LIMIT: Final = 4
 #: what tells pairs and nodes of different meaning apart
 _SOURCE, _TARGET, _WAY, _ISLAND, _CHANNEL, _TRUNK, _CROSSING, _MEETING = range(
     len(("source", "target", "way", "island", "channel", "trunk", "crossing", "meeting"))
@@ -136,19 +139,6 @@ class Fold:
         found = at.parts[at.part_start[self.islands.lead[island]] + at.local[parts]]
         return found, self.islands.many[island]
 
-    def resource(self, resources: Int) -> tuple[Int, Int]:
-        """The same for resources of links and parts; of links whose directions are one, where both are alike."""
-        network = self.network
-        found, many = resources.copy(), np.ones(len(resources), dtype=np.int64)
-        rows = np.flatnonzero(resources < network.n_link_resources)
-        channels = network.channels_of(resources[rows])
-        lead, many[rows] = self.channel(channels)
-        found[rows] = network.first_resource[lead >> 1] + (resources[rows] - network.first_resource[channels >> 1])
-        rows = np.flatnonzero(resources >= network.n_link_resources)
-        lead, many[rows] = self.part(network.parts_inside(resources[rows]))
-        found[rows] = network.part_resource[lead]
-        return found, many
-
     def every_channel(self) -> Int:
         """The channel that stands for each channel of the network. : (n_channels,)"""
         at, link = find_islands(self.network), np.arange(self.network.net.n_links)
@@ -158,6 +148,25 @@ class Fold:
         found[1::2] += 1
         found[self.channels] = self.channels[self.channel_nodes.lead]
         return found
+
+    def every_resource(self) -> Int:
+        """The resource that stands for each resource of the network. : (n_resources,)"""
+        return _every_resource(self)
+
+
+@memo(most=_FOLDED_LIMIT)
+def _every_resource(folded: Fold) -> Int:
+    network = folded.network
+    arrays, channel = network.arrays, np.arange(2 * network.net.n_links)
+    # links whose directions share one capacity have resources in the first direction alone
+    many = np.where(arrays.full[channel >> 1] | (channel & 1 == 0), arrays.cables[channel >> 1], 0)
+    moved = arrays.first_resource[folded.every_channel() >> 1] - arrays.first_resource[channel >> 1]
+    found = np.empty(network.n_resources, dtype=np.int64)
+    found[: network.n_link_resources] = np.repeat(moved, many) + np.arange(network.n_link_resources)
+    parts = inner_parts(network.frame)
+    found[network.n_link_resources :] = network.part_resource[folded.part(parts)[0]]
+    found.setflags(write=False)
+    return found
 
 
 def fold(
@@ -202,8 +211,6 @@ def _digest_of(columns: Legs | Traffic | Meeting) -> bytes:
 
 #: numbers kept of classes of flows, for each structure: 16 MB
 _KEPT_LIMIT: Final = 2_000_000
-#: structures they are kept for: that shown, those before and after an edit, and another to compare with
-_FOLDED_LIMIT: Final = 4
 
 
 @memo(most=_FOLDED_LIMIT)
