@@ -17,6 +17,7 @@ from designer.analysis.serving.batching import gaps_of
 from designer.analysis.serving.readings import Readings, percentiles
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.request_log import RequestLog, until_end
+from designer.analysis.serving.scheduler import TURN
 from designer.workload.inference import ONE_BY_ONE, Inference
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Mark, Task
@@ -195,7 +196,9 @@ class Batches:
             done = np.concatenate([queue.done, np.full(len(sent) - len(queue.done), np.nan)])
             ones = np.ones(len(sent), dtype=np.int64)
             counts = Counts(0, 0, 0, 0, 0, 0, 0, 0)
-            run = ServingRun(sent, done, done, ones, ones, end, np.zeros((0, 7)), counts, np.full(len(sent), np.nan))
+            run = ServingRun(
+                sent, done, done, ones, ones, end, np.zeros((0, len(TURN))), counts, np.full(len(sent), np.nan)
+            )
             asked = int(np.searchsorted(sent, end, side="right"))
             found.parts.append((until_end(run, asked, end), 0))
         return found
