@@ -10,9 +10,8 @@ from designer.analysis.families.machines.moves import Moves
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.migration_plan import COLD_TIME, CURVES_LIMIT
 from designer.analysis.vms.migrations import framebuffers
-from designer.formulas.migration.evacuation_bound import evacuation_bound
-from designer.formulas.migration.evacuation_schedule import SOURCES as SCHEDULE_SOURCES
-from designer.formulas.migration.evacuation_schedule import EvacuationVm
+from designer.formulas.migration.evacuation_bound import SOURCES as SCHEDULE_SOURCES
+from designer.formulas.migration.evacuation_bound import EvacuationVm, evacuation_bound
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.sources import Estimate
 
