@@ -14,6 +14,7 @@ from designer.analysis.account import Account, account
 from designer.analysis.bottlenecks import sort_of
 from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
 from designer.analysis.clock.player import play
+from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
 from designer.analysis.costs.pricing import Settling
@@ -135,11 +136,12 @@ def answer(
     prices: Prices,
     job: Job,
     *,
+    beside: Sequence[Job] = (),
     bands: bool = True,
     explained: bool = True,
     cancelled: Callable[[], bool] | None = None,
 ) -> Answer:
-    """What a program comes to when it runs alone.
+    """What a program comes to when it runs alone, or beside others until it is done.
 
     Raises
     ------
@@ -153,10 +155,18 @@ def answer(
     def run_with(changes: Changes) -> Run:
         if math.isinf(program.times):
             watched = next((m.step for m in program.measures if m.of != "throughput"), program.steps[-1].name)
-            return settle(prices, [job], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
-        return play(prices, [job], changes=changes, cancelled=cancelled)
+            return settle(prices, [job, *beside], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
+        left = {step.name for step in program.steps}
 
-    itself = settling(prices, job)
+        def done(task: TaskRun) -> bool:
+            if task.program == job.name and task.number == program.times - 1:
+                left.discard(task.step)
+            return not left
+
+        stop = done if beside else None
+        return play(prices, [job, *beside], changes=changes, stop=stop, cancelled=cancelled)
+
+    itself = settling(prices, job) if not beside else None
     if itself is not None:
         found = itself(explained, cancelled)
         main = next((found.metrics[m.name].value for m in program.measures if m.name in found.metrics), 0.0)
@@ -164,7 +174,7 @@ def answer(
         played = cache(lambda: play(prices, [job], until=UNTIL.value, cancelled=cancelled))
         why, told = Account(main, main, main), (found.binding, found.next)
         return Answer(found.metrics, why, played, prices.table, found.findings, told)
-    times = settled(prices, program, job.place)
+    times = settled(prices, program, job.place) if not beside else None
     if times:
         played = cache(lambda: run_with(NO_CHANGES))
         return _settled(prices, program, times, played, bands, explained)

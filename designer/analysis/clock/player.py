@@ -184,7 +184,7 @@ class _Player:
     def _quotient(self) -> Quotient:
         """The classes of all tasks; `listed` has every flow by itself where classes of flows do not hold."""
         table = self.prices.table
-        apart = {change.resource for change in self.events} | set(self.changes.apart) | set(self.working)
+        apart = {change.resource for change in self.events} | set(self.changes.apart) | set(self.working) | table.apart
         apart |= {number for numbers in table.machines.values() for number in numbers}
         key = (tuple(self.listed), len(table.capacity), tuple(sorted(apart)))
         kept = self.prices.classes.get(key)
@@ -427,7 +427,8 @@ class _JobPlayer:
         if at < 0:
             expansion = player.prices.price(unit, self.job.place)
             assert isinstance(expansion, Expansion)
-            inner = expansion.make()
+            slower = player.changes.slower
+            inner = expansion.under(slower) if expansion.under is not None and slower else expansion.make()
             if isinstance(inner, Recording):
                 player.logs[self.job.name] = inner
                 inner.set, inner.stops = player.set, player.stops

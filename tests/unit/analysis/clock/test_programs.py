@@ -372,7 +372,7 @@ def test_a_migration_slows_a_transfer_only_while_it_lasts():
     moved = alone.run.times("evacuate", "migrate")
     assert len(moved) == 1
     inner = alone.run.inner(0)
-    assert {alone.run.tasks[k].step.split()[0] for k in inner} == {"set-up", "move"}
+    assert {alone.run.tasks[k].step.split()[0] for k in inner} == {"set-up", "move", "stun", "resume"}
     busy = max(alone.run.works, key=lambda w: w.alike if w.log else 0)
     resource = max((r for w in alone.run.works for r, _ in w.uses), key=alone.run.busy)
     assert busy is not None
