@@ -107,7 +107,7 @@ _KNOWN: Final[dict[str, Metric]] = {
     "input_time": Metric("s", LESS, "until the samples of a step are ready, slowest rank"),
     "input_stall": Metric("s", LESS, "accelerators waiting for samples in a step"),
     "training_rate_per_gpu": Metric("B/s", NEITHER, "what training uses up when it never waits"),
-    "input_cores": Metric("1", LESS, "CPU cores busy receiving at full rate"),
+    "input_cores": Metric("1", LESS, "CPU cores busy receiving and handing batches on"),
     "accelerators": Metric("1", LESS, "taken by what is served; of storage the most that it keeps busy"),
     "accelerators_per_server": Metric("1", MORE, "of those, on each host"),
     # checkpoints
