@@ -14,6 +14,7 @@ from designer.analysis.account import Account, account
 from designer.analysis.bottlenecks import sort_of
 from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
 from designer.analysis.clock.player import play
+from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
 from designer.analysis.costs.pricing import Settling
@@ -109,6 +110,10 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
     every = math.lcm(*(s.every for s in program.steps))
     period = period_of(ends, every)
     time = period.time if period is not None else (ends[0] - job.start if ends else None)
+    if period is not None and len(run.programs) > 1 and period.warm_up > (ends[0] + ends[-1]) / 2:
+        # with others, what the last items repeat may be a moment of what the others do
+        half = len(ends) // 2
+        time = (ends[-1] - ends[half]) / (len(ends) - 1 - half)
     if time is None:
         return None
     return time if measure.of == "period" else (measure.amount / time if time > 0 else None)
@@ -135,11 +140,12 @@ def answer(
     prices: Prices,
     job: Job,
     *,
+    beside: Sequence[Job] = (),
     bands: bool = True,
     explained: bool = True,
     cancelled: Callable[[], bool] | None = None,
 ) -> Answer:
-    """What a program comes to when it runs alone.
+    """What a program comes to when it runs alone, or beside others until it is done.
 
     Raises
     ------
@@ -153,10 +159,18 @@ def answer(
     def run_with(changes: Changes) -> Run:
         if math.isinf(program.times):
             watched = next((m.step for m in program.measures if m.of != "throughput"), program.steps[-1].name)
-            return settle(prices, [job], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
-        return play(prices, [job], changes=changes, cancelled=cancelled)
+            return settle(prices, [job, *beside], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
+        left = {step.name for step in program.steps}
 
-    itself = settling(prices, job)
+        def done(task: TaskRun) -> bool:
+            if task.program == job.name and task.number == program.times - 1:
+                left.discard(task.step)
+            return not left
+
+        stop = done if beside else None
+        return play(prices, [job, *beside], changes=changes, stop=stop, cancelled=cancelled)
+
+    itself = settling(prices, job) if not beside else None
     if itself is not None:
         found = itself(explained, cancelled)
         main = next((found.metrics[m.name].value for m in program.measures if m.name in found.metrics), 0.0)
@@ -164,7 +178,7 @@ def answer(
         played = cache(lambda: play(prices, [job], until=UNTIL.value, cancelled=cancelled))
         why, told = Account(main, main, main), (found.binding, found.next)
         return Answer(found.metrics, why, played, prices.table, found.findings, told)
-    times = settled(prices, program, job.place)
+    times = settled(prices, program, job.place) if not beside else None
     if times:
         played = cache(lambda: run_with(NO_CHANGES))
         return _settled(prices, program, times, played, bands, explained)

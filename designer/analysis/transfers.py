@@ -216,10 +216,12 @@ def _answer(question: TransferQuestion, place: str, explained: bool) -> Transfer
     rates[:, problem.alive] = allocation.rate, low, high
     wait = latency(problem)
     alive = np.flatnonzero(problem.alive)
-    flow = alive if problem.fold is None else problem.fold.lead[alive]
+    flow = alive if problem.fold is None else problem.fold.flows.first[alive]
     each = tuple(problem.limit_many)
     classes = FlowProblem(incidence, problem.limits, flow, problem.many[alive], problem.fold, problem.used, each)
-    found = np.concatenate([rates, wait]) if problem.fold is None else np.concatenate([rates, wait])[:, problem.fold.of]
+    found = np.concatenate([rates, wait])
+    if problem.fold is not None:
+        found = found[:, problem.fold.flows.of]
     return TransferAnswer(
         problem.question.traffic,
         found[0],
@@ -371,7 +373,7 @@ def _binding_ids_of_members(
     found: list[list[str]] = [[] for _ in range(count)]
 
     def add(flow: Int, number: Int, true: Int, names: Callable[[Int], list[str]]) -> None:
-        row = folded.of[flow]
+        row = folded.flows.of[flow]
         kept = np.flatnonzero(problem.alive[row] & np.isin(problem.number[row] * size + number, binds))
         once = np.unique(np.stack([flow[kept], true[kept]]), axis=1)
         for f, name in zip(once[0].tolist(), names(once[1]), strict=True):

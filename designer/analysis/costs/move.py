@@ -47,10 +47,10 @@ def works_of(prices: Prices, answer: TransferAnswer, amount: float, group: str) 
 
     def expand() -> tuple[Int, Int, Float, Int]:
         every = answer.incidence
-        row = np.full(len(fold.lead), -1, dtype=np.int64)
-        row[fold.of[problem.flow]] = np.arange(len(problem.flow))
+        row = np.full(len(fold.flows), -1, dtype=np.int64)
+        row[fold.flows.of[problem.flow]] = np.arange(len(problem.flow))
         resource = prices.table.renumbered(np.asarray(every.resource), answer.limits, group)
-        return np.asarray(every.ptr), resource, np.asarray(every.usage), row[fold.of[answer.rate > 0]]
+        return np.asarray(every.ptr), resource, np.asarray(every.usage), row[fold.flows.of[answer.rate > 0]]
 
     found = of_flows(
         problem.incidence,

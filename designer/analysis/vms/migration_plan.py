@@ -1,61 +1,22 @@
-"""What a move of machines is made of: its conditions, who goes where, who stays and why, and the plan of the whole."""
+"""What a move of machines is made of: its conditions, who goes where, who stays and why, and how each went."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.results import Bottleneck
 from designer.analysis.vms.demands import KVM, gpu_devices, release_of
 from designer.analysis.vms.free_capacity import Placed
-from designer.analysis.vms.migration_paths import MigrationPaths, Shares
-from designer.analysis.vms.migrations import Drain, KvmSettings, MigrationEstimate
-from designer.formulas.migration.evacuation_schedule import Evacuation, Move
-from designer.formulas.migration.vmotion_admission import Admission
-from designer.formulas.migration.vmotion_long_distance import LongDistance
-from designer.formulas.migration.vmotion_streams import JUMBO_FROM, StreamPlan
-from designer.sources import Estimate
+from designer.analysis.vms.migrations import MigrationEstimate
+from designer.sources import Constant, Status
+from designer.workload.migrations import Conditions
 
 #: migrations that are listed one by one, as flows, curves and places of findings
 CURVES_LIMIT: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """How machines move.
-
-    Parameters
-    ----------
-    release
-        What the hosts run, where the study overrules the drawing.
-    mtu
-        Frame size of the migration network [B].
-    round_trip
-        Round-trip time between the hosts [s].
-    dirty_rate
-        Replaces what the machines say [B/s].
-    at_once
-        Migrations per host at the same time; 0 for what the hypervisor admits.
-    cold
-        True if machines that cannot move alive are shut down and started elsewhere.
-    disks
-        Disk data each machine takes along, where its hosts share no storage [B].
-    shares
-        Network I/O control on the uplinks of the hosts.
-    """
-
-    release: str = ""
-    encrypted: bool = False
-    vmknics_per_nic: int = 1
-    mtu: float = JUMBO_FROM.value
-    round_trip: float = 0.0
-    dirty_rate: float | None = None
-    at_once: int = 0
-    cold: bool = False
-    disks: float = 0.0
-    shares: Shares = field(default_factory=Shares)
-    kvm: KvmSettings = field(default_factory=KvmSettings)
+#: shutting a machine down, starting it elsewhere, loading its drivers
+COLD_TIME: Final = Constant(
+    120.0, 45.0, 300.0, "migration-assumed", Status.ASSUMED, "s", "shut down and boot; loading of models not counted"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,30 +68,22 @@ class Staying:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A machine that moved: when it held its slots and sent [s], at which rate [B/s], and how the migration went."""
+    """A machine that moved.
+
+    Parameters
+    ----------
+    start, transfer, end
+        When it was admitted, when its first byte was sent, and when it ran at its target [s].
+    rate
+        Mean rate of its memory [B/s]; 0 if it was shut down.
+    """
 
     going: Going
-    move: Move
+    start: float
+    transfer: float
+    end: float
     rate: float
     migration: MigrationEstimate | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MigrationPlan:
-    """The whole move. ``makespan`` is zero when nothing moves."""
-
-    moved: tuple[Moved, ...]
-    staying: tuple[Staying, ...]
-    makespan: Estimate
-    schedule: Evacuation | None
-    migration_paths: MigrationPaths
-    transfers: Mapping[str, int]
-    streams: Mapping[str, StreamPlan]
-    slots: Mapping[str, Admission]
-    binding: tuple[Bottleneck, ...]
-    next: tuple[Bottleneck, ...]
-    distance: LongDistance | None
-    drains: Mapping[str, Drain]
 
 
 def pick_release(placed: Placed, conditions: Conditions) -> str:
