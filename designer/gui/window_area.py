@@ -179,6 +179,9 @@ class WindowArea(QWidget):
             left = _AIR if not (self.narrow and self.palette_shown) else 2 * _AIR + round(_PALETTE * self.unit)
             self._put(self.tools, QRect(QPoint(left, _AIR - 2), self.tools.sizeHint()), shown)
         if self.corner is not None:
+            layout = self.corner.layout()
+            if layout is not None:
+                layout.activate()
             size = self.corner.sizeHint()
             self._put(self.corner, QRect(QPoint(right - size.width() - _AIR, _AIR - 2), size), shown)
 
