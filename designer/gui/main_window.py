@@ -162,6 +162,7 @@ class MainWindow(QMainWindow):
         start.open_wanted.connect(lambda: self.files.ask_open())
         start.import_wanted.connect(lambda: self.files.paste_machine())
         start.template_chosen.connect(self.open_template)
+        start.question_chosen.connect(self.open_question)
         start.file_chosen.connect(self.open_file)
         start.recovery_wanted.connect(self.show_recovery)
         # netlists of all templates are of no use to whoever opens one
@@ -369,6 +370,8 @@ class MainWindow(QMainWindow):
             area.side = area.hold(places)
             area.palette_ = area.hold(Palette(places.books[Place.PALETTE], self.leave_panels, area))
             area.run = area.hold(places.books[Place.RUN])
+            area.brief = area.hold(places.brief)
+            places.brief.opened.connect(partial(places.bring, "answer"))
             places.wanted.connect(self._open_place)
             places.tabs.currentChanged.connect(lambda: self._colour())
             places.widened.connect(self._widen)
@@ -408,7 +411,7 @@ class MainWindow(QMainWindow):
             self.canvas.set_free(self.area.margins())
         if self.places is not None:
             self.places.look()
-            self.opener.setVisible(self.area.document and self.places.isHidden())
+            self.opener.setVisible(self.area.document and self.places.isHidden() and not self.area.narrow)
             self._colour()
 
     def _open_place(self, place: Place) -> None:
@@ -627,6 +630,15 @@ class MainWindow(QMainWindow):
     def open_template(self, template_id: str) -> None:
         """Open a template as a new document."""
         self.workspace.open_template(template_id)
+
+    def open_question(self, template_id: str, workload: str, panel: str) -> None:
+        """Open a template with the workload and panel that answer a question."""
+        self.open_template(template_id)
+        document = self.document
+        if document is not None:
+            if workload in document.session.design.workloads:
+                document.session.set_workload(workload)
+            self._ready_places().bring(panel, keys=False)
 
     def open_file(self, file: Path) -> None:
         """Open a file."""
