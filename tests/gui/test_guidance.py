@@ -131,7 +131,7 @@ def test_long_findings_are_broken_into_lines(shown: MainWindow, qtbot: QtBot) ->
 
 def test_a_message_is_as_wide_as_its_text(shown: MainWindow) -> None:
     QApplication.processEvents()
-    text = "imported 1 server, 8 GPUs, 1 NIC, 2 sockets with 10 remarks, see Findings"
+    text = "imported 1 server, 8 GPUs, 1 NIC, 2 sockets with 10 remarks, see Checks"
     toast = shown.toasts.say(text)
     QApplication.processEvents()
     assert toast.text.startswith("Imported")
