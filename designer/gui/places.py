@@ -69,8 +69,10 @@ class Book(QWidget):
         self.names = [kind.name for kind in kinds]
         self.bar, self.stack = QTabBar(), QStackedWidget()
         self.bar.setObjectName("pages")
-        for bar_option in (self.bar.setDocumentMode, self.bar.setUsesScrollButtons):
-            bar_option(True)
+        self.bar.setDocumentMode(True)
+        # hidden tabs count in the room Qt asks for, so buttons to scroll would come without need
+        self.bar.setUsesScrollButtons(False)
+        self.bar.setElideMode(Qt.TextElideMode.ElideRight)
         self.bar.setExpanding(False)
         self.bar.setDrawBase(False)
         self.frames: dict[str, QWidget] = {}
@@ -225,6 +227,7 @@ class Places(QFrame):
             spacing=0,
         )
         self.tabs.currentChanged.connect(self._turned)
+        self.head.chosen.connect(lambda: self.books[Place.ANSWER].show_page("answer"))
         for book in self.books.values():
             book.turned.connect(self._look)
         for name, panel in made.items():
