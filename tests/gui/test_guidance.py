@@ -153,12 +153,6 @@ def test_channels_are_reported_with_the_kind_of_their_link() -> None:
     assert flow.channel_title("room on the hosts") == "room on the hosts"
 
 
-def test_numbers_of_a_step_are_named_apart() -> None:
-    assert flow.metric_title("communication_time") == "Time"
-    assert flow.metric_title("communication_time", of_step=True) == "Communication"
-    assert flow.metric_text("samples_per_second", 17.5, "1/s") == "17.5/s"
-
-
 def test_jobs_report_on_the_thread_of_the_window(qtbot: QtBot) -> None:
     jobs, heard = Newest(), list[threading.Thread]()
     jobs.finished.connect(lambda _ticket, _result: heard.append(threading.current_thread()))
