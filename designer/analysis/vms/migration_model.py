@@ -14,7 +14,7 @@ from designer.analysis.vms.demands import KVM, dirtying_of, vsphere
 from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.migration_paths import MigrationPaths, MigrationTransfer
-from designer.analysis.vms.migration_plan import Alternative, Conditions, Going
+from designer.analysis.vms.migration_plan import Alternative, Going
 from designer.analysis.vms.migrations import (
     Drain,
     MigrationEstimate,
@@ -37,6 +37,7 @@ from designer.formulas.migration.vmotion_streams import (
 from designer.formulas.placement import Release
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Seconds
+from designer.workload.migrations import Conditions
 
 #: what clusters of KVM hosts allow by default from one host
 KVM_AT_ONCE: Final = Constant(2, 1, 5, "kubevirt-parallel-migrations", Status.SECONDARY, "1", "outbound per host")
@@ -75,7 +76,7 @@ class MigrationModel:
                 gpus = ends if all(ends) else ((), ())
                 transfers.append(replace(_transfer(each, most), devices=True, from_gpus=gpus[0], to_gpus=gpus[1]))
         self.migration_paths = paths = MigrationPaths(network, transfers, {} if kvm else self.streams, payload)
-        known: dict[tuple[object, ...], tuple[float, str]] = {}
+        known: dict[tuple[object, ...], float] = {}
         drains: dict[str, Drain] = {}
         for name, at in self.devices.items():
             one = transfers[at]
@@ -84,7 +85,7 @@ class MigrationModel:
             key = (one.source.path, one.target.path, one.from_gpus, one.to_gpus)
             if key not in known:
                 known[key] = paths.routed_rate(at)
-            drains[name] = Drain(*known[key], tuple(paths.channels(at)[0]))
+            drains[name] = Drain(known[key], tuple(paths.channels(at)[0]))
         self.drains = drains
 
     def _release_of(self, path: str) -> str:

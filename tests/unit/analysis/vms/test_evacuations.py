@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from designer.analysis.worth import share_of, worth_of
 from designer.design.document import Design, VirtualMachine
 from tests.unit.analysis.vms.machines import ask, cluster, plain_cluster, rows, value, with_vms
 
@@ -85,6 +86,15 @@ def test_what_a_pass_leaves_is_sent_again() -> None:
     while passes > 0.5 * LINE:
         sent, passes = sent + passes, passes / 10
     assert value(found, "evacuation_time") == pytest.approx(5.2 + (sent + passes) / LINE)
+
+
+def test_an_evacuation_is_weighed_by_its_time() -> None:
+    """The rate at which machines move says nothing of machines that wait to be admitted."""
+    found = ask(filled([(0, 32)] * 4), "evacuation", hosts="hosts[0]/server")
+    slower = ask(filled([(0, 32)] * 4), "evacuation", hosts="hosts[0]/server", at_once=1)
+    assert worth_of(found) == "evacuation_time"
+    # one after the other each waits 5.2 s of its own
+    assert share_of(found, slower) == pytest.approx(value(found, "evacuation_time") / (4 * 5.2 + 128 * GIB / LINE))
 
 
 def test_machines_with_gpus_are_alone_on_both_hosts() -> None:
