@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from designer.analysis.worth import share_of, worth_of
 from designer.design.document import Design, VirtualMachine
 from tests.unit.analysis.vms.machines import ask, cluster, plain_cluster, rows, value, with_vms
 
@@ -32,6 +35,20 @@ def test_machines_that_move_together_fill_the_line() -> None:
     # all come to an end together, and each sent a quarter
     assert {row["start"] for row in rows(found).values()} == {0}
     assert value(found, "rate") == pytest.approx(LINE)
+
+
+def test_the_band_is_that_of_the_rate_and_of_the_waits() -> None:
+    """Four of 32 GiB: 46.8 s on the line, then 5.2 s of waits.
+
+    The line gives 0.90 to 1 / 0.94 of what is planned, waits take 2 / 5 to 8 / 5 as long; both are off independently.
+    Without half of the set-up of 5 s it takes 2.5 s less.
+    """
+    found = ask(filled([(0, 32)] * 4), "evacuation", hosts="hosts[0]/server")
+    time, sending = found.metrics["evacuation_time"], 128 * GIB / LINE
+    assert time.low == pytest.approx(time.value - math.hypot(sending * (1 - 0.94), 5.2 * 3 / 5))
+    assert time.high == pytest.approx(time.value + math.hypot(sending * (1 / 0.9 - 1), 5.2 * 3 / 5))
+    gains = {one.id: one.gain_together for one in (*found.binding, *found.next)}
+    assert gains["set-up"] == pytest.approx(time.value / (time.value - 2.5))
 
 
 def test_one_at_a_time_goes_by_size() -> None:
@@ -69,6 +86,15 @@ def test_what_a_pass_leaves_is_sent_again() -> None:
     while passes > 0.5 * LINE:
         sent, passes = sent + passes, passes / 10
     assert value(found, "evacuation_time") == pytest.approx(5.2 + (sent + passes) / LINE)
+
+
+def test_an_evacuation_is_weighed_by_its_time() -> None:
+    """The rate at which machines move says nothing of machines that wait to be admitted."""
+    found = ask(filled([(0, 32)] * 4), "evacuation", hosts="hosts[0]/server")
+    slower = ask(filled([(0, 32)] * 4), "evacuation", hosts="hosts[0]/server", at_once=1)
+    assert worth_of(found) == "evacuation_time"
+    # one after the other each waits 5.2 s of its own
+    assert share_of(found, slower) == pytest.approx(value(found, "evacuation_time") / (4 * 5.2 + 128 * GIB / LINE))
 
 
 def test_machines_with_gpus_are_alone_on_both_hosts() -> None:
