@@ -34,7 +34,7 @@ class ProductParts(NamedTuple):
         """All of it [s]."""
         return Seconds(NUMBERS.kernel(*self))
 
-    def scaled(self, by: float) -> ProductParts:
+    def scaled(self, by: Ratio) -> ProductParts:
         """Every part so many times as long."""
         return ProductParts(
             Seconds(self.least * by), Seconds(self.compute * by), Seconds(self.memory * by), self.sharpness
@@ -58,7 +58,7 @@ def single_product(rows: float, columns: float, inner: float, how: NumberFormat,
     if table is None:
         return law
     time, at = table.at(rows, columns, inner)
-    return law.scaled(time / _law(*at, how, device).seconds)
+    return law.scaled(Ratio(time / _law(*at, how, device).seconds))
 
 
 def _law(rows: float, columns: float, inner: float, how: NumberFormat, device: Device) -> ProductParts:
