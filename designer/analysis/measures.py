@@ -10,14 +10,15 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from designer.analysis.account import Account, account
+from designer.analysis.account import Account, Ends, account
 from designer.analysis.bottlenecks import sort_of
 from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
 from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
 from designer.analysis.costs.resources import ResourceTable
-from designer.analysis.expression import Time
+from designer.analysis.expression import Resource, Time
+from designer.analysis.flow_rates import FlowRates
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import EIGHTY
 from designer.analysis.serving.readings import Readings
@@ -39,6 +40,8 @@ class Answer:
 
     Parameters
     ----------
+    words
+        Names and describes a resource of the account.
     played
         Its run; not made before it is needed where the program was settled in closed form.
     """
@@ -47,6 +50,7 @@ class Answer:
     why: Account
     played: Callable[[], Run]
     table: ResourceTable
+    words: Callable[[Resource], Bottleneck]
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -57,7 +61,7 @@ class Answer:
     def bottlenecks(self) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
         """What binds it, and what comes next; links of a tie that are as wide are listed once."""
         network = self.table.network
-        return self.why.bottlenecks(self.table.words, lambda resource: sort_of(network, resource))
+        return self.why.bottlenecks(self.words, lambda resource: sort_of(network, resource))
 
 
 def values_of(run: Run, job: Job) -> dict[str, float]:
@@ -158,7 +162,7 @@ def answer(
     if stuck is not None:
         raise AnalysisError(stuck.text, place=job.place, remedy=stuck.remedy)
     values = values_of(run, job)
-    groups = bands_of(prices, [step.task for step in program.steps]) if bands else {}
+    groups = bands_of(prices, [step.task for step in program.steps], run) if bands else {}
     metrics = banded(job, values, groups, run_with)
     main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
     value = values[main.name] if main is not None else 0.0
@@ -178,7 +182,7 @@ def answer(
             # what was before the last item began is waiting for it to come
             begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
         why = explain(measure, base=(run, values[main.name]), begin=begin)
-    return Answer(metrics, why, lambda: run, run.table, run.findings)
+    return Answer(metrics, why, lambda: run, run.table, run.table.words, run.findings)
 
 
 def _settled(
@@ -190,13 +194,30 @@ def _settled(
     sources = tuple(sorted({key for band in groups.values() for key in band.sources}))
     metrics: dict[str, Estimate] = {}
     why = Account(0.0, 0.0, 0.0)
-    for k, measure in enumerate(program.measures):
-        found = account(times[measure.name], ends, explained=explained and not k)
-        why = found if not k else why
-        metrics[measure.name] = Estimate(found.value, found.low, found.high, measure.unit, sources)
+    main = next((measure.name for measure in program.measures if measure.of != "throughput"), "")
+    if not main and explained:
+        why = account(times[""], ends)
+    for measure in program.measures:
+        first = measure.name == main
+        found = account(times[measure.name], ends, explained=explained and first)
+        why = found if first else why
+        spread = (found.value, found.low, found.high)
+        if measure.of == "throughput":
+            spread = (1 / found.value, 1 / found.high, 1 / found.low)
+        metrics[measure.name] = Estimate(*spread, measure.unit, sources)
     tasks = costs_of(prices, [step.task for step in program.steps])
+    words = _words(prices.table, [cost.rates for cost in tasks if cost.rates is not None])
     findings = tuple(dict.fromkeys(finding for cost in tasks for finding in cost.findings))
-    return Answer(metrics, why, played, prices.table, findings)
+    return Answer(metrics, why, played, prices.table, words, findings)
+
+
+def _words(table: ResourceTable, rates: Sequence[FlowRates]) -> Callable[[Resource], Bottleneck]:
+    """What names resources: those of flows with how many share them and what can be achieved of them."""
+
+    def words(resource: Resource) -> Bottleneck:
+        return next((found for one in rates if (found := one.words(resource)) is not None), table.words(resource))
+
+    return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,15 +229,28 @@ class Band:
     sources: tuple[str, ...]
 
 
-def bands_of(prices: Prices, tasks: Sequence[Task]) -> dict[str, Band]:
-    """Bands of all costs of some tasks, by group."""
+def bands_of(prices: Prices, tasks: Sequence[Task], run: Run | None = None) -> dict[str, Band]:
+    """Bands of all costs of some tasks, by estimate.
+
+    Parameters
+    ----------
+    run
+        A run of them beside others. Of what flows rest on only that counts which changes their rates alone, or which is
+        met where a resource was full in that run.
+    """
     found: dict[str, Band] = {}
+    full = run.full if run is not None else frozenset[int]()
     for cost in costs_of(prices, tasks):
-        if not cost.group:
-            continue
-        known = found.get(cost.group, Band(1.0, 1.0, ()))
-        sources = tuple(sorted({*known.sources, *cost.sources}))
-        found[cost.group] = Band(min(known.low, cost.low), max(known.high, cost.high), sources)
+        rates, ends = cost.rates, dict[str, Ends]()
+        if rates is not None:
+            counts = rates.moving | {rates.latencies} | (cost.rests.met_on(cost.resource, full) if cost.rests else set())
+            ends = {name: each for name, each in rates.bands.items() if name in counts}
+        if cost.group and cost.low < cost.high:
+            ends[cost.group] = cost.low, cost.high
+        for name, (low, high) in ends.items():
+            known = found.get(name, Band(1.0, 1.0, ()))
+            sources = tuple(sorted({*known.sources, *cost.sources}))
+            found[name] = Band(min(known.low, low), max(known.high, high), sources)
     return found
 
 
@@ -261,8 +295,6 @@ def banded(
             moved = values_of(run_with(changes_at({name: end})), job)
             for metric, value in values.items():
                 off = moved.get(metric, value) - value
-                if measured(program, metric).of == "throughput":
-                    off = value / end - value
                 target = below if off < 0 else above
                 target[metric] += off * off
     sources = tuple(sorted({key for band in groups.values() for key in band.sources}))

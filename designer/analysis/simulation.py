@@ -279,7 +279,7 @@ def _estimates(
 ) -> dict[str, Estimate]:
     program = job.program
     assert program is not None
-    groups: dict[str, Band] = bands_of(prices, [step.task for step in program.steps]) if bands else {}
+    groups: dict[str, Band] = bands_of(prices, [step.task for step in program.steps], run) if bands else {}
 
     def run_with(asked: Changes) -> Run:
         return play(prices, jobs, until=end, changes=replace(changes, slower=asked.slower), cancelled=cancelled)

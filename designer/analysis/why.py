@@ -10,8 +10,9 @@ from designer.analysis.bottlenecks import Alike
 from designer.analysis.clock.jobs import NO_CHANGES, Changes
 from designer.analysis.clock.records import WorkRun
 from designer.analysis.clock.run import Run
-from designer.analysis.costs.pricing import LATENCY, pace
+from designer.analysis.costs.pricing import pace
 from designer.analysis.expression import Scenario, Solved, Tie, shares
+from designer.analysis.flow_rates import LATENCY
 
 Measured = Callable[[Changes], tuple[Run, float]]
 
@@ -57,11 +58,13 @@ def _add(found: dict[Tie, float], run: Run, work: WorkRun, begin: float, slower:
         own += max(0.0, before)
     else:
         spend((LATENCY,), before)
-    for k, (at, _, full) in enumerate(work.log):
+    for k, (at, rate, full) in enumerate(work.log):
         then = work.log[k + 1][0] if k + 1 < len(work.log) else work.ended
         span = max(0.0, then - max(at, begin))
         if full:
             spend(tuple(Alike(r, run.count_alike(r)) for r in full), span)
+        elif not rate and work.time is None:
+            spend((LATENCY,), span)
         else:
             own += span
     if work.time is None:

@@ -86,6 +86,8 @@ def classes_of(
     place = np.cumsum(met) - 1
     names = ("amount", "cap", "weight", "latency")
     numbers = [np.concatenate([getattr(cost, name) for cost in costs]) for name in names]
+    waits = [cost.after if cost.after is not None else np.zeros(cost.n_works) for cost in costs]
+    numbers.append(np.concatenate(waits))
     colour = mix(task, _turn(task, engine), *(rounded(values) for values in numbers))
     kind, single = np.zeros(n_res, dtype=np.int64), np.zeros(n_res, dtype=np.int64)
     kind[list(slots)] = list(slots.values())

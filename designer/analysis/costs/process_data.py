@@ -48,7 +48,7 @@ def price(prices: Prices, task: ProcessData, place: str) -> Cost:
         extra.append(Extra(limit, flows, np.full(len(flows), 1 / (task.rate * KERNEL_COST.value))))
     legs = staged(network, traffic.legs)
     asked = Traffic(legs, traffic.source, traffic.target)
-    answer = evaluate_legs(network, asked, np.full(traffic.n_flows, np.inf), extra, place, explained=False)
+    answer = evaluate_legs(network, asked, np.full(traffic.n_flows, np.inf), extra, place)
     n = int((answer.rate > 0).sum())
     return works_of(prices, answer, task.size / max(1, n), f"data:{task.source}")
 

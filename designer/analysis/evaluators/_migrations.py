@@ -86,7 +86,7 @@ def _of_steps(network: Network, operation: Training, workload_id: str, title: st
     """A training: its input all the time, and what it sends while its groups communicate, as they do on the clock."""
     place = f"workloads.{workload_id}"
     plan = prepare(network, operation.job, place)
-    routed_step = route_step(network, plan, operation, explained=False)
+    routed_step = route_step(network, plan, operation)
     rows = [_as_one(network, loads, share) for loads, share in input_loads(network, routed_step) if loads.load.any()]
     servers = operation.parameter_servers
     costs = server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)

@@ -31,32 +31,30 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
     samples = replace(samples, batch=float(operation.batch))
     fed = feed(network, readers, operation.input, samples, place)
     overlapped = operation.input.prefetch > 0
-    taken = fed.batch_time(operation.batch, samples.stored, overlapped)
+    why = fed.account(operation.batch * samples.stored, overlapped, explained=question.explained)
     answer, n = fed.answer, len(readers)
     sources = tuple(sorted({"fit-storage", *answer.sources}))
+    slowest = f"slowest: {fed.slowest(operation.input)}"
 
-    def rate(values: tuple[float, float, float], unit: str) -> Estimate:
-        return Estimate(*values, unit, sources, f"slowest: {fed.slowest(operation.input)}")
+    def rate(amount: float, unit: str) -> Estimate:
+        return Estimate(amount / why.value, amount / why.high, amount / why.low, unit, sources, slowest)
 
-    each = tuple(operation.batch / t for t in (taken[0], taken[2], taken[1]))
-    together = tuple(n * value for value in each)
+    def time(times: float, note: str = "") -> Estimate:
+        return Estimate(why.value * times, why.low * times, why.high * times, "s", sources, note)
+
+    each = operation.batch * samples.stored
     metrics = {
-        "input_time": Estimate(*taken, "s", sources),
-        "samples_per_second": rate((together[0], together[1], together[2]), "1/s"),
-        "data_rate_per_gpu": rate(
-            (each[0] * samples.stored, each[1] * samples.stored, each[2] * samples.stored), "B/s"
-        ),
-        "rate": rate(tuple(value * samples.stored for value in together), "B/s"),  # pyright: ignore[reportArgumentType]
-        "epoch_time": Estimate(
-            samples.epoch / together[0], samples.epoch / together[2], samples.epoch / together[1], "s", sources
-        ),
+        "input_time": time(1.0),
+        "samples_per_second": rate(n * operation.batch, "1/s"),
+        "data_rate_per_gpu": rate(each, "B/s"),
+        "rate": rate(n * each, "B/s"),
+        "epoch_time": time(samples.epoch / (n * operation.batch)),
         "input_cores": fed.receiving(sources, "cores receiving, and handing batches to accelerators"),
     }
-    stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stages.items()))
+    stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stage_rates().items()))
     result = question.result(
         metrics,
-        answer.binding,
-        answer.next,
+        *why.bottlenecks(answer.words),
         answer.flows,
         answer.traffic.n_flows,
         answer.findings,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import arithmetic, gain_of, memory_bandwidth, tried
+from designer.analysis.account import account
+from designer.analysis.bottlenecks import arithmetic, memory_bandwidth
 from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.expression import Longest, Scenario, Solved, Sum, Time, seconds
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Rows, WorkloadResult
 from designer.analysis.selection import resolve
@@ -44,7 +46,6 @@ SOURCES: Final = ("assumed-serving", "counted-serving", "aic-kernels")
 _FULL_TOLERANCE: Final = 0.99
 _SETTLING_ROUNDS: Final = 5
 _MILLION_LIMIT: Final = 10**6
-_NOTICE_TOLERANCE: Final = 1.02
 _POINTS_LIMIT: Final = 100
 #: scenarios whose next query is sent when the one before is answered
 _ONE_BY_ONE: Final = ("single-stream", "multi-stream")
@@ -166,7 +167,7 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
     rate = _asked_rate(operation)
     named = named_model(operation.model, f"{place}.model").findings() if operation.model else ()
     findings = [*told, *named, *unused_in_batches(operation, tokens=_has_tokens(operation, place))]
-    binding = _binding(network, parts, cut, work, operation, path)
+    bottlenecks = _account(network, parts, cut, work, operation, path) if question.explained else ((), ())
     curves: Mapping[str, tuple[Curve, ...]] = {}
     if rate > most[0]:
         findings.append(saturated(rate, most[0], "the instances together", "give it more instances"))
@@ -192,8 +193,7 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
         findings += path.answer.findings
     result = question.result(
         found,
-        binding[:1],
-        binding[1:],
+        *bottlenecks,
         path.answer.flows if path is not None else Rows(lambda: ()),
         path.answer.traffic.n_flows if path is not None else 0,
         tuple(findings),
@@ -242,7 +242,7 @@ def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]
     return time
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Input:
     """What the drawn links bring to every device at once.
 
@@ -250,13 +250,19 @@ class _Input:
     ----------
     size
         Bytes of a sample on its first stretch [B].
-    rates
-        Samples a second of the slowest device: as estimated, and the high and the low end [1/s].
+    time
+        Time of a sample on the slowest device [s].
     """
 
     answer: TransferAnswer
     size: float
-    rates: tuple[float, float, float]
+    time: Time
+
+    @cached_property
+    def rates(self) -> tuple[float, float, float]:
+        """Samples a second of the slowest device: as estimated, and the high and the low end [1/s]."""
+        found = account(self.time, self.answer.rates.bands, explained=False)
+        return 1 / found.value, 1 / found.low, 1 / found.high
 
     def loads(self, pace: float) -> ChannelLoads:
         """Of the channels where every device gets so many samples a second [1/s]."""
@@ -286,8 +292,7 @@ def _input(network: Network, parts: npt.NDArray[np.int64], asked: Inference, wor
         # no host memory is drawn, or the devices are processors
         return None
     refuse_lost(network, found, "samples", place)
-    value, high, low = (float(rate.min()) / work.sample for rate in (found.rate, found.high, found.low))
-    return _Input(found, work.sample, (value, high, low))
+    return _Input(found, work.sample, found.rates.time(work.sample, latency=False))
 
 
 def _read(network: Network, parts: npt.NDArray[np.int64], asked: Inference, work: Work, place: str) -> _Input:
@@ -302,9 +307,7 @@ def _read(network: Network, parts: npt.NDArray[np.int64], asked: Inference, work
             "how large a sample is is not known", place=f"{place}.sample", remedy="give sample, or name a dataset"
         )
     fed = feed(network, parts, path, replace(samples, batch=float(asked.batch)), place)
-    return _Input(
-        fed.answer, samples.stored, (fed.rate / samples.stored, fed.high / samples.stored, fed.low / samples.stored)
-    )
+    return _Input(fed.answer, samples.stored, fed.time(samples.stored, overlapped=True))
 
 
 def _memory(work: Work, asked: Inference, cut: Slice) -> Estimate:
@@ -447,36 +450,39 @@ def _watts(cut: Slice, work: Work, run: BatchRun, devices: int, pace: float) -> 
     return found
 
 
-def _binding(
-    network: Network,
-    parts: npt.NDArray[np.int64],
-    cut: Slice,
-    work: Work,
-    asked: Inference,
-    path: _Input | None,
-) -> tuple[Bottleneck, ...]:
-    """What makes a typical batch shorter when it is twice as good, best first."""
+def _account(
+    network: Network, parts: npt.NDArray[np.int64], cut: Slice, work: Work, asked: Inference, path: _Input | None
+) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+    """What binds a typical batch, and what would next."""
     size = 1 if asked.scenario == "single-stream" else asked.query if asked.scenario == "multi-stream" else asked.batch
-    device = cut.device
-    base = _timed(device, work, asked.precision)(size)
-    sent = size * cut.each / path.rates[0] if path is not None else 0.0
-    what = f"batch of {size} in {format_quantity(max(base, sent), 'duration')}"
-    if path is not None and sent >= base:
-        held = path.answer.binding
-        return (
-            *(replace(b, why=f"{what}: {b.why}", alike=max(b.alike, len(held))) for b in held[:1]),
-            *path.answer.next,
+    device, here, alike = cut.device, network.net.path(int(parts[0])), len(parts) * cut.each
+    sums, moves = arithmetic(here, device.name, "", alike), memory_bandwidth(here, device.name, "", alike)
+    launches = Bottleneck("limit", "launches", "launches of kernels", "", alike=alike)
+
+    def computing(slower: Scenario) -> float:
+        flop, bandwidth, waits = (slower.get(one, 1.0) for one in (sums, moves, launches))
+        other = replace(
+            device,
+            flops={name: FlopPerSecond(rate / flop) for name, rate in device.flops.items()},
+            bandwidth=BytesPerSecond(device.bandwidth / bandwidth),
+            kernels=replace(device.kernels, floor=Seconds(device.kernels.floor * waits)),
         )
-    here = network.net.path(int(parts[0]))
-    quicker = replace(device.kernels, floor=device.kernels.floor / 2)
-    alike = len(parts) * cut.each
-    better = (
-        (arithmetic(here, device.name, what, alike), device.faster()),
-        (memory_bandwidth(here, device.name, what, alike), device.wider()),
-        (Bottleneck("limit", "launches", "launches of kernels", what, alike=alike), replace(device, kernels=quicker)),
-    )
-    found = [tried(one, base, _timed(other, work, asked.precision)(size)) for one, other in better]
-    return tuple(sorted((b for b in found if gain_of(b) >= _NOTICE_TOLERANCE), key=gain_of, reverse=True))
+        return _timed(other, work, asked.precision)(size)
+
+    time: Time = Solved(computing({}), ((sums,), (moves,), (launches,)), computing)
+    if path is not None:
+        sent = Sum((path.time,), size * cut.each)
+        time = Sum((time, sent)) if asked.scenario in _ONE_BY_ONE else Longest((time, sent))
+    what = f"batch of {size} in {format_quantity(float(seconds(time)), 'duration')}"
+
+    def words(resource: Hashable) -> Bottleneck:
+        if path is None or not isinstance(resource, int):
+            assert isinstance(resource, Bottleneck)
+            return replace(resource, why=what)
+        plain = path.answer.words(resource)
+        return replace(plain, why=f"{what}: {plain.why}")
+
+    return account(time, {}).bottlenecks(words)
 
 
 EVALUATOR = Evaluator(Inference, evaluate)

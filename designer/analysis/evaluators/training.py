@@ -23,7 +23,7 @@ from designer.workload.jobs import Training
 def evaluate(network: Network, operation: Training, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A training workload."""
     plan = prepare(network, operation.job, question.place)
-    routed_step = route_step(network, plan, operation, explained=question.explained)
+    routed_step = route_step(network, plan, operation)
     binding, after = bottlenecks(routed_step) if question.explained else ((), ())
     found = metrics(network, routed_step, operation)
     if operation.run.online and found["samples_per_second"].value < routed_step.step.samples_per_second:

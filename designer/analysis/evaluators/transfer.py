@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import math
 
 import numpy as np
 
+from designer.analysis.account import Account, account
+from designer.analysis.costs.move import VIRTUALIZATION
 from designer.analysis.evaluators import Evaluator, Question
-from designer.analysis.network import TIE_TOLERANCE, Network
-from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
-from designer.analysis.transfers import NO_SHARES, TransferAnswer, evaluate_transfer
-from designer.analysis.vms.guest import Guest
+from designer.analysis.expression import Sum, Time
+from designer.analysis.network import Network
+from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.transfers import NO_SHARES, evaluate_transfer
 from designer.analysis.vms.guests import guest_at
 from designer.catalog.parttype import Capability
 from designer.sources import Estimate
-from designer.units import format_quantity
 from designer.workload.operations import Transfer
 
 
 def evaluate(network: Network, operation: Transfer, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
-    """Rates of a transfer."""
+    """Rates of a transfer, and its time where it has a size."""
     guest, told = guest_at(network, operation, question.place)
     shares = guest.rates if guest is not None else NO_SHARES
-    answer = evaluate_transfer(network, operation, question.place, explained=question.explained, shares=shares)
-    binding, then = _with_latency(operation, answer)
-    metrics = _transfer_metrics(network, operation, answer)
+    answer = evaluate_transfer(network, operation, question.place, shares=shares)
+    rates, bands, explained = answer.rates, dict(answer.rates.bands), question.explained
+    if guest is not None:
+        bands[VIRTUALIZATION] = 1.0, 1 / guest.factor.low
+    sources = (*answer.sources, "path-latencies", "assumed-transfers") if operation.size else answer.sources
+
+    def told_of(time: Time, *, explained: bool = False) -> Account:
+        return account(time, bands, explained=explained)
+
+    metrics: dict[str, Estimate] = {}
+    if operation.size > 0:
+        why = told_of(rates.time(operation.size, size=VIRTUALIZATION), explained=explained)
+        metrics["transfer_time"] = Estimate(why.value, why.low, why.high, "s", sources)
+        moving = rates.time(operation.size, latency=False, size=VIRTUALIZATION)
+        together = told_of(Sum((moving,), 1 / float(operation.size * rates.many.sum())))
+    else:
+        why = told_of(rates.time(math.inf, size=VIRTUALIZATION), explained=explained)
+        together = told_of(Sum((rates.together(),), estimate=VIRTUALIZATION))
+    metrics["rate"] = _rate(together, answer.sources)
+    if network.has(Capability.ACCELERATE)[np.concatenate([answer.traffic.source, answer.traffic.target])].any():
+        metrics["data_rate_per_gpu"] = _rate(told_of(rates.time(math.inf, size=VIRTUALIZATION)), answer.sources)
+    if guest is not None:
+        lines = guest.metrics()
+        metrics |= {name: lines[name] for name in ("memory_share", "bandwidth_share", "virtualization_factor")}
     result = question.result(
-        metrics if guest is None else _in_machine(metrics, guest),
-        binding,
-        then,
+        metrics,
+        *why.bottlenecks(answer.words),
         answer.flows,
         answer.traffic.n_flows,
         (*answer.findings, *told),
@@ -37,49 +57,9 @@ def evaluate(network: Network, operation: Transfer, question: Question) -> tuple
     return result, answer.loads
 
 
-def _in_machine(metrics: Mapping[str, Estimate], guest: Guest) -> Mapping[str, Estimate]:
-    """Rates and times as virtualisation leaves them, then the shares that a transfer depends on."""
-    factor = guest.factor
-    found = {
-        name: replace(m, low=m.low * factor.low) if m.unit == "B/s" else replace(m, high=m.high / factor.low)
-        for name, m in metrics.items()
-    }
-    lines = guest.metrics()
-    return found | {name: lines[name] for name in ("memory_share", "bandwidth_share", "virtualization_factor")}
-
-
-def _with_latency(operation: Transfer, answer: TransferAnswer) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-    """What limits the slowest flow: of a small message its latency, and the links next."""
-    if operation.size <= 0 or answer.rate.min() <= 0:
-        return answer.binding, answer.next
-    moving = operation.size / answer.rate
-    worst = int(np.argmax(answer.latency + moving))
-    wait, whole = float(answer.latency[worst]), float(answer.latency[worst] + moving[worst])
-    if wait <= moving[worst]:
-        return answer.binding, answer.next
-    why = f"{format_quantity(wait, 'duration')} of {format_quantity(whole, 'duration')}"
-    return (Bottleneck("limit", "latency", "latency of the way", why),), answer.binding
-
-
-def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAnswer) -> Mapping[str, Estimate]:
-    def rate(value: float, low: float, high: float) -> Estimate:
-        return Estimate(value, low, high, "B/s", answer.sources)
-
-    found = {"rate": rate(float(answer.rate.sum()), float(answer.low.sum()), float(answer.high.sum()))}
-    accelerates = network.has(Capability.ACCELERATE)
-    parts = answer.traffic.target if accelerates[answer.traffic.target].any() else answer.traffic.source
-    if accelerates[parts].any():
-        # of flows that are equally slow, rounding must not choose whose band is told: the slowest is below them all
-        worst = np.flatnonzero(answer.rate <= answer.rate.min() * (1 + TIE_TOLERANCE))
-        ends = (float(each[worst].min()) for each in (answer.rate, answer.low, answer.high))
-        found["data_rate_per_gpu"] = rate(*ends)
-    if operation.size > 0 and answer.rate.min() > 0:
-        rates = (answer.rate, answer.high, answer.low)
-        waits = (answer.latency, *answer.latency_band)
-        times = [float((wait + operation.size / r).max()) for wait, r in zip(waits, rates, strict=True)]
-        sources = (*answer.sources, "path-latencies", "assumed-transfers")
-        found["transfer_time"] = Estimate(times[0], times[1], times[2], "s", sources)
-    return found
+def _rate(time: Account, sources: tuple[str, ...]) -> Estimate:
+    """The rate of a time of a byte."""
+    return Estimate(1 / time.value, 1 / time.high, 1 / time.low, "B/s", sources)
 
 
 EVALUATOR = Evaluator(Transfer, evaluate)
