@@ -44,7 +44,8 @@ DOC-SELF               error          Both ends of a link are the same part
 DOC-SIZE               error          The design is too large
 DOC-TYPE               warning        The type of a part is missing or does not fit its kind
 DOC-VALUE              warning,error  A value does not fit its part
-DOC-WIRING             error          A wiring joins nothing
+DOC-WIRING             error          The pattern of a wiring does not fit the numbers of its parts
+DOC-WORKLOAD           error          A setting of a workload cannot be read
 FLOW-HASHED            info           Traffic is hashed to single paths
 FLOW-NO-WAY            error          Some flows have no path
 FLOW-STEADY            info           Rates are steady: queueing is not modelled

@@ -102,7 +102,16 @@ def _named(
         part = f"{held.share:.0%} of the time" if held.share > 0 else ""
         part = part if held.gain is not None else "holds the time back once what binds is twice as fast"
         why = "; ".join(text for text in (plain.why, part) if text)
-        found.append(replace(plain, why=why, gain_if_doubled=alone, gain_together=held.gain, alike=plain.alike * count))
+        found.append(
+            replace(
+                plain,
+                why=why,
+                gain_if_doubled=alone,
+                gain_together=held.gain,
+                alike=plain.alike * count,
+                share=held.share,
+            )
+        )
     return found
 
 

@@ -87,14 +87,9 @@ def of_each(tell: Callable[[Thing], Told], things: Sequence[Thing], of: Callable
     of
         What tells definitions apart.
     """
-    known: dict[Hashable, Told] = {}
-    found: list[Told] = []
-    for one in things:
-        number = of(one)
-        if number not in known:
-            known[number] = tell(one)
-        found.append(known[number])
-    return found
+    numbers = [of(one) for one in things]
+    known = {number: tell(one) for number, one in dict(zip(numbers, things, strict=True)).items()}
+    return [known[number] for number in numbers]
 
 
 def facts_of_link(design: Design, definition: Link | Wiring, memory: Part | None) -> LinkFacts:

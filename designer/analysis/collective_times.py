@@ -9,6 +9,8 @@ from designer.analysis.activities import host_tightest
 from designer.analysis.bottlenecks import Resources, classes_of
 from designer.analysis.communicator import Communicator
 from designer.analysis.expression import Filling, Least, Longest, Sum, Term, Tie, Tied, Time
+from designer.analysis.frame import STRUCTURES_LIMIT
+from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 from designer.formulas.collectives import AlgorithmTime, Bound, CollectiveTime
 from designer.memo import memo
@@ -20,8 +22,8 @@ STEPS: Final = Bottleneck("limit", "latency", "latency of the steps", "")
 #: what a protocol that signals with its data reaches on any link
 PROTOCOL: Final = Bottleneck("limit", "protocol", "bandwidth of the low-latency protocol", "")
 
-#: communicators whose resources are kept: those of a training, which one account asks about again and again
-_GROUPS_LIMIT: Final = 32
+#: answers kept for each network: six bounds of the 32 communicators of a training, asked about again and again
+_ROWS_LIMIT: Final = 192
 
 #: resources that are tied, with how many times as long the data takes on them as on the tightest [1]
 _Row = tuple[Tie, float]
@@ -39,29 +41,28 @@ def expression(group: Communicator, time: CollectiveTime, times: float = 1.0, es
     estimate
         Whose band scales the whole.
     """
-    rows = _rows(group)
     # with everything at most twice as fast, what takes more than twice the least is never chosen
     best = min(one.time for one in time.allowed)
-    ways = tuple(_algorithm(one, rows) for one in time.allowed if one.time <= 2 * best)
+    ways = tuple(_algorithm(one, group) for one in time.allowed if one.time <= 2 * best)
     return Sum(ways if len(ways) < 2 else (Least(ways),), times, estimate)
 
 
-@memo(most=_GROUPS_LIMIT)
-def _rows(group: Communicator) -> _Rows:
-    return _Rows(group)
+def moving(group: Communicator, bound: Bound, seconds: float) -> Time:
+    """Data of a group on the resources that give a bound, in so many seconds on the tightest of them [s]."""
+    return Longest(tuple(Tied(tie, seconds * longer) for tie, longer in _rows(group.network, group, bound)))
 
 
-def _algorithm(one: AlgorithmTime, rows: _Rows) -> Time:
+def _algorithm(one: AlgorithmTime, group: Communicator) -> Time:
     steps = Term(STEPS, one.latency_term - one.launch)
-    moving = [
+    data_on = [
         Tied(tie, load.bytes / rate * longer)
         for load in one.loads
         for bound, rate in load.bounds
-        for tie, longer in rows.of(bound)
+        for tie, longer in _rows(group.network, group, bound)
     ]
     parts: list[Time] = [Term(LAUNCH, one.launch), steps]
-    if moving:
-        data = Longest(tuple(moving))
+    if data_on:
+        data = Longest(tuple(data_on))
         parts.append(data)
         mean = sqrt(steps.seconds * one.bandwidth_term)
         if one.pipeline_term > 0 and mean > 0:
@@ -69,32 +70,20 @@ def _algorithm(one: AlgorithmTime, rows: _Rows) -> Time:
     return Sum(tuple(parts))
 
 
-class _Rows:
-    """The resources behind each bound of a communicator, found when they are first needed."""
-
-    def __init__(self, group: Communicator) -> None:
-        self._group = group
-        self._known: dict[Bound, tuple[_Row, ...]] = {}
-
-    def of(self, bound: Bound) -> tuple[_Row, ...]:
-        """Resources that give a bound, and those that would give it next."""
-        found = self._known.get(bound)
-        if found is None:
-            found = self._known[bound] = self._found(bound)
-        return found
-
-    def _found(self, bound: Bound) -> tuple[_Row, ...]:
-        group, network = self._group, self._group.network
-        side = group.inside if bound in (Bound.INSIDE, Bound.INSIDE_EDGE) else group.between
-        if side is None or bound is Bound.PROTOCOL:
-            return (((PROTOCOL,), 1.0),)
-        if bound is Bound.HOST:
-            now, later = host_tightest(network, side.hops), None
-        elif bound in (Bound.INSIDE_EDGE, Bound.BETWEEN_EDGE):
-            now, later = side.edge_tightest(network), None
-        else:
-            now, later = side.tightest(), side.then()
-        resources = Resources(network)
-        binds = classes_of(resources, *now)
-        after = tuple(one for one in classes_of(resources, *later) if one not in binds) if later is not None else ()
-        return ((binds, 1.0), (after, side.rate / side.rate_then)) if after else ((binds, 1.0),)
+# about the network, whose memory is counted: a communicator holds it
+@memo(most=STRUCTURES_LIMIT, each=_ROWS_LIMIT)
+def _rows(network: Network, group: Communicator, bound: Bound) -> tuple[_Row, ...]:
+    """Resources that give a bound of a communicator, and those that would give it next."""
+    side = group.inside if bound in (Bound.INSIDE, Bound.INSIDE_EDGE) else group.between
+    if side is None or bound is Bound.PROTOCOL:
+        return (((PROTOCOL,), 1.0),)
+    if bound is Bound.HOST:
+        now, later = host_tightest(network, side.hops), None
+    elif bound in (Bound.INSIDE_EDGE, Bound.BETWEEN_EDGE):
+        now, later = side.edge_tightest(network), None
+    else:
+        now, later = side.tightest(), side.then()
+    resources = Resources(network)
+    binds = classes_of(resources, *now)
+    after = tuple(one for one in classes_of(resources, *later) if one not in binds) if later is not None else ()
+    return ((binds, 1.0), (after, side.rate / side.rate_then)) if after else ((binds, 1.0),)

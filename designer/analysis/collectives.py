@@ -38,7 +38,7 @@ from designer.formulas.collectives.size_sweep import sizes
 from designer.memo import memo
 from designer.sources import Status
 from designer.units import format_quantity
-from designer.workload.operations import Collective
+from designer.workload.program.tasks import Collective
 
 Float = npt.NDArray[np.float64]
 #: networks, and groups of each, whose communicators are kept
@@ -258,7 +258,7 @@ def _spread(network: Network, activity: Activity | None) -> float:
     if activity is None:
         return 0.0
     links = network.links_of(activity.tightest()[0])
-    found = {network.quantity_status(int(link)) for link in links}
+    found = {network.link_facts[d].status for d in np.unique(network.net.link_def[links]).tolist()}
     return max((SPREAD[s].value for s in found & {Status.UNVERIFIED, Status.ASSUMED}), default=0.0)
 
 

@@ -77,6 +77,17 @@ class Least:
 
 
 @dataclass(frozen=True, slots=True)
+class Roofline:
+    """Arithmetic and memory of a kernel at the same time: the longer counts, and near it both do.
+
+    The time is (a^p + b^p)^(1/p) with a sharpness of p, at least 1.
+    """
+
+    parts: tuple[Time, Time]
+    sharpness: float
+
+
+@dataclass(frozen=True, slots=True)
 class Hidden:
     """Work, and what is left of traffic when up to `share` of the time of the work hides it.
 
@@ -128,7 +139,7 @@ class Solved:
     quick: bool = False
 
 
-Time = Term | Tied | Sum | Longest | Least | Hidden | Filling | Solved
+Time = Term | Tied | Sum | Longest | Least | Roofline | Hidden | Filling | Solved
 
 
 def seconds(time: Time, slower: Slower | Scenario = _NONE) -> Float | float:
@@ -157,6 +168,8 @@ def _seconds(time: Time, slower: Slower | Scenario, worst: dict[int, Float | flo
             for part in parts[1:]:
                 found = best(found, _seconds(part, slower, worst))
             return found
+        case Roofline((one, other), sharpness):
+            return _meeting(_seconds(one, slower, worst), _seconds(other, slower, worst), sharpness)
         case Hidden(work, traffic, share):
             shown = _seconds(work, slower, worst)
             return shown + _most(0.0, _seconds(traffic, slower, worst) - share * shown)
@@ -164,6 +177,13 @@ def _seconds(time: Time, slower: Slower | Scenario, worst: dict[int, Float | flo
             return times * (_seconds(first, slower, worst) * _seconds(second, slower, worst)) ** 0.5
         case Solved():
             return _solved(time, slower)
+
+
+def _meeting(one: Float | float, other: Float | float, sharpness: float) -> Float | float:
+    top = _most(one, other)
+    # the shorter over the longer: powers of small times would vanish
+    ratio = _fewest(one, other) / np.maximum(top, np.finfo(float).tiny)
+    return top * (1 + ratio**sharpness) ** (1 / sharpness)
 
 
 def _worst(resources: Tie, slower: Slower | Scenario) -> Float | float:
@@ -243,6 +263,12 @@ def _shares(time: Time, times: float, slower: Scenario, derived: bool) -> Iterat
             yield from (_tied(top, times, slower, derived) if len(top) > 1 else _shares(top[0], times, slower, derived))
         case Least(parts):
             yield from _shares(min(parts, key=lambda part: _at(part, slower)), times, slower, derived)
+        case Roofline(parts, sharpness):
+            whole = _at(time, slower)
+            for part in parts:
+                # by the derivative of the norm: the shares of both add up to the whole
+                share = (_at(part, slower) / whole) ** (sharpness - 1) if whole > 0 else 0.0
+                yield from _shares(part, times * share, slower, derived)
         case Hidden(work, traffic, share):
             hides, hidden = _at(work, slower), _at(traffic, slower)
             left = hidden - share * hides

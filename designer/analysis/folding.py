@@ -98,6 +98,11 @@ class Fold:
     legs: Int
     met: tuple[Int, ...]
 
+    @property
+    def extent(self) -> int:
+        """Parts and links of its network; see ``designer.memo``."""
+        return self.network.extent
+
     def size(self) -> int:
         """Numbers that it keeps."""
         nodes = (self.islands, self.channel_nodes, *self.meetings)

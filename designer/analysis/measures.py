@@ -16,6 +16,7 @@ from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
 from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
+from designer.analysis.costs.pricing import Settling
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.expression import Resource, Time
 from designer.analysis.flow_rates import FlowRates
@@ -27,11 +28,13 @@ from designer.analysis.steady import period_of, settle
 from designer.analysis.why import changes_at, explain
 from designer.errors import AnalysisError
 from designer.findings import Finding
-from designer.sources import Estimate
+from designer.sources import Constant, Estimate, Status
 from designer.workload.program import Measure, Program, Task
 
 #: groups of costs for which bands are worked out; more would be many runs
 GROUPS_LIMIT: Final = 12
+#: simulated where something goes on for ever and nobody says until when [s]
+UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +55,8 @@ class Answer:
     table: ResourceTable
     words: Callable[[Resource], Bottleneck]
     findings: tuple[Finding, ...] = ()
+    #: what binds and what comes next, where a task settles that itself
+    told: tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]] | None = None
 
     @property
     def run(self) -> Run:
@@ -60,6 +65,8 @@ class Answer:
 
     def bottlenecks(self) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
         """What binds it, and what comes next; links of a tie that are as wide are listed once."""
+        if self.told is not None:
+            return self.told
         network = self.table.network
         return self.why.bottlenecks(self.words, lambda resource: sort_of(network, resource))
 
@@ -153,6 +160,14 @@ def answer(
             return settle(prices, [job], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
         return play(prices, [job], changes=changes, cancelled=cancelled)
 
+    itself = settling(prices, job)
+    if itself is not None:
+        found = itself(explained, cancelled)
+        main = next((found.metrics[m.name].value for m in program.measures if m.name in found.metrics), 0.0)
+        # what goes on for ever is shown until the clock would end by itself
+        played = cache(lambda: play(prices, [job], until=UNTIL.value, cancelled=cancelled))
+        why, told = Account(main, main, main), (found.binding, found.next)
+        return Answer(found.metrics, why, played, prices.table, found.findings, told)
     times = settled(prices, program, job.place)
     if times:
         played = cache(lambda: run_with(NO_CHANGES))
@@ -183,6 +198,15 @@ def answer(
             begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
         why = explain(measure, base=(run, values[main.name]), begin=begin)
     return Answer(metrics, why, lambda: run, run.table, run.table.words, run.findings)
+
+
+def settling(prices: Prices, job: Job) -> Settling | None:
+    """How a program whose one task settles itself comes to its metrics alone; None for all others."""
+    program = job.program
+    if program is None or len(program.steps) != 1 or program.times != 1 or program.arrivals is not None:
+        return None
+    price = prices.price(prices.unit(program.steps[0].task)[0], job.place)
+    return price.settle if isinstance(price, Expansion) else None
 
 
 def _settled(
@@ -243,7 +267,9 @@ def bands_of(prices: Prices, tasks: Sequence[Task], run: Run | None = None) -> d
     for cost in costs_of(prices, tasks):
         rates, ends = cost.rates, dict[str, Ends]()
         if rates is not None:
-            counts = rates.moving | {rates.latencies} | (cost.rests.met_on(cost.resource, full) if cost.rests else set())
+            counts = (
+                rates.moving | {rates.latencies} | (cost.rests.met_on(cost.resource, full) if cost.rests else set())
+            )
             ends = {name: each for name, each in rates.bands.items() if name in counts}
         if cost.group and cost.low < cost.high:
             ends[cost.group] = cost.low, cost.high

@@ -287,9 +287,11 @@ def _of_cards(network: Network) -> Float:
     """
     design, net = network.design, network.net
 
-    def most(known: tuple[Part, PartKind]) -> float:
-        part, kind = known
-        quantity = design.quantity(part, "bandwidth_per_direction") if Capability.ATTACH in kind.capabilities else None
+    known = part_kinds()
+
+    def most(part: Part) -> float:
+        joins = Capability.ATTACH in known.get(part.kind, _UNKNOWN).capabilities
+        quantity = design.quantity(part, "bandwidth_per_direction") if joins else None
         given = value_of(part.kind, "bandwidth_per_direction", quantity) if quantity is not None else None
         if given is None:
             return np.inf
@@ -297,8 +299,7 @@ def _of_cards(network: Network) -> Float:
             raise AnalysisError("a NIC of no bandwidth", place=f"parts.{part.id}", remedy="give more than zero")
         return given
 
-    parts = list(zip(net.part_defs, network.kinds, strict=True))
-    of = np.array(of_each(most, parts, of=lambda one: id(one[0])), dtype=np.float64)
+    of = np.array(of_each(most, net.part_defs), dtype=np.float64)
     example = network.arrays.example
     a, b = net.part_def[net.link_a[example]], net.part_def[net.link_b[example]]
     return np.minimum(of[a], of[b])
@@ -315,11 +316,12 @@ def _bus_memories(net: Netlist, names: tuple[str, ...], holds: tuple[bool, ...])
     """
     found: dict[int, Part] = {}
     buses = {i for i, name in enumerate(names) if name == "memory_bus"}
+    ends, part_def = (net.link_a, net.link_b), net.part_def
     for i, link in zip(*examples(net), strict=True):
         if i not in buses:
             continue
-        for end in (net.link_a, net.link_b):
-            definition = int(net.part_def[int(end[link])])
+        for end in ends:
+            definition = int(part_def[int(end[link])])
             if holds[definition]:
                 found[i] = net.part_defs[definition]
     return found
@@ -414,8 +416,9 @@ def network_of(design: Design, net: Netlist) -> Network:
     memories = _bus_memories(net, names, tuple(Capability.MEMORY in k.capabilities for k in kinds))
     buses = [(d, memories.get(i)) for i, d in enumerate(net.link_defs)]
     facts = tuple(of_each(lambda one: facts_of_link(design, *one), buses, of=lambda one: (id(one[0]), id(one[1]))))
-    parts = list(zip(net.part_defs, kinds, strict=True))
-    per_definition = tuple(of_each(lambda one: resource_inside(design, *one), parts, of=lambda one: id(one[0])))
+    per_definition = tuple(
+        of_each(lambda part: resource_inside(design, part, known.get(part.kind, _UNKNOWN)), net.part_defs)
+    )
     links = tuple((f.domain, d.count, f.shared) for f, d in zip(facts, net.link_defs, strict=True))
     inner = tuple(r is not None for r in per_definition)
     hashed = design.policy.ecmp == "hash"

@@ -13,11 +13,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.capacities import NETWORK
+from designer.analysis.capacities import NETWORK, of_each
 from designer.analysis.legs import Legs
 from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.routes import route
-from designer.catalog.parttype import Capability, value_of
+from designer.catalog.parttype import Capability, part_kinds, value_of
+from designer.design.document import Part
 from designer.memo import memo
 from designer.sources import Constant, Status
 
@@ -44,18 +45,20 @@ _WORDS: Final = re.compile(r"[a-z0-9]+")
 @memo(most=NETWORKS_LIMIT)
 def _says(network: Network) -> tuple[frozenset[str], ...]:
     """The words of the protocol or interface of every part definition that keeps data."""
-    design, found = network.design, list[frozenset[str]]()
-    for part, kind in zip(network.net.part_defs, network.kinds, strict=True):
-        text = ""
-        if Capability.STORE in kind.capabilities:
+    design, kinds = network.design, part_kinds()
+
+    def words(part: Part) -> frozenset[str]:
+        quantity = None
+        if part.kind in kinds and Capability.STORE in kinds[part.kind].capabilities:
             quantity = design.quantity(part, "protocol") or design.quantity(part, "interface")
-            text = str(quantity.value) if quantity is not None else ""
-        found.append(frozenset(_WORDS.findall(text.lower())))
-    return tuple(found)
+        return frozenset(_WORDS.findall(str(quantity.value).lower())) if quantity is not None else frozenset()
+
+    return tuple(of_each(words, network.net.part_defs))
 
 
 def _definitions(network: Network, words: frozenset[str], but: frozenset[str] = frozenset()) -> Bool:
-    return np.array([bool(said & words) and not said & but for said in _says(network)], dtype=bool)
+    says = of_each(lambda said: bool(said & words) and not said & but, _says(network))
+    return np.array(says, dtype=bool)
 
 
 def _which(network: Network, words: frozenset[str], but: frozenset[str] = frozenset()) -> Bool:
@@ -110,12 +113,18 @@ def _through_dpu(network: Network, legs: Legs, rows: Int) -> Float:
     return found
 
 
+@memo(most=NETWORKS_LIMIT)
 def cores_of_islands(network: Network) -> Float:
     """Processor cores of every island; those of DPUs are busy with its protocols. : (n_islands,)"""
-    net = network.net
-    per_definition = np.zeros(len(net.part_defs))
-    for d, (part, kind) in enumerate(zip(net.part_defs, network.kinds, strict=True)):
-        if Capability.COMPUTE in kind.capabilities and Capability.ATTACH not in kind.capabilities:
-            quantity = network.design.quantity(part, "cores")
-            per_definition[d] = (value_of(part.kind, "cores", quantity) if quantity is not None else None) or 0.0
-    return np.bincount(network.island, per_definition[net.part_def], network.n_islands).astype(np.float64)
+    design, kinds = network.design, part_kinds()
+
+    def cores(part: Part) -> float:
+        has = kinds[part.kind].capabilities if part.kind in kinds else frozenset[Capability]()
+        counts = Capability.COMPUTE in has and Capability.ATTACH not in has
+        quantity = design.quantity(part, "cores") if counts else None
+        return (value_of(part.kind, "cores", quantity) if quantity is not None else None) or 0.0
+
+    per_definition = np.array(of_each(cores, network.net.part_defs), dtype=np.float64)
+    found = np.bincount(network.island, per_definition[network.net.part_def], network.n_islands).astype(np.float64)
+    found.setflags(write=False)
+    return found

@@ -17,8 +17,8 @@ from designer.analysis.clock.jobs import Job, job_of
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices, every_work
 from designer.analysis.damage import Damage, best_way, contents_of, damage
-from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.failure_events import Failure, changes_of_links, changes_of_parts
+from designer.analysis.families import Question, ask
 from designer.analysis.network import Network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.selection import resolve
@@ -30,9 +30,7 @@ from designer.errors import AnalysisError, DocumentError
 from designer.findings import Finding, Severity
 from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_TIMEOUT
 from designer.units import format_quantity
-from designer.workload import operations
-from designer.workload.jobs import Training
-from designer.workload.kind import kind_of, lower, workload_kinds
+from designer.workload.kind import kind_of, task_of, workload_kinds
 from designer.workload.program import Collective, Compute, Delay, Mark, Move, Program, Recovery, Step, Task
 from designer.workload.program.rerouted import Rerouted
 from designer.workload.program.restarting import FAILURE, RESTORE
@@ -133,8 +131,8 @@ def _recovery(network: Network, job: Job, program: Program, together: bool) -> R
     spec = network.design.workloads.get(job.name)
     if any(isinstance(step.task, TrainStep | TrainSteps) for step in program.steps):
         # without checkpoints nothing is safe
-        operation = lower(spec.kind, spec.settings, job.place) if spec is not None else None
-        cold = operation.run.cold_start if isinstance(operation, Training) else RECONNECT.value
+        step = program.first(TrainStep)
+        cold = step.run.cold_start if step is not None and spec is not None else RECONNECT.value
         return Recovery("", _RESUMED, cold)
     return Recovery(program.steps[-1].name, _RESUMED, RECONNECT.value if together else 0.0)
 
@@ -224,7 +222,8 @@ class _Judge:
 
     def __init__(self, network: Network, spec: WorkloadSpec, place: str, cancelled: Callable[[], bool] | None) -> None:
         self.network, self.spec, self.place, self.cancelled = network, spec, place, cancelled
-        self.operation = lower(spec.kind, where_its_data_is(network, spec).settings, place)
+        self.asked = where_its_data_is(network, spec)
+        self.group = task_of(spec.kind, spec.settings, place, Collective)
         self.whole = self._result(network)
         self.ranks = self._ranks(network)
 
@@ -254,10 +253,10 @@ class _Judge:
     def _result(self, network: Network) -> WorkloadResult:
         kind = kind_of(self.spec.kind, self.place)
         question = Question(self.spec.id, kind.reports, self.spec.id, self.place, False, None, self.cancelled, False)
-        return evaluator_of(self.operation).evaluate(network, self.operation, question)[0]
+        return ask(network, self.asked, question)[0]
 
     def _ranks(self, network: Network) -> int:
-        if not isinstance(self.operation, operations.Collective):
+        if self.group is None:
             return 0
-        parts = resolve(network, self.operation.group, self.place)
+        parts = resolve(network, self.group.group, self.place)
         return int(network.has(Capability.ACCELERATE)[parts].sum())

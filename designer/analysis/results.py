@@ -112,6 +112,8 @@ class Bottleneck:
         The same for the whole tied set at once.
     alike
         How many equal members of groups bind in the same way; this one stands for them.
+    share
+        Share of the time it takes with all it is tied with [1]; 0 where not known.
     """
 
     what: str
@@ -121,6 +123,7 @@ class Bottleneck:
     gain_if_doubled: float | None = None
     gain_together: float | None = None
     alike: int = 1
+    share: float = 0.0
 
     @property
     def gain(self) -> float | None:

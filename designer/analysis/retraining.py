@@ -19,20 +19,20 @@ from designer.analysis.clock.player import play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
-from designer.analysis.evaluators import Question, evaluator_of
+from designer.analysis.families import Question, ask
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.retraining_moves import Mean, mean_of_moves
 from designer.analysis.retraining_served import served_beside
-from designer.analysis.simulated_jobs import job_of_workload, machines_of, parts_in_turns
+from designer.analysis.simulated_jobs import by_itself, job_of_workload, machines_of, parts_in_turns
 from designer.analysis.steady import SAME
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.sources import Estimate
 from designer.units import format_quantity
-from designer.workload.jobs import Training
-from designer.workload.kind import listed, lower
+from designer.workload.kind import listed, task_of
+from designer.workload.program.training import TrainStep
 
 #: settings that name what runs beside a workload
 _SETTINGS: Final = ("background", "beside")
@@ -130,8 +130,8 @@ def is_retraining(network: Network, name: str) -> bool:
     spec = network.design.workloads.get(name)
     if spec is None or spec.kind != "training":
         return False
-    operation = lower(spec.kind, spec.settings, f"workloads.{name}")
-    return isinstance(operation, Training) and operation.run.retrain_every > 0
+    step = task_of(spec.kind, spec.settings, f"workloads.{name}", TrainStep)
+    return step is not None and step.run.retrain_every > 0
 
 
 def with_retrainings(
@@ -218,12 +218,11 @@ def _asked(
 ) -> tuple[Mapping[str, Estimate], ChannelLoads | None, float]:
     """A retraining by itself: its metrics and loads, and how often it begins [s]."""
     place = f"workloads.{other.id}"
-    operation = lower(other.kind, other.settings, place)
-    assert isinstance(operation, Training)
-    operation = replace(operation, input=replace(operation.input, background=""))
+    step = task_of(other.kind, other.settings, place, TrainStep)
+    assert step is not None
     question = Question(other.id, "training", other.id, place, False, None, cancelled, False)
-    result, loads = evaluator_of(operation).evaluate(network, operation, question)
-    return result.metrics, loads, operation.run.retrain_every
+    result, loads = ask(network, by_itself(other), question)
+    return result.metrics, loads, step.run.retrain_every
 
 
 def _moved(

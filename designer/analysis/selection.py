@@ -18,7 +18,7 @@ from designer.analysis.structure import Structure, structure_of
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError, NothingNamed, raised_as
 from designer.memo import Store, memo
-from designer.workload.operations import Pairing, Transfer
+from designer.workload.program.tasks import Move, Pairing
 
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -144,7 +144,7 @@ class Traffic:
         return len(self.source)
 
 
-def pair_up(network: Network, operation: Transfer, place: str) -> Traffic:
+def pair_up(network: Network, operation: Move, place: str) -> Traffic:
     """The flows of a transfer; the same object for networks connected alike.
 
     Raises
@@ -180,7 +180,7 @@ def frozen(traffic: Traffic) -> Traffic:
     return traffic
 
 
-def pair_parts(network: Network, source: Int, target: Int, operation: Transfer, place: str) -> Traffic:
+def pair_parts(network: Network, source: Int, target: Int, operation: Move, place: str) -> Traffic:
     """The flows of a transfer between parts already chosen.
 
     Raises

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.clock.jobs import Job, fails, job_of
-from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.failure_events import Failure
+from designer.analysis.families import Question, ask
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
 from designer.analysis.vms.guest import Work
@@ -21,8 +21,7 @@ from designer.design.document import Design, WorkloadSpec
 from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError
 from designer.workload.jobs import Job as TrainingJob
-from designer.workload.jobs import Training
-from designer.workload.kind import listed, lower, program_of, workload_kinds
+from designer.workload.kind import listed, program_of, workload_kinds
 from designer.workload.program import Arrivals, Collective, Program
 from designer.workload.program.serving import Serve
 from designer.workload.program.training import TrainStep
@@ -183,24 +182,27 @@ def in_its_cadence(network: Network, job: Job, cancelled: Callable[[], bool] | N
     program, spec = job.program, network.design.workloads.get(job.name)
     if program is None or spec is None or spec.kind != "training":
         return job
-    operation = lower(spec.kind, spec.settings, job.place)
-    assert isinstance(operation, Training)
-    if operation.run.retrain_every <= 0:
+    step = program.first(TrainStep)
+    if step is None or step.run.retrain_every <= 0:
         return job
     recovery = program.recovery if program.recovery is not None and fails(program.recovery) else None
-    asked = replace(operation, input=replace(operation.input, background=""))
     question = Question(spec.id, "training", spec.id, job.place, False, None, cancelled, False)
-    metrics = evaluator_of(asked).evaluate(network, asked, question)[0].metrics
-    step, run = metrics["step_time"].value, operation.run
+    metrics = ask(network, by_itself(spec), question)[0].metrics
+    takes, run = metrics["step_time"].value, step.run
     if run.samples:
-        steps = run.samples / (metrics["samples_per_second"].value * step)
+        steps = run.samples / (metrics["samples_per_second"].value * takes)
     else:
-        steps = run.epochs * metrics["epoch_time"].value / step
+        steps = run.epochs * metrics["epoch_time"].value / takes
     count = max(1, math.ceil(steps * (1 - _ROUNDING_TOLERANCE)))
     measures = tuple(replace(m, of="pace") if m.of == "period" else m for m in program.measures)
-    arrivals = Arrivals("periodic", 1 / operation.run.retrain_every)
+    arrivals = Arrivals("periodic", 1 / run.retrain_every)
     program = replace(program, arrivals=arrivals, batch=count, measures=measures, recovery=recovery)
     return replace(job_of(program, job.place), start=job.start, weight=job.weight, priority=job.priority)
+
+
+def by_itself(spec: WorkloadSpec) -> WorkloadSpec:
+    """A training without what its input shares storage and links with."""
+    return spec.model_copy(update={"settings": {**spec.settings, "background": ""}})
 
 
 def goes_on(program: Program) -> bool:

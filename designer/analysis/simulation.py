@@ -12,7 +12,16 @@ from designer.analysis.clock.player import EVENTS_LIMIT, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.failure_events import Failure, changes_of_links, changes_of_parts
-from designer.analysis.measures import GROUPS_LIMIT, Band, banded, bands_of, main_metric, values_of
+from designer.analysis.measures import (
+    GROUPS_LIMIT,
+    UNTIL,
+    Band,
+    banded,
+    bands_of,
+    main_metric,
+    settling,
+    values_of,
+)
 from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
 from designer.analysis.network import build_network
 from designer.analysis.rerouting import rerouted, still_down
@@ -41,10 +50,6 @@ from designer.workload.program import Program
 
 #: memory that is full to the last byte is not too full
 _ROUNDING_TOLERANCE: Final = 1e-9
-#: simulated where something goes on for ever and nobody says until when [s]
-UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
-
-
 #: events of a first look at how long a run is
 _PROBE_LIMIT: Final = 5_000
 #: later than this a second has too few digits left for the steps of a job [s]
@@ -155,8 +160,16 @@ def simulate(
     told(0.5, "each alone")
     alone, slow, runs = _alone(prices, jobs, run, changes, end, cancelled)
     metrics: dict[str, Mapping[str, Estimate]] = {}
+    steady = until is None and not failures and len(jobs) == 1
     for k, job in enumerate(jobs):
         told((1 + k / len(jobs)) / 2, f"bands of {job.name}")
+        itself = settling(prices, job) if steady else None
+        if itself is not None and job.program is not None:
+            # a task that settles itself is run as long as its load says, and not until the clock ends
+            found, names = itself(False, cancelled).metrics, {measure.name for measure in job.program.measures}
+            metrics[job.name] = {name: value for name, value in found.items() if name in names}
+            alone[job.name] = {name: value.value for name, value in metrics[job.name].items()}
+            continue
         metrics[job.name] = _estimates(prices, jobs, job, run, changes, end, bands, cancelled)
     told(1.0, "shifts")
     found = shifts_of(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()

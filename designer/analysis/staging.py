@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import of_each
 from designer.analysis.islands import find_islands
 from designer.analysis.legs import Legs, Routes, groups_of, join_legs
 from designer.analysis.network import NETWORKS_LIMIT, Network
@@ -21,7 +22,8 @@ from designer.analysis.protocols import ends_in_host, hosted_definitions
 from designer.analysis.routes import crossings
 from designer.analysis.routing.host_paths import Rules, find_segment
 from designer.analysis.selection import buffers, nearest_places, tiers_of_definitions
-from designer.catalog.parttype import Capability
+from designer.catalog.parttype import Capability, part_kinds
+from designer.design.document import Part
 from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
@@ -88,13 +90,14 @@ def refusing(network: Network) -> Bool:
 
 
 def _refusing_definitions(network: Network) -> Bool:
-    design, net = network.design, network.net
-    found = np.zeros(len(net.part_defs), dtype=bool)
-    for d, (part, kind) in enumerate(zip(net.part_defs, network.kinds, strict=True)):
-        if Capability.ACCELERATE in kind.capabilities:
-            says = design.quantity(part, "peer_access")
-            found[d] = says is not None and says.value is False
-    return found
+    design, kinds = network.design, part_kinds()
+
+    def refuses(part: Part) -> bool:
+        accelerates = part.kind in kinds and Capability.ACCELERATE in kinds[part.kind].capabilities
+        says = design.quantity(part, "peer_access") if accelerates else None
+        return says is not None and says.value is False
+
+    return np.array(of_each(refuses, network.net.part_defs), dtype=bool)
 
 
 @memo(most=NETWORKS_LIMIT)

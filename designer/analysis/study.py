@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from designer.analysis.channel_rows import CHANNELS_LIMIT, ChannelRows
-from designer.analysis.evaluators import Question, evaluator_of
+from designer.analysis.families import Question, ask
 from designer.analysis.gaps import with_gaps
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResult
@@ -18,7 +19,7 @@ from designer.design.workload_ids import find_workload
 from designer.findings import Finding, Severity
 from designer.progress import Cancel, Progress, Watch
 from designer.sources import Status
-from designer.workload.kind import kind_of, lower
+from designer.workload.kind import kind_of
 
 #: a finding names at most so many places
 _PLACES_LIMIT: Final = 50
@@ -106,27 +107,23 @@ def run_workload(
     kind = kind_of(spec.kind, place)
     title = spec.title or kind.title
     question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained)
+    short = Question(spec.id, kind.reports, title, place, False, None, cancelled, False)
     if any(spec.settings.get(key) for key in ("background", "beside")):
         from designer.analysis.retraining import retraining_names, undisturbed, with_retrainings
 
         names = retraining_names(network, spec)
-        operation = lower(spec.kind, undisturbed(spec, names).settings, place)
-        evaluator = evaluator_of(operation)
-
-        def again(other: WorkloadSpec) -> WorkloadResult:
-            asked = Question(spec.id, kind.reports, title, place, False, None, cancelled, False)
-            return evaluator.evaluate(network, lower(other.kind, other.settings, place), asked)[0]
-
-        found = evaluator.evaluate(network, operation, question)
-        result, loads = with_retrainings(network, spec, names, found, again, cancelled)
+        calm = undisturbed(spec, names)
+        found = ask(network, calm, question)
+        result, loads = with_retrainings(
+            network, spec, names, found, lambda other: ask(network, other, short)[0], cancelled
+        )
     else:
-        operation = lower(spec.kind, spec.settings, place)
-        evaluator = evaluator_of(operation)
-        result, loads = evaluator.evaluate(network, operation, question)
+        calm = spec
+        result, loads = ask(network, spec, question)
     if not explained:
         return result, loads
-    short = Question(spec.id, kind.reports, title, place, False, None, cancelled)
-    return with_gaps(network, result, loads, lambda other: evaluator.evaluate(other, operation, short)[0]), loads
+    again = replace(short, explained=True)
+    return with_gaps(network, result, loads, lambda other: ask(other, calm, again)[0]), loads
 
 
 def _findings(network: Network, loads: ChannelLoads | None, rows: ChannelRows) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,17 +22,60 @@ Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Extra:
-    """A limit beside links and parts, and how much of it each unit of the flows that meet it takes."""
+class FlowLimits:
+    """Limits of flows other than links and parts, and what flows take of them.
 
-    limit: Limit
+    Parameters
+    ----------
+    distinct
+        The limits that differ: nodes that share one have each their own capacity of it.
+    of : (n_nodes,) limit of each node, in `distinct`
+    flow, node, usage : (n_entries,) the flow that meets a node, and how much of the node each unit of it takes [1]
+    """
+
+    distinct: tuple[Limit, ...]
+    of: Int
     flow: Int
+    node: Int
     usage: Float
 
+    @staticmethod
+    def each(limits: Sequence[Limit], flows: Sequence[Int], usages: Sequence[Float]) -> FlowLimits:
+        """A node for each limit, with the flows that meet it and what each takes."""
+        numbers, none = np.arange(len(limits)), np.empty(0, dtype=np.int64)
+        node = np.repeat(numbers, [len(flow) for flow in flows]) if flows else none
+        flow, usage = np.concatenate([none, *flows]), np.concatenate([np.empty(0), *usages])
+        return FlowLimits(tuple(limits), numbers, flow, node, usage)
 
-def memory_shares(network: Network, legs: Legs, shares: Mapping[int, float]) -> list[Extra]:
+    @staticmethod
+    def joined(parts: Sequence[FlowLimits]) -> FlowLimits:
+        """All of them together, nodes in their order."""
+        if len(parts) == 1:
+            return parts[0]
+        found = NO_LIMITS
+        for part in parts:
+            found = FlowLimits(
+                found.distinct + part.distinct,
+                np.concatenate([found.of, part.of + len(found.distinct)]),
+                np.concatenate([found.flow, part.flow]),
+                np.concatenate([found.node, part.node + len(found.of)]),
+                np.concatenate([found.usage, part.usage]),
+            )
+        return found
+
+    def limit(self, node: int) -> Limit:
+        """The limit of a node."""
+        return self.distinct[int(self.of[node])]
+
+
+NO_LIMITS: Final = FlowLimits.each((), (), ())
+
+
+def memory_shares(network: Network, legs: Legs, shares: Mapping[int, float]) -> FlowLimits:
     """What is to be had of the memory of parts of which a machine has a share."""
-    found: list[Extra] = []
+    limits: list[Limit] = []
+    flows: list[Int] = []
+    usages: list[Float] = []
     for part, rate in shares.items():
         facts = network.part_resources[int(network.net.part_def[part])]
         flow: list[Int] = []
@@ -42,31 +85,31 @@ def memory_shares(network: Network, legs: Legs, shares: Mapping[int, float]) -> 
             flow.append(legs.flow[rows])
             usage.append(legs.share[rows] * cost)
         path = network.net.path(part)
-        limit = Limit(f"share:{path}", f"share of the memory of {path}", rate)
-        found.append(Extra(limit, np.concatenate(flow), np.concatenate(usage)))
-    return found
+        limits.append(Limit(f"share:{path}", f"share of the memory of {path}", rate))
+        flows.append(np.concatenate(flow))
+        usages.append(np.concatenate(usage))
+    return FlowLimits.each(limits, flows, usages)
 
 
-def protocol_cores(network: Network, legs: Legs) -> tuple[Extra, ...]:
+def protocol_cores(network: Network, legs: Legs) -> FlowLimits:
     """What the cores of every host can move to and from storage, where the protocol needs them."""
     stores = in_kernel(network)
     rows = np.flatnonzero(stores[legs.source] | stores[legs.target])
     if not len(rows):
-        return ()
+        return NO_LIMITS
     mine = Legs(legs.flow[rows], legs.source[rows], legs.target[rows], legs.share[rows])
     cost = host_cost(network, mine)
     host = network.island[np.where(stores[mine.source], mine.target, mine.source)]
     available = cores_of_islands(network)
-    found: list[Extra] = []
-    rows = np.flatnonzero(cost > 0)
+    rows = np.flatnonzero((cost > 0) & (available[host] > 0))
     rows = rows[np.argsort(host[rows], kind="stable")]
-    for alike in np.split(rows, np.flatnonzero(np.diff(host[rows])) + 1):
-        cores = float(available[host[alike[0]]]) if len(alike) else 0.0
-        if cores:
-            limit = Limit("cores", "processor cores moving data", cores / KERNEL_COST.value, band=KERNEL_BAND)
-            usage = mine.share[alike] * cost[alike] / KERNEL_COST.value
-            found.append(Extra(limit, mine.flow[alike], usage))
-    return tuple(found)
+    hosts, node = np.unique(host[rows], return_inverse=True)
+    cores, of = np.unique(available[hosts], return_inverse=True)
+    limits = tuple(
+        Limit("cores", "processor cores moving data", each / KERNEL_COST.value, band=KERNEL_BAND)
+        for each in cores.tolist()
+    )
+    return FlowLimits(limits, of, mine.flow[rows], node, mine.share[rows] * cost[rows] / KERNEL_COST.value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

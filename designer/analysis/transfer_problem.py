@@ -22,7 +22,7 @@ from designer.analysis.network import Network
 from designer.analysis.routes import route
 from designer.analysis.selection import Traffic
 from designer.analysis.staging import stages
-from designer.analysis.transfer_limits import MOUNTED_LIMIT, Extra, Mounts, client_paths, mounts_of
+from designer.analysis.transfer_limits import MOUNTED_LIMIT, FlowLimits, Mounts, client_paths, mounts_of
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer.achievable_fraction import both_directions_share, product
 from designer.memo import memo
@@ -43,7 +43,7 @@ class TransferQuestion:
     traffic: Traffic
     legs: Legs
     demand: Float
-    extra: Sequence[Extra]
+    limits: FlowLimits
     marks: Int | None = None
 
     def folded(self) -> Fold | None:
@@ -55,19 +55,10 @@ class TransferQuestion:
 
     def meetings(self) -> list[Meeting]:
         """Limits that flows meet: those of their own, then mounts of clients."""
-        known: dict[tuple[str, float], int] = {}
-        kinds = [known.setdefault((e.limit.kind or e.limit.label, e.limit.capacity), len(known)) for e in self.extra]
-        size = [len(e.flow) for e in self.extra]
-        none = np.empty(0, dtype=np.int64)
-        found = [
-            Meeting(
-                np.concatenate([none, *(e.flow for e in self.extra)]),
-                np.repeat(np.arange(len(size)), size),
-                np.concatenate([np.empty(0), *(e.usage for e in self.extra)]),
-                np.array(kinds, dtype=np.int64),
-            )
-        ]
-        return [*found, *map(_meeting, mounts_of(self.network, self.legs))]
+        own, known = self.limits, dict[tuple[str, float], int]()
+        kinds = [known.setdefault((one.kind or one.label, one.capacity), len(known)) for one in own.distinct]
+        found = Meeting(own.flow, own.node, own.usage, np.array(kinds, dtype=np.int64)[own.of])
+        return [found, *map(_meeting, mounts_of(self.network, self.legs))]
 
 
 @memo(most=MOUNTED_LIMIT)
@@ -106,6 +97,11 @@ class FlowProblem:
     passing: Float
     used: Int | None = None
     limit_many: tuple[int, ...] = ()
+
+    @property
+    def extent(self) -> int:
+        """Parts and links of the network behind its classes; see ``designer.memo``."""
+        return self.fold.extent if self.fold is not None else self.incidence.n_resources
 
     def number_of(self, rows: Int) -> Int:
         """Numbers of resources of the incidence."""
@@ -342,9 +338,7 @@ class Problem:
         cable = (mix(flow, link) % cables.astype(np.uint64)).astype(np.int64)
         return network.first_resource[link] + direction * cables + cable
 
-    def _both_ways(
-        self, codes: Sequence[tuple[int, int, int]], constants: Sequence[Constant]
-    ) -> list[_Entries]:
+    def _both_ways(self, codes: Sequence[tuple[int, int, int]], constants: Sequence[Constant]) -> list[_Entries]:
         """What copies in opposite directions leave each other on one PCIe link: a limit per link.
 
         Requests, completions and posted writes meet in the root complex, so both directions together get less than
@@ -443,18 +437,17 @@ class Problem:
 
     def _own_entries(self) -> list[_Entries]:
         """Limits that the question brings along."""
-        extra = self.question.extra
-        if not extra:
+        own = self.question.limits
+        if not len(own.of):
             return []
-        meeting = self.question.meetings()[0]
-        rows, lead, many = self._standing(0, meeting.flow, meeting.node, len(extra))
-        flow, true = self._row_of(meeting.flow[rows]), meeting.node[rows]
+        rows, lead, many = self._standing(0, own.flow, own.node, len(own.of))
+        flow, true = self._row_of(own.flow[rows]), own.node[rows]
         kept, which = np.unique(lead[true], return_inverse=True)
-        usage = meeting.usage[rows] * self.many[flow] / many[true]
-        first = self._limited([extra[k].limit for k in kept.tolist()], many[kept].tolist())
+        usage = own.usage[rows] * self.many[flow] / many[true]
+        first = self._limited([own.limit(k) for k in kept.tolist()], many[kept].tolist())
         self._standing_for[0] = first, kept, lead
-        own = [extra[k].limit for k in kept.tolist()]
-        rests_on = np.array([self._of_limit(limit.id.partition(":")[0], limit.band) for limit in own], dtype=np.int64)
+        names = [self._of_limit(limit.id.partition(":")[0], limit.band) for limit in own.distinct]
+        rests_on = np.array(names, dtype=np.int64)[own.of[kept]]
         beyond = _beyond(self.network, true, 0)
         return [_Entries(flow, first + which, usage, np.zeros(len(usage)), beyond, rests_on[which])]
 

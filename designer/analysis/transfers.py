@@ -23,11 +23,11 @@ from designer.analysis.routes import route
 from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged
 from designer.analysis.transfer_latency import latency
-from designer.analysis.transfer_limits import Extra, memory_shares, mounts_of, protocol_cores
+from designer.analysis.transfer_limits import FlowLimits, memory_shares, mounts_of, protocol_cores
 from designer.analysis.transfer_problem import FlowProblem, Problem, TransferQuestion
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -152,7 +152,7 @@ def refuse_lost(network: Network, answer: TransferAnswer, what: str, place: str)
 
 def evaluate_transfer(
     network: Network,
-    operation: Transfer,
+    operation: Move,
     place: str,
     *,
     shares: Mapping[int, float] = NO_SHARES,
@@ -172,23 +172,21 @@ def evaluate_transfer(
     return _answer(_asked(network, operation, place, shares), place)
 
 
-def _asked(
-    network: Network, operation: Transfer, place: str, shares: Mapping[int, float] = NO_SHARES
-) -> TransferQuestion:
+def _asked(network: Network, operation: Move, place: str, shares: Mapping[int, float] = NO_SHARES) -> TransferQuestion:
     """A transfer paired up."""
     traffic = pair_up(network, operation, place)
     direct = None if operation.through_memory is None else not operation.through_memory
     legs = staged(network, traffic.legs, direct)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
-    extra = (*protocol_cores(network, legs), *memory_shares(network, legs, shares))
-    return TransferQuestion(network, traffic, legs, demand, extra)
+    limits = FlowLimits.joined([protocol_cores(network, legs), memory_shares(network, legs, shares)])
+    return TransferQuestion(network, traffic, legs, demand, limits)
 
 
 def evaluate_legs(
     network: Network,
     traffic: Traffic,
     demand: Float,
-    extra: Sequence[Extra],
+    limits: FlowLimits,
     place: str,
     *,
     marks: Int | None = None,
@@ -205,7 +203,7 @@ def evaluate_legs(
     AnalysisError
         If nothing can be routed.
     """
-    question = TransferQuestion(network, traffic, traffic.legs, demand, extra, marks)
+    question = TransferQuestion(network, traffic, traffic.legs, demand, limits, marks)
     return _answer(question, place)
 
 
@@ -217,7 +215,7 @@ class TransferDemand:
     limits: tuple[Limit, ...]
 
 
-def transfer_demand(network: Network, operation: Transfer, place: str) -> TransferDemand:
+def transfer_demand(network: Network, operation: Move, place: str) -> TransferDemand:
     """The flows of a transfer as activities on the resources of the network, then on `limits`.
 
     Raises
@@ -437,14 +435,14 @@ def _binding_ids_of_members(
     )
     limit = problem.limit_of(0)
     if limit is not None:
-        meeting = question.meetings()[0]
-        rows = np.flatnonzero(meeting.flow < count)
-        node = meeting.node[rows]
+        own = question.limits
+        rows = np.flatnonzero(own.flow < count)
+        node = own.node[rows]
 
         def ids(nodes: Int) -> list[str]:
-            return [question.extra[k].limit.id for k in nodes.tolist()]
+            return [own.limit(k).id for k in nodes.tolist()]
 
-        add(meeting.flow[rows], limit[node], node, ids)
+        add(own.flow[rows], limit[node], node, ids)
     return [tuple(names) for names in found]
 
 

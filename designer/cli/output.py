@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -259,6 +260,9 @@ def print_line(text: str, below: str = "", stream: Any = None) -> None:
     print(text, file=out)
 
 
+#: a bar is shown for work that takes longer [s], and the time left from this share on [1]
+_BAR_DELAY: Final = 0.7
+_LEFT_FROM: Final = 0.05
 #: length of the progress bar that stands on the last line of a terminal
 _bar_length = 0
 
@@ -276,15 +280,19 @@ def progress_bar() -> Callable[[float, str], None]:
     """A progress bar on stderr where that is a terminal, nothing elsewhere; whatever is printed next takes its line."""
     if not sys.stderr.isatty():
         return lambda share, text: None
+    begin = time.monotonic()
 
     def show(share: float, text: str) -> None:
         global _bar_length
         clear_bar()
-        if share >= 1:
+        spent = time.monotonic() - begin
+        # work of less than a second needs no bar
+        if share >= 1 or spent < _BAR_DELAY:
             return
+        left = f", about {round(spent * (1 - share) / share)} s left" if share > _LEFT_FROM else ""
         width = 30
         filled = round(share * width)
-        bar = f"[{'█' * filled}{'·' * (width - filled)}] {share:4.0%} {text[:40]}"
+        bar = f"[{'█' * filled}{'·' * (width - filled)}] {share:4.0%} {text[:40]}{left}"
         bar = bar[: (_room(sys.stderr) or len(bar) + 1) - 1]
         sys.stderr.write(bar)
         sys.stderr.flush()

@@ -17,8 +17,26 @@ class _Plain:
         """Write the text; its length."""
         return self._stream.write(harmless(text))
 
+    def write_coloured(self, text: str, code: str) -> None:
+        """Write the text, control characters replaced, in a colour of the terminal."""
+        self._stream.write(f"\x1b[{code}m{harmless(text)}\x1b[0m")
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def write_coloured(stream: Any, text: str, code: str) -> None:
+    """Write text in a colour, without it where the stream takes none.
+
+    Parameters
+    ----------
+    code
+        Parameters of the SGR sequence: ``1``, ``31``.
+    """
+    if code and isinstance(stream, _Plain):
+        stream.write_coloured(text, code)
+    else:
+        stream.write(text)
 
 
 def is_utf8(stream: Any) -> bool:

@@ -38,9 +38,9 @@ from designer.memo import forget
 from designer.progress import UNWATCHED, Cancel, Progress, Watch
 from designer.sources import Estimate
 from designer.units import Seconds, format_quantity
-from designer.workload.jobs import Training
-from designer.workload.kind import lower
-from designer.workload.operations import Collective
+from designer.workload.kind import program_of, task_of
+from designer.workload.program.tasks import Collective
+from designer.workload.program.training import TrainStep
 
 Int = npt.NDArray[np.int64]
 
@@ -224,11 +224,12 @@ class After:
 
 def outage_of(spec: WorkloadSpec, whole: WorkloadResult) -> Estimate:
     """From a failure until a workload goes on [s]; of a training with what was done since its last checkpoint."""
-    operation = lower(spec.kind, spec.settings, f"workloads.{spec.id}")
-    if not isinstance(operation, Training):
-        return outage(isinstance(operation, Collective))
-    found = outage(True, Seconds(operation.run.cold_start))
-    again = whole.metrics["step_time"].value * operation.run.checkpoint_every
+    program = program_of(spec.kind, spec.settings, f"workloads.{spec.id}")
+    step = program.first(TrainStep) if program is not None else None
+    if step is None:
+        return outage(program is not None and program.first(Collective) is not None)
+    found = outage(True, Seconds(step.run.cold_start))
+    again = whole.metrics["step_time"].value * step.run.checkpoint_every
     # a failure comes anywhere between two checkpoints: half of it is done again in the mean
     return replace(found, value=found.value + again / 2, low=found.low, high=found.high + again)
 
@@ -336,8 +337,8 @@ class Survivor:
     def _taking_part(self, network: Network) -> int:
         """Ranks of a collective; 0 for other workloads."""
         place = f"workloads.{self.spec.id}"
-        operation = lower(self.spec.kind, self.spec.settings, place)
-        return len(resolve(network, operation.group, place)) if isinstance(operation, Collective) else 0
+        task = task_of(self.spec.kind, self.spec.settings, place, Collective)
+        return len(resolve(network, task.group, place)) if task is not None else 0
 
     def best(self, parts: Int, links: Sequence[int] = ()) -> Way:
         """How the workload goes on without parts and links: as they are, or with more left out where that is better."""

@@ -26,10 +26,10 @@ from designer.formulas.memory.convolutional_memory import largest_batch
 from designer.formulas.memory.transformer_memory import what_would_fit
 from designer.progress import Watch
 from designer.workload.job_settings import job
-from designer.workload.jobs import Checkpointing, Job, Training
-from designer.workload.kind import lower
-from designer.workload.operations import Search
-from designer.workload.serving import Serving
+from designer.workload.jobs import Job
+from designer.workload.kind import kind_of, program_of, read_settings
+from designer.workload.program.serving import Serve
+from designer.workload.program.training import TrainStep, WriteCheckpoint
 from designer.workload.shape import TransformerShape
 
 #: settings tried for one workload; each is one analysis
@@ -111,13 +111,16 @@ def _fastest_first(found: list[FittingSettings]) -> list[FittingSettings]:
 def _changes(network: Network, spec: WorkloadSpec) -> Iterator[Settings]:
     """Changes of the settings worth trying, the smallest first."""
     place = f"workloads.{spec.id}"
-    operation = lower(spec.kind, spec.settings, place)
-    if isinstance(operation, Training | Checkpointing):
-        yield from _of_training(network, operation.job, place)
-    elif isinstance(operation, Search) and operation.name == "hyperparameter_sweep":
-        yield from _of_training(network, job(operation.settings), place)
-    elif isinstance(operation, Serving):
+    kind = kind_of(spec.kind, place)
+    program = program_of(spec.kind, spec.settings, place)
+    if kind.search == "hyperparameter_sweep":
+        yield from _of_training(network, job(read_settings(kind, spec.settings, place)), place)
+    elif program is not None and program.first(Serve) is not None:
         yield from _of_serving(spec.settings)
+    elif program is not None:
+        trained = program.first(TrainStep) or program.first(WriteCheckpoint)
+        if trained is not None:
+            yield from _of_training(network, trained.job, place)
 
 
 def _of_training(network: Network, job: Job, place: str) -> Iterator[Settings]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from designer.analysis.evaluators import Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
 from designer.analysis.selection import resolve
@@ -19,8 +19,8 @@ from designer.analysis.training.preparation import prepare
 from designer.analysis.training.step import route_step
 from designer.errors import AnalysisError
 from designer.workload.job_settings import input_path, job, run
-from designer.workload.jobs import Training
 from designer.workload.kind import placed
+from designer.workload.program.training import TrainStep
 
 
 def answer(network: Network, settings: Mapping[str, Any], question: Question) -> tuple[WorkloadResult, ChannelLoads]:
@@ -33,7 +33,7 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     """
     place = question.place
     with placed(place):
-        training = Training("trial", job(settings), input_path(settings), run(settings))
+        training = TrainStep(job(settings), "", input_path(settings), run(settings))
     each, trials = settings["accelerators_per_trial"], settings["trials"]
     parts = resolve(network, training.job.group, f"{place}.group")
     if not 1 <= each <= len(parts) or trials < 1:

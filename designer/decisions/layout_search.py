@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from designer.analysis.evaluators import Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Curve, Rows, WorkloadResult
 from designer.analysis.training.bottlenecks import bottlenecks
@@ -28,11 +28,9 @@ from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.progress import UNWATCHED, Watch
 from designer.sources import Estimate
 from designer.workload.job_settings import job
-from designer.workload.jobs import InputPath, Run, Training
 from designer.workload.kind import placed
+from designer.workload.program.training import TrainStep
 
-_NO_INPUT: Final = InputPath("", "", 1, 1, "none", 0.0, 0.0, "auto", "policy", "")
-_NO_RUN: Final = Run(0, 0, 0, 0, "", False, False, 0.0, 0.0)
 #: layouts between two reports of progress
 _REPORT_LIMIT: Final = 128
 
@@ -64,7 +62,7 @@ def answer(
     found = _search(network, plan, settings, question)
     best = found.best[0]
     chosen = replace(plan, layout=best.layout)
-    routed_step = route_step(network, chosen, Training("best", plan.job, _NO_INPUT, _NO_RUN))
+    routed_step = route_step(network, chosen, TrainStep(plan.job))
     binding, after = bottlenecks(routed_step)
     findings = tuple(
         Finding(

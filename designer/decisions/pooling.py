@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
-from designer.analysis.evaluators import Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, Column, Table, WorkloadResult
 from designer.analysis.selection import resolve

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.evaluators import Question
+from designer.analysis.families import Question
 from designer.analysis.flows import solve
 from designer.analysis.legs import Legs
 from designer.analysis.network import Network
@@ -25,7 +25,7 @@ from designer.errors import AnalysisError
 from designer.formulas.storage.storage_capacity import Client, FeedWorkload, Hosts, Pattern, storage_capacity
 from designer.sources import Constant, Estimate, Status
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, format_quantity
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 
 Int = npt.NDArray[np.int64]
 
@@ -64,7 +64,7 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     source = resolve(network, settings["source"], f"{place}.source")
     readers = resolve(network, settings["hosts"], f"{place}.hosts")
     islands = np.unique(network.island[readers])
-    reads = evaluate_transfer(network, Transfer("read", settings["source"], settings["hosts"]), place)
+    reads = evaluate_transfer(network, Move(settings["source"], settings["hosts"]), place)
     local = bool(np.isin(network.island[source], islands).all())
     client = _client(network, settings["client"], source, local)
     nominal = _nominal(network, source, readers, islands, local, place)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from designer.analysis.evaluators import Question
+from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, Column, Table, WorkloadResult
 from designer.analysis.vms.demands import memory_of, release_of, shown_name, vsphere

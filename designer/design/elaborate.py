@@ -112,6 +112,11 @@ class Netlist:
     _local: Mapping[str, int] = field(repr=False)
 
     @property
+    def extent(self) -> int:
+        """Parts and links; see ``designer.memo``."""
+        return self.n_parts + self.n_links
+
+    @property
     def arrays(self) -> Arrays:
         """All parts and links as numbers."""
         return self.changed if self.changed is not None else _expanded(self.shape)

@@ -191,11 +191,12 @@ def _speeds(design: Design, net: Netlist) -> list[Gap]:
         SPEED: ("the speed of links here was not in the file and is assumed", "set the speed of these links"),
     }
     found: list[Gap] = []
+    unknown = [(i, link) for i, link in enumerate(net.link_defs) if UNKNOWN in link.attributes]
     for kind, (text, remedy) in texts.items():
         chosen = [
             i
-            for i, link in enumerate(net.link_defs)
-            if link.attributes.get(UNKNOWN) == kind and link.status in (Status.ASSUMED, Status.UNVERIFIED)
+            for i, link in unknown
+            if link.attributes[UNKNOWN] == kind and link.status in (Status.ASSUMED, Status.UNVERIFIED)
         ]
         at = np.flatnonzero(np.isin(net.link_def, chosen)).tolist() if chosen else []
         if at:

@@ -1,8 +1,9 @@
 """Whether a whole document holds together: looked at when a design is opened or imported.
 
-What makes a document impossible (a link to nothing, a circle of containers) refuses it. A wiring whose pattern does
-not fit is an error too, but the design opens, so that it can be mended: changing a number of replicas may bring it
-about. All else is what a person should look at (a value of no such name, more links than ports).
+What makes a document impossible (a link or a wiring to nothing, a circle of containers) refuses it. A wiring whose
+pattern does not fit the numbers of its parts is an error too, but the design opens, so that it can be mended: changing
+a number of replicas may bring it about; so does a workload that cannot be read. All else is what a person should look
+at (a value of no such name, more links than ports).
 """
 
 from __future__ import annotations
@@ -24,18 +25,22 @@ from designer.design.limits import check_size
 from designer.design.port_usage import overfull, usage
 from designer.design.references import reaches
 from designer.design.selectors import parse_selector
-from designer.errors import DocumentError
+from designer.errors import AnalysisError, DocumentError
 from designer.findings import Finding, Severity
+from designer.spelling import did_you_mean
+from designer.workload.kind import read_settings, workload_kinds
 
 #: so many problems are told at most
 MAX_PROBLEMS = 200
-#: code of a wiring that joins nothing
+#: code of a wiring whose pattern does not fit the numbers of its parts
 WIRING = "DOC-WIRING"
+#: code of a workload whose settings cannot be read
+WORKLOAD = "DOC-WORKLOAD"
 #: codes of links that cannot be as they are drawn: ports that do not fit, and more links than ports
 MISFIT = "DOC-MISFIT"
 PORTS = "DOC-PORTS"
 #: errors with which a design opens, so that they can be mended
-_MENDABLE = frozenset({WIRING, MISFIT, PORTS})
+_MENDABLE = frozenset({WIRING, WORKLOAD, MISFIT, PORTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ def examine(design: Design) -> tuple[Problem, ...]:
         found.append(problem)
         if len(found) >= MAX_PROBLEMS:
             break
-    if not any(p.severity is Severity.ERROR for p in found):
+    if not any(p.refuses for p in found):
         found += _elaborated(design)
     return tuple(sorted(found, key=lambda p: p.severity is not Severity.ERROR))
 
@@ -105,6 +110,7 @@ def _all(design: Design) -> Iterator[Problem]:
     for part_type in design.part_types.values():
         yield from _part_type(part_type)
     yield from _references(design)
+    yield from _workloads(design)
 
 
 def _block(design: Design, block: Block, within: Address) -> Iterator[Problem]:
@@ -280,7 +286,7 @@ def _wiring(block: Block, wiring: Wiring, within: Address) -> Iterator[Problem]:
     at, path = place(within, "wirings", wiring.id), path_text(within, wiring.id)
     if wiring.pattern not in patterns():
         yield _fatal(
-            WIRING,
+            "DOC-VALUE",
             f"{at}.pattern",
             f"there is no wiring pattern {wiring.pattern!r}",
             f"use one of {', '.join(patterns())}",
@@ -289,7 +295,7 @@ def _wiring(block: Block, wiring: Wiring, within: Address) -> Iterator[Problem]:
     for side, selector in (("a", wiring.a), ("b", wiring.b)):
         if not reaches(block, selector):
             yield _fatal(
-                WIRING,
+                "DOC-DANGLING",
                 f"{at}.{side}",
                 f"{selector!r} chooses no parts",
                 "delete the wiring, or check the path against the outline",
@@ -364,6 +370,24 @@ def _references(design: Design) -> Iterator[Problem]:
             f"there is no workload {design.default_workload!r}",
             "choose a workload of the design",
         )
+
+
+def _workloads(design: Design) -> Iterator[Problem]:
+    for spec in design.workloads.values():
+        at, kind = f"workloads.{spec.id}", workload_kinds().get(spec.kind)
+        if kind is None:
+            yield _warn(
+                "DOC-KIND",
+                f"{at}.kind",
+                f"the workload kind {spec.kind!r} is unknown; the workload is kept as it is",
+                did_you_mean(spec.kind, workload_kinds(), "update designer, or choose a known kind"),
+                spec.id,
+            )
+            continue
+        try:
+            read_settings(kind, spec.settings, f"{at}.settings")
+        except AnalysisError as error:
+            yield _fatal(WORKLOAD, error.place or at, error.text, error.remedy or "correct the workload", spec.id)
 
 
 def _elaborated(design: Design) -> list[Problem]:

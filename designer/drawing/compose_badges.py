@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.drawing.batches import Batch, Boxes, Label
+from designer.drawing.batches import Batch, Boxes, Label, Lines
 from designer.drawing.compose_boxes import faded
 from designer.drawing.compose_values import bundle_plates, value_plates
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level
 from designer.drawing.marks import connection_glow, is_free, outline, pill, stacked
-from designer.drawing.polylines import halfway
+from designer.drawing.polylines import halfway, pieces, polylines
 from designer.drawing.theme import CanvasTheme
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame, ViewState
@@ -78,7 +78,36 @@ def badges(
         grow = (1 - pulse) * 22 * frame.ratio
         opened = np.concatenate(rings[:_MOST_BADGES]) + np.array([-grow, -grow, 2 * grow, 2 * grow])
         found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bottleneck + f"{int(255 * pulse):02x}"))
-    return found + _dots(dots, frame, theme) + stacked(plates, labels)
+    return found + _dots(dots, frame, theme) + stacked(plates, labels) + _failed(view_state, frame, region, taken)
+
+
+def _failed(view_state: ViewState, frame: Frame, region: Rect, taken: list[Rect]) -> list[Batch]:
+    """What has failed: links dashed, and on each part or link the word on a plate that is not filled."""
+    loads, theme = view_state.loads, view_state.theme
+    links, boxes = np.flatnonzero(loads.failed)[:_MOST_BADGES], np.flatnonzero(loads.box_failed)[:_MOST_BADGES]
+    if not len(links) and not len(boxes):
+        return []
+    found: list[Batch] = []
+    points = np.empty((0, 2))
+    if len(links):
+        ways = view_state.routes(frame, links)
+        points = halfway(ways)
+        lines = [pieces(group.points) for group in polylines(np.arange(len(ways)), frame.points(ways))]
+        dash = (4 * frame.ratio, 3 * frame.ratio)
+        found.append(Lines(np.concatenate(lines), theme.background, 4 * frame.ratio, (), False))
+        found.append(Lines(np.concatenate(lines), theme.bad, 2 * frame.ratio, dash, False))
+    if len(boxes):
+        # the links of a failed part need no word of their own
+        rect = view_state.geometry.rect[boxes]
+        points = rect[:, :2] + rect[:, 2:] * (0.5, 1.0)
+    plates: list[Boxes] = []
+    labels: list[Label] = []
+    for x, y in frame.points(points).tolist():
+        plate, label = pill("failed", x, y, frame, theme.pill, theme.bad, theme.bad, True)
+        if _inside(np.array([[x, y]]), region)[0] and is_free(plate, taken):
+            plates.append(plate)
+            labels.append(label)
+    return found + stacked(plates, labels)
 
 
 #: where a mark stands [device pixels] and its word, empty for a dot

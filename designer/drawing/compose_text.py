@@ -26,8 +26,9 @@ Int = npt.NDArray[np.int64]
 #: smaller text is not drawn, larger is not needed [px]
 SMALLEST: Final = 9
 _LARGEST: Final = 22
-#: a name needs a box at least this wide and high [px]
-_ROOM: Final = (30.0, 12.0)
+#: a name needs a container at least this wide, and a card at least this wide and high [px]
+_HEADER: Final = 30.0
+_ROOM: Final = (14.0, 9.0)
 #: from afar, containers at least this wide carry their name [px]
 _TITLED: Final = 72.0
 #: from afar, blocks at least this wide and high carry their name [px]
@@ -65,7 +66,7 @@ def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     px = _px(frame, theme.header_px) if inside else int(11 * frame.ratio)
     for box, (x, y, width, _) in zip(boxes.tolist(), rects.tolist(), strict=True):
         deep = int(geometry.depth[box])
-        if width < (_ROOM[0] if inside else _TITLED * (1 + deep)) * frame.ratio:
+        if width < (_HEADER if inside else _TITLED * (1 + deep)) * frame.ratio:
             continue
         if not inside and deep and _covered(geometry, box, frame):
             continue
@@ -136,7 +137,7 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
             # only the bar in the colour of the kind stands in front
             indent = round(3 * frame.scale + 2 * frame.ratio)
             room = width - indent - round(frame.ratio)
-        if room < 22 * frame.ratio and size[i]:
+        if room < 12 * frame.ratio and size[i]:
             # no room beside the glyph
             if size[i] >= SMALLEST * frame.ratio:
                 continue

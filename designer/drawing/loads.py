@@ -163,6 +163,7 @@ class Loads:
     assumed : (m,) whether the capacity is assumed
     bottleneck : (m,) whether the connection binds
     box_bottleneck : (n,) how many equal parts a box stands for that bind by themselves, 0 for none
+    failed, box_failed : (m,), (n,) whether a connection or box has no capacity left at the instant shown
     on_route : (m,) or None: what the highlighted route uses
     box_used : (n,) utilisation of the busiest connection at a box, NaN
     box_busy, box_fill : (n,) or None: share of what a box shows that computes, and of its memory that is taken; NaN
@@ -178,6 +179,8 @@ class Loads:
     assumed: Bool
     bottleneck: Bool
     box_bottleneck: Int
+    failed: Bool
+    box_failed: Bool
     on_route: Bool | None
     box_on_route: Bool | None
     box_used: Float
@@ -211,6 +214,8 @@ def nothing(geometry: Geometry) -> Loads:
         assumed=assumed,
         bottleneck=np.zeros(m, dtype=bool),
         box_bottleneck=np.zeros(n, dtype=np.int64),
+        failed=np.zeros(m, dtype=bool),
+        box_failed=np.zeros(n, dtype=bool),
         on_route=None,
         box_on_route=None,
         box_used=np.full(n, np.nan),
@@ -350,6 +355,29 @@ def with_binding(
         if box >= 0:
             boxes[box] = max(boxes[box], alike)
     return replace(loads, bottleneck=bottleneck, box_bottleneck=boxes)
+
+
+def with_failed(loads: Loads, found: ConnectionMap, numbers: Mapping[str, int], paths: Iterable[str]) -> Loads:
+    """The state with failed links and parts marked; what has failed limits nothing.
+
+    Parameters
+    ----------
+    numbers
+        Number of the link of each path that is one.
+    """
+    failed, boxes = loads.failed.copy(), loads.box_failed.copy()
+    for path in paths:
+        if path in numbers:
+            failed[connections_of_channels(found, numbers, (path,))] = True
+            continue
+        box = _box_of(found, path)
+        if box >= 0 and found.net is not None:
+            boxes[box] = True
+            part = found.net.index_of(path)
+            at = found.connections_of(np.flatnonzero((found.net.link_a == part) | (found.net.link_b == part)))
+            failed[at[at >= 0]] = True
+    bottleneck, box_bottleneck = loads.bottleneck & ~failed, np.where(boxes, 0, loads.box_bottleneck)
+    return replace(loads, failed=failed, box_failed=boxes, bottleneck=bottleneck, box_bottleneck=box_bottleneck)
 
 
 def _cards_around(found: ConnectionMap, numbers: Mapping[str, int]) -> Int:

@@ -1,4 +1,4 @@
-"""Names as they are written where there is little room: shorter words, never without kind and number. No Qt.
+"""Names as they are written where there is little room: shorter words, then the number alone, then a cut name. No Qt.
 
 No two things of one container are told apart by words that were left out: a shorter form is used only where it means
 one of them.
@@ -13,7 +13,7 @@ import numpy as np
 
 from designer.design.document import Group
 from designer.design.geometry import Geometry
-from designer.drawing.fonts import text_width
+from designer.drawing.fonts import fitted_text, text_width
 from designer.memo import memo
 
 #: usual short forms of words in names of parts
@@ -61,6 +61,8 @@ def shorter(name: str) -> tuple[str, ...]:
         return (name, " ".join(words[len(words) - words[::-1].index("/") :]))
     if len(words) == 1 and "_" in name:
         return _shorter_id(name)
+    if len(words) == 1:
+        return tuple(dict.fromkeys((name, _cut(name))))
     found = [name, " ".join(_SHORT.get(word.lower(), word) for word in words)]
     numbered = any(c.isdigit() for c in words[-1])
     if numbered:
@@ -91,7 +93,7 @@ def _shorter_id(name: str) -> tuple[str, ...]:
 def _cut(piece: str) -> str:
     """The usual short form of a word, with the number that hangs on it."""
     word = piece.rstrip("0123456789")
-    return _SHORT.get(word.lower(), word).lower() + piece[len(word) :] if word.lower() in _SHORT else piece
+    return _SHORT[word.lower()].lower() + piece[len(word) :] if word.lower() in _SHORT else piece
 
 
 @memo(most=8, each=4096)
@@ -109,24 +111,41 @@ def forms(geometry: Geometry, container: int) -> dict[int, tuple[str, ...]]:
 
 
 def written(geometry: Geometry, box: int, name: str, room: float, px: float) -> str:
-    """What is written of a thing's name in so much room: all, a shorter form, its beginning, or nothing."""
+    """What is written of a thing's name in so much room: all, a shorter form, its beginning, its number, or a cut name;
+    empty only where not even … fits.
+    """
     if fits(name, room, px):
         return name
     if not isinstance(geometry.thing(box), Group):
         for form in forms(geometry, int(geometry.parent[box])).get(box, ()):
             if fits(form, room, px):
                 return form
-    if room < _BEGINNING * px:
-        return ""
-    # the beginning tells something where no other thing begins so
-    begins = name[: max(1, int(room / px / _WIDE) - 1)]
     container = int(geometry.parent[box])
-    others = (geometry.label(other) for other in forms(geometry, container) if other != box)
-    if not any(other.startswith(begins) for other in others):
-        return name
+    if room >= _BEGINNING * px:
+        # the beginning identifies a thing where no other thing begins so
+        begins = name[: max(1, int(room / px / _WIDE) - 1)]
+        others = (geometry.label(other) for other in forms(geometry, container) if other != box)
+        if not any(other.startswith(begins) for other in others):
+            return name
     meanings = _meanings_of_ends(geometry, container)
-    ends = (*_ends(name), *_tails(name))
-    return next((form for form in ends if meanings[form] == 1 and fits(form, room, px)), "")
+    for form in (*_ends(name), *_tails(name)):
+        if meanings[form] == 1 and fits(form, room, px):
+            return form
+    number = _number(name)
+    if number and _numbers(geometry, container)[int(geometry.kind[box]), number] == 1 and fits(number, room, px):
+        return number
+    return fitted_text(name, px, room, bold=True, keep_number=True)
+
+
+def _number(name: str) -> str:
+    """The number a name ends with; empty for none."""
+    return name[len(name.rstrip("0123456789")) :]
+
+
+@memo(most=8, each=4096)
+def _numbers(geometry: Geometry, container: int) -> Counter[tuple[int, str]]:
+    """How many things of each kind in a container end with each number: the colour of a card shows its kind."""
+    return Counter((int(geometry.kind[box]), _number(geometry.label(box))) for box in forms(geometry, container))
 
 
 @memo(most=8, each=4096)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import (
     QApplication,
@@ -85,10 +85,10 @@ class MainWindow(QMainWindow):
         self.pages.addWidget(self.start)
         self.saving = SavingState(lambda: self.document, lambda: self.run("file.save"), self._settle)
         self.autosave, self.notice = self.saving.button, self.saving.notice
-        middle = QWidget()
+        self._over = middle = QWidget()
         self._middle = self._lay_out(middle)
         self.setCentralWidget(middle)
-        self.toasts = Toasts(middle)
+        self.toasts = Toasts(middle, self._in_question)
         self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.name)
         self.recovery_ = Recovery(self)
         self.requests = Requests(self)
@@ -194,6 +194,14 @@ class MainWindow(QMainWindow):
     def canvas(self) -> Canvas | None:
         """The canvas of the document shown."""
         return self.documents.canvas(self.document)
+
+    def _in_question(self) -> list[QRect]:
+        """Where the canvas shows what limits and what is selected, which messages leave free."""
+        canvas = self.canvas
+        if canvas is None or not canvas.isVisible():
+            return []
+        corner = canvas.mapTo(self._over, QPoint(0, 0))
+        return [rect.translated(corner) for rect in canvas.in_question()]
 
     @property
     def recovery(self) -> RecoveryPage | None:

@@ -21,6 +21,7 @@ from designer.gui.layouts import in_column, in_row
 from designer.gui.theme import Theme
 from designer.gui.time_ruler import TimeRuler
 from designer.gui.viewmodels.moments import clock_text, held_text, speed_text
+from designer.gui.viewmodels.plots import busy_at
 from designer.gui.viewmodels.scenario import Scenario, runnable
 from designer.units import format_quantity, parse_duration
 
@@ -197,7 +198,7 @@ class TimeBar(QFrame):
             told = "the design has changed since: run it again (F6)"
         else:
             moment = player.session.moment
-            busy = frames.busy(moment, player.session.span)
+            busy = busy_at(frames, moment)
             told = held_text(frames.held(moment))
             if not math.isnan(busy):
                 told += f"   ·   {busy * 100:.0f} % of what computes is busy"

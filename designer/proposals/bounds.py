@@ -15,7 +15,7 @@ from designer.analysis.serving.devices import device_of
 from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.preparation import samples_of, shape_of
 from designer.formulas.pipeline.transformer_step import TRAINING_PASSES
-from designer.workload.jobs import Training
+from designer.workload.program.training import TrainStep
 from designer.workload.serving import Serving
 from designer.workload.shape import TransformerShape
 
@@ -23,7 +23,7 @@ from designer.workload.shape import TransformerShape
 _FROZEN_PASSES: Final = 2
 
 
-def least_work(goal: Training | Serving, place: str) -> float:
+def least_work(goal: TrainStep | Serving, place: str) -> float:
     """Arithmetic that a whole training, or a request in the mean, cannot do without [FLOP]; 0 where it is not known.
 
     Raises
@@ -31,10 +31,10 @@ def least_work(goal: Training | Serving, place: str) -> float:
     AnalysisError
         If the model or the dataset is not known.
     """
-    return _of_training(goal, place) if isinstance(goal, Training) else _of_request(goal, place)
+    return _of_training(goal, place) if isinstance(goal, TrainStep) else _of_request(goal, place)
 
 
-def _of_training(training: Training, place: str) -> float:
+def _of_training(training: TrainStep, place: str) -> float:
     job, run = training.job, training.run
     shape = shape_of(job.model, f"{place}.model")
     is_text = isinstance(shape, TransformerShape)
@@ -66,7 +66,7 @@ def in_matrices(shape: TransformerShape) -> float:
     return dense + shape.moe_layers * each
 
 
-def peak_rate(network: Network, goal: Training | Serving, place: str) -> float:
+def peak_rate(network: Network, goal: TrainStep | Serving, place: str) -> float:
     """What all accelerators do at most: in the number format trained in, or the quickest they have [FLOP/s].
 
     Raises
@@ -74,7 +74,7 @@ def peak_rate(network: Network, goal: Training | Serving, place: str) -> float:
     AnalysisError
         If there are none, or they cannot compute in it.
     """
-    if isinstance(goal, Training):
+    if isinstance(goal, TrainStep):
         parts = resolve(network, goal.job.group, f"{place}.group")
         name = goal.job.precision
         slowest, _ = accelerator_of(network, parts, place, lambda one: 1 / one.peak(name))

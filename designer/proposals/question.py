@@ -31,9 +31,10 @@ from designer.rules.runner import check
 from designer.sources import Estimate
 from designer.spelling import near
 from designer.units import format_quantity
-from designer.workload.jobs import Training
-from designer.workload.kind import lower
+from designer.workload.kind import program_of
 from designer.workload.metrics import METRICS, more_is_better
+from designer.workload.program.serving import Serve
+from designer.workload.program.training import TrainStep
 from designer.workload.serving import Serving
 
 #: numbers of servers to choose from, below which a bound costs more than it saves
@@ -68,11 +69,14 @@ class Question:
                 f"nothing is proposed for a workload of the kind {wanted.goal.kind!r}", remedy=f"there is {known}"
             )
         self._refuse_unknown_choices()
-        self.operation = lower(wanted.goal.kind, wanted.goal.settings, f"workloads.{wanted.goal.id}")
+        program = program_of(wanted.goal.kind, wanted.goal.settings, f"workloads.{wanted.goal.id}")
+        served = program.first(Serve) if program is not None else None
+        step = program.first(TrainStep) if program is not None else None
+        self.operation = served.operation if served is not None else step
         # a model or dataset that is not known is a mistake of the question, and no trait of any design
-        if isinstance(self.operation, Training | Serving):
+        if self.operation is not None:
             least_work(self.operation, f"workloads.{wanted.goal.id}")
-        if isinstance(self.operation, Training) and not (self.operation.run.samples or self.operation.input.dataset):
+        if isinstance(self.operation, TrainStep) and not (self.operation.run.samples or self.operation.input.dataset):
             remedy = "add --with dataset=c4-en, or --with samples=1000000"
             raise FormatError("the goal does not state how much is trained", place="--with", remedy=remedy)
         self.main = self._main()
@@ -216,7 +220,7 @@ class Question:
         least, most = min(counts), max(counts)
         found = {POWER: least * one.power, RACKS: self._racks(least, one)}
         found |= {PORTS: 0.0} if self.wanted.prices is None else {MONEY: least * one.money}
-        if isinstance(self.operation, Training):
+        if isinstance(self.operation, TrainStep):
             found["time_to_train"] = one.work / (one.peak * most) if one.peak else 0.0
         elif isinstance(self.operation, Serving):
             if one.work:
@@ -279,8 +283,8 @@ class Question:
         work = peak = 0.0
         place = f"workloads.{self.wanted.goal.id}"
         goal = self.operation
-        if isinstance(goal, Training | Serving):
-            group = goal.job.group if isinstance(goal, Training) else goal.deployment.group
+        if goal is not None:
+            group = goal.job.group if isinstance(goal, TrainStep) else goal.deployment.group
             if group == "gpus":
                 work, peak = least_work(goal, place), peak_rate(build_network(design), goal, place)
         limit = self.wanted.rack_power
@@ -347,7 +351,7 @@ class Question:
     def _learn(self, settings: Settings, metrics: Mapping[str, Estimate]) -> None:
         """What a step takes without waiting for samples, which no other source of them makes shorter."""
         following = self.following(settings[:-1])
-        if following is None or following.name != "storage" or not isinstance(self.operation, Training):
+        if following is None or following.name != "storage" or not isinstance(self.operation, TrainStep):
             return
         step, stall, whole = (metrics.get(name) for name in ("step_time", "input_stall", "time_to_train"))
         run = self.operation.run

@@ -35,9 +35,10 @@ from designer.rules.machines import MachineClass, MachinePart
 from designer.rules.tiers import Tier, find_tiers
 from designer.units import EXAMPLE, BytesPerSecond, parse
 from designer.workload.datasets import Dataset, dataset
-from designer.workload.jobs import Training
-from designer.workload.kind import lower
-from designer.workload.operations import Evacuation, Vmotion
+from designer.workload.kind import task_of
+from designer.workload.migrations import Evacuation, Vmotion
+from designer.workload.program.migration import Migrate
+from designer.workload.program.training import TrainStep
 
 Int = npt.NDArray[np.int64]
 
@@ -258,17 +259,19 @@ class Context:
         return found
 
     @cached_property
-    def jobs(self) -> Mapping[str, Training]:
+    def jobs(self) -> Mapping[str, TrainStep]:
         """Training workloads by id."""
-        found: dict[str, Training] = {}
+        found: dict[str, TrainStep] = {}
         for spec in self.design.workloads.values():
-            operation = lower(spec.kind, spec.settings, f"workloads.{spec.id}") if spec.kind == "training" else None
-            if isinstance(operation, Training):
-                found[spec.id] = operation
+            if spec.kind != "training":
+                continue
+            step = task_of(spec.kind, spec.settings, f"workloads.{spec.id}", TrainStep)
+            if step is not None:
+                found[spec.id] = step
         return found
 
     @cached_property
-    def trainings(self) -> Mapping[str, tuple[Training, Dataset]]:
+    def trainings(self) -> Mapping[str, tuple[TrainStep, Dataset]]:
         """Training workloads that read a dataset, by id."""
         jobs = self.jobs.items()
         return {k: (t, dataset(t.input.dataset)) for k, t in jobs if t.input.dataset and not t.run.online}
@@ -315,9 +318,9 @@ class Context:
         found: dict[str, Vmotion | Evacuation] = {}
         for spec in self.design.workloads.values():
             if spec.kind in ("vmotion", "evacuation"):
-                operation = lower(spec.kind, spec.settings, f"workloads.{spec.id}")
-                if isinstance(operation, Vmotion | Evacuation):
-                    found[spec.id] = operation
+                task = task_of(spec.kind, spec.settings, f"workloads.{spec.id}", Migrate)
+                if task is not None and isinstance(task.operation, Vmotion | Evacuation):
+                    found[spec.id] = task.operation
         return found
 
     def moved_by(self, name: str) -> frozenset[str]:

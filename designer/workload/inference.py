@@ -1,9 +1,8 @@
-"""The operation of inference without a dialogue: vision, speech, ranking and embedding models in batches."""
+"""Inference without a dialogue: vision, speech, ranking and embedding models in batches."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from designer.workload.jobs import InputPath
 
@@ -43,7 +42,6 @@ class Inference:
         Where samples are read; without a source they come out of host memory.
     """
 
-    answered_by: ClassVar[str] = "inference"
     name: str
     model: str
     flop: float

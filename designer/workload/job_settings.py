@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from designer.errors import AnalysisError
 from designer.workload.jobs import InputPath, Job, Run
 from designer.workload.kind import Setting
 
@@ -92,6 +93,8 @@ INPUT: Final = (
 )
 RUN: Final = (
     Setting("epochs", "Epochs", "ratio", 1),
+    Setting("epochs_least", "Epochs at least", "ratio", 0, help="where how many is not known; 0 for just those"),
+    Setting("epochs_most", "Epochs at most", "ratio", 0, help="where how many is not known; 0 for just those"),
     Setting("samples", "Samples to converge", "count", 0, help="0 for epochs times the dataset"),
     Setting("validate_every", "Epochs between validations", "ratio", 0, help="0 for none"),
     Setting("checkpoint_every", "Steps between checkpoints", "count", 0, help="0 for none"),
@@ -124,5 +127,20 @@ def input_path(values: Mapping[str, Any]) -> InputPath:
 
 
 def run(values: Mapping[str, Any]) -> Run:
-    """The run of settings."""
+    """The run of settings.
+
+    Raises
+    ------
+    AnalysisError
+        If the number of epochs lies outside its own bounds.
+    """
+    epochs, least, most = (values[name] for name in ("epochs", "epochs_least", "epochs_most"))
+    if least > epochs:
+        raise AnalysisError(
+            f"{epochs:g} epochs where at least {least:g} are meant", place="epochs_least", remedy="give fewer, or 0"
+        )
+    if 0 < most < epochs:
+        raise AnalysisError(
+            f"{epochs:g} epochs where at most {most:g} are meant", place="epochs_most", remedy="give more, or 0"
+        )
     return Run(**{s.name: values[s.name] for s in RUN})

@@ -1,9 +1,9 @@
-"""Operations of training: a job on a group of accelerators, how it is fed, and what is asked about it."""
+"""A training job: what is trained on which accelerators, how it is fed, and how long it trains."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,8 @@ class Run:
     ----------
     epochs, samples
         Passes over the dataset, or samples to converge where `samples` is not 0.
+    epochs_least, epochs_most
+        Bounds of the passes where their number is not known; 0 for none.
     validate_every
         Epochs between validation phases; 0 for none.
     checkpoint_every, checkpoint_to
@@ -120,23 +122,13 @@ class Run:
     time_between_failures: float = 0.0
     cold_start: float = 0.0
     failure_seed: int = 0
+    epochs_least: float = 0.0
+    epochs_most: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
-    """A training job as a whole; ``parameter_servers`` is a selector, empty for all-reduce."""
-
-    answered_by: ClassVar[str] = "training"
-    name: str
-    job: Job
-    input: InputPath
-    run: Run
-    parameter_servers: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpointing:
-    """One checkpoint: the burst of all ranks to storage, and reading it back into every replica.
+class Saving:
+    """How often a job that runs for long saves its state, and what fails meanwhile.
 
     Parameters
     ----------
@@ -148,27 +140,15 @@ class Checkpointing:
         Of the failures that are drawn.
     """
 
-    answered_by: ClassVar[str] = "checkpointing"
-    name: str
-    job: Job
-    target: str
-    snapshot: bool
-    restore_from_one: bool
-    every: float
-    mean_time_between_failures: float
+    every: float = 0.0
+    mean_time_between_failures: float = 0.0
     cold_start: float = 0.0
     repair: float = 0.0
     length: float = 0.0
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class DataLoading:
-    """Feeding a group with no computing at all: what the path from storage can do."""
-
-    answered_by: ClassVar[str] = "data_loading"
-    name: str
-    group: str
-    batch: int
-    sequence: int
-    input: InputPath
+#: a job of which nothing is read, and one that is asked for its step alone
+NO_INPUT: Final = InputPath("", "", 1, 1, "none", 0.0, 0.0, "auto", "policy", "")
+NO_RUN: Final = Run(0.0, 0, 0.0, 0, "", False, False, 0.0, 0.0)
+NOT_SAVED: Final = Saving()

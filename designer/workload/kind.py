@@ -12,8 +12,7 @@ from designer.errors import AnalysisError, UnitError, raised_as
 from designer.registry import discover
 from designer.spelling import did_you_mean
 from designer.units import DIMENSIONS, parse
-from designer.workload.operations import Operation, Search
-from designer.workload.program import Program, Programmed
+from designer.workload.program import AnyTask, Program
 
 #: no setting counts more than this
 COUNT_LIMIT: Final = 10**12
@@ -41,30 +40,31 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadKind:
-    """A workload: typed settings, and what they lead to: an operation, a program over time, both, or a search.
+    """A workload: typed settings, the program they lead to, and what is read from its run; or a search.
 
     Parameters
     ----------
-    lower
-        The operation that ``analyze`` answers; None: it answers by running the program.
-    program
-        What runs over time; None for questions that nothing runs for.
-    search
-        The module of ``designer.decisions`` that answers; empty for all others.
     reports
         ``training``, ``inference``, ``migration``, ``transfer`` or ``collective``: what the answer looks like.
+    program
+        Settings, in SI units, to the program that ``analyze`` and ``simulate`` run; None for searches.
     metrics
         Names in ``designer.workload.metrics`` that the answer may have; some depend on the settings.
+    answer
+        The module of ``designer.analysis.families`` that reads the answer from the program, such as
+        ``training.checkpointing``; by default the measures of the program are read from its run, and nothing else.
+    search
+        The module of ``designer.decisions`` that answers; empty for all others.
     """
 
     name: str
     title: str
     reports: str
     settings: tuple[Setting, ...]
-    lower: Callable[[Mapping[str, Any]], Operation] | None = None
+    program: Callable[[Mapping[str, Any]], Program] | None = None
     help: str = ""
     metrics: tuple[str, ...] = ()
-    program: Callable[[Mapping[str, Any]], Program] | None = None
+    answer: str = "measured"
     search: str = ""
 
 
@@ -74,27 +74,8 @@ def workload_kinds() -> Mapping[str, WorkloadKind]:
     return discover("designer.workload.kinds", "WORKLOAD", WorkloadKind)
 
 
-def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operation | Programmed:
-    """The operation of a workload as stored in a design; `place` is named in errors.
-
-    Raises
-    ------
-    AnalysisError
-        If the kind is unknown, or a setting is unknown, missing or cannot be read.
-    """
-    kind = kind_of(kind_name, place)
-    read = read_settings(kind, settings, place)
-    if kind.search:
-        return Search(kind.search, read)
-    with placed(place):
-        if kind.lower is not None:
-            return kind.lower(read)
-        assert kind.program is not None, f"{kind.name} has neither an operation nor a program"
-        return Programmed(kind.program(read))
-
-
 def program_of(kind_name: str, settings: Mapping[str, object], place: str) -> Program | None:
-    """The program of a workload as stored in a design; None where nothing runs over time.
+    """The program of a workload as stored in a design; None for searches. `place` is named in errors.
 
     Raises
     ------
@@ -105,6 +86,18 @@ def program_of(kind_name: str, settings: Mapping[str, object], place: str) -> Pr
     read = read_settings(kind, settings, place)
     with placed(place):
         return kind.program(read) if kind.program is not None else None
+
+
+def task_of(kind_name: str, settings: Mapping[str, object], place: str, kind: type[AnyTask]) -> AnyTask | None:
+    """The first task of a type in the program of a workload; None where it has none.
+
+    Raises
+    ------
+    AnalysisError
+        As `program_of`.
+    """
+    program = program_of(kind_name, settings, place)
+    return program.first(kind) if program is not None else None
 
 
 def kind_of(kind_name: str, place: str) -> WorkloadKind:

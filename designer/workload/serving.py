@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,6 @@ class Serving:
         Ids of other served models on the same accelerators.
     """
 
-    answered_by: ClassVar[str] = "serving"
     name: str
     deployment: Deployment
     load: Load

@@ -13,6 +13,7 @@ LARGEST: Final = 10**8
 
 
 ALL: Final = Ratio(1.0)
+RESNET_50_SPATIAL: Final = Ratio(0.41)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +208,8 @@ class ConvolutionalShape:
         Values that the convolutions and dense layers put out; kept and moved many times.
     sample
         Shape of an input sample, for people: ``3x224x224``.
+    spatial
+        Share of the arithmetic in convolutions of 3x3 and stride 1; that of ResNet-50 where it was not counted [1].
     """
 
     name: str
@@ -215,8 +218,13 @@ class ConvolutionalShape:
     flop_forward: Flop
     activations: int
     sample: str = ""
+    spatial: Ratio = RESNET_50_SPATIAL
 
     def __post_init__(self) -> None:
+        if not 0 <= self.spatial <= 1:
+            raise CatalogError(
+                f"spatial is {self.spatial}", place=f"model {self.name}", remedy="give a share from 0 to 1"
+            )
         for field_name in ("layers", "parameters", "flop_forward", "activations"):
             if not getattr(self, field_name) > 0:
                 raise CatalogError(

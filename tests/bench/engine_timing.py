@@ -12,10 +12,10 @@ from designer.analysis import transfers
 from designer.analysis.flows import Incidence
 from designer.analysis.network import build_network
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
-from designer.workload.operations import Transfer
+from designer.workload.program import Move
 from tests.designs import pods
 
-PERMUTATION = Transfer("permutation", "gpus", "gpus", "permutation")
+PERMUTATION = Move("gpus", "gpus", pairing="permutation")
 WORKLOADS = (
     WorkloadSpec(id="permutation", kind="transfer", settings={"from": "gpus", "to": "gpus", "pairing": "permutation"}),
     WorkloadSpec(id="h2d", kind="transfer"),

@@ -22,7 +22,7 @@ from designer.analysis.study import run_workload
 from designer.design.document import Block, Design
 from designer.interchange.templates import open_design
 from designer.memo import forget
-from designer.workload.operations import Transfer
+from designer.workload.program import Move
 from tests.bench.ratios import against
 from tests.bench.ratios import timed as took
 from tests.bench.test_training_speed import edited
@@ -123,7 +123,7 @@ def test_building_and_solving_classes_costs_the_same_whatever_they_multiply_to(b
     asked = {}
     for name in times:
         network = build_network(open_design(name))
-        question = transfers._asked(network, Transfer("load", "storage", "gpus"), "speed")
+        question = transfers._asked(network, Move("storage", "gpus"), "speed")
         asked[name] = question, question.folded()
     for _ in range(50):
         for name, (question, fold) in asked.items():
@@ -220,7 +220,7 @@ def test_the_hundredth_member_that_differs_costs_little_more_than_the_first(benc
 
 
 GROWTH = """
-import pathlib
+import pathlib, sys
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.design.address import Ref
@@ -229,10 +229,12 @@ from designer.gui.workers import give_back, share_arena
 from designer.interchange.templates import open_design
 from designer.memo import forget_old, turn
 share_arena()
+small = open_design("su-h100-32").workloads["resnet-50"]
 design = open_design("cluster-98304")
+design = design.model_copy(update={"workloads": {**design.workloads, small.id: small}})
 for k in range(9):
     turn()
-    run_workload(build_network(design), design.workloads["all-reduce"], curves=False)
+    run_workload(build_network(design), design.workloads[sys.argv[1]], curves=False)
     design = Delete((Ref("links", "gpu0--nvsw0"),), within=(("pods", k), ("servers", 5 * k))).apply(design)
     if k in (2, 8):
         forget_old()
@@ -242,10 +244,11 @@ for k in range(9):
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-def test_memory_of_edits_one_after_the_other_is_bounded(benchmark: Any) -> None:
+@pytest.mark.parametrize("workload", ["all-reduce", "resnet-50"])
+def test_memory_of_edits_one_after_the_other_is_bounded(benchmark: Any, workload: str) -> None:
     """Servers that lose a link one by one: what is known of the last two designs stays, and nothing of those before."""
-    told = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True).stdout
-    early, late = (float(x) for x in told.split())
+    run = subprocess.run([sys.executable, "-c", GROWTH, workload], capture_output=True, text=True, check=True)
+    early, late = (float(x) for x in run.stdout.split())
     benchmark.pedantic(lambda: None, rounds=1)
     benchmark.extra_info |= {"ratio": late / early, "megabytes": late}
     assert late <= 1.15 * early

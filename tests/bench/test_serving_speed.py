@@ -16,8 +16,8 @@ from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.study import analyze
 from designer.design.document import Design
 from designer.interchange.templates import open_design
-from designer.workload.kind import lower
 from designer.workload.serving import Serving
+from tests.asked import serving_asked
 from tests.bench.ratios import against, heap_of
 
 TEMPLATE, LOAD = "serving-h100-8", "chat-70b"
@@ -31,7 +31,7 @@ EVENTS = 3
 @cache
 def placed() -> Placement:
     design = open_design(TEMPLATE)
-    asked = lower("serving", dict(design.workloads[LOAD].settings), LOAD)
+    asked = serving_asked(dict(design.workloads[LOAD].settings), LOAD)
     assert isinstance(asked, Serving)
     return place_deployment(build_network(design), asked.deployment, LOAD)
 

@@ -6,24 +6,21 @@ import ast
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
-from designer.analysis import costs, evaluators
+from designer.analysis import costs
 from designer.analysis.costs.pricing import CostKind
-from designer.analysis.evaluators import Evaluator
 from designer.catalog.parttype import part_kinds
 from designer.interchange.exporting import exporters
 from designer.interchange.importing import importers
 from designer.report.figure import figure_kinds
 from designer.resources import assets
 from designer.rules.rule import FAMILIES, rules
-from designer.workload import operations
 from designer.workload.kind import workload_kinds
-from designer.workload.program import Program, Programmed
+from designer.workload.program import Program
 from designer.workload.program.tasks import Task
 from tests.source_trees import tree_of, trees
 
@@ -47,12 +44,6 @@ def held(package: Any, attribute: str) -> dict[str, Any]:
     return found
 
 
-def united(union: Any) -> Iterator[type]:
-    for each in get_args(union):
-        yield from united(each) if get_args(each) else (each,)
-
-
-OPERATIONS = {*united(operations.Operation), Programmed}
 TASKS = {
     thing
     for info in pkgutil.walk_packages(importlib.import_module("designer.workload.program").__path__)
@@ -61,32 +52,17 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize("operation", sorted(OPERATIONS, key=lambda c: c.__name__), ids=lambda c: c.__name__)
-def test_every_operation_has_an_evaluator_of_its_own(operation: Any) -> None:
-    evaluator = held(evaluators, "EVALUATOR").get(operation.answered_by)
-    assert isinstance(evaluator, Evaluator), f"no file evaluators/{operation.answered_by}.py"
-    assert evaluator.operation is operation
-
-
-def test_every_evaluator_answers_an_operation() -> None:
-    found = held(evaluators, "EVALUATOR")
-    assert set(found) == files("analysis/evaluators")
-    assert {each.operation for each in found.values()} == OPERATIONS
-
-
 @pytest.mark.parametrize("kind", workload_kinds())
-def test_every_workload_kind_asks_for_what_is_answered(kind: str) -> None:
+def test_every_workload_kind_is_answered(kind: str) -> None:
     found = workload_kinds()[kind]
     if found.search:
         module = importlib.import_module(f"designer.decisions.{found.search}")
         assert get_type_hints(module.answer).keys() >= {"network", "settings", "question"}
         return
-    assert found.lower is not None or found.program is not None, "give it an operation, a program or a search"
-    if found.lower is not None:
-        asked = get_type_hints(found.lower)["return"]
-        assert {*united(asked), asked} & OPERATIONS, f"{asked} is answered by nothing"
-    if found.program is not None:
-        assert get_type_hints(found.program)["return"] is Program
+    assert found.program is not None, "give it a program or a search"
+    assert get_type_hints(found.program)["return"] is Program
+    module = importlib.import_module(f"designer.analysis.families.{found.answer}")
+    assert get_type_hints(module.answer).keys() == {"network", "program", "question", "return"}
 
 
 @pytest.mark.parametrize("task", sorted(TASKS, key=lambda c: c.__name__), ids=lambda c: c.__name__)

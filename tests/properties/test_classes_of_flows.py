@@ -20,7 +20,7 @@ from designer.design.document import Block, Design, Policy, WorkloadSpec
 from designer.errors import DesignerError
 from designer.interchange.templates import open_design
 from designer.memo import forget
-from designer.workload.operations import Transfer
+from designer.workload.program import Move
 from tests.designs import pods
 from tests.properties.test_classes_of_resources import CLOSE, SHRUNK, rated, shrunk, without
 
@@ -172,7 +172,7 @@ def test_templates_at_a_tenth_of_their_size(template: str) -> None:
 
 def problems(network: Network, source: str, target: str) -> None:
     """The rates are those of a certificate on the classes, and on the expanded problem."""
-    answer = evaluate_transfer(network, Transfer("w", source, target), "w")
+    answer = evaluate_transfer(network, Move(source, target), "w")
     assert answer.problem.fold is not None
     of = answer.problem.fold.of
     assert answer.problem.many.sum() == len(of)
@@ -197,7 +197,7 @@ def test_one_server_with_a_slower_link_splits_its_class_and_no_other() -> None:
     96 of other units: three times 8 classes and no more.
     """
     design = open_design("cluster-1024")
-    whole = evaluate_transfer(build_network(design), Transfer("w", "memory", "gpus"), "w").problem
+    whole = evaluate_transfer(build_network(design), Move("memory", "gpus"), "w").problem
     group = next(iter(g for g in design.groups.values() if "gpu0" in g.content.parts), None)
     if group is None:
         holder = next(
@@ -212,6 +212,6 @@ def test_one_server_with_a_slower_link_splits_its_class_and_no_other() -> None:
         name = next(name for name in sorted(group.content.links) if "gpu0" in name)
         group = group.model_copy(update={"exceptions": {3: rated(group.content, name, 99)}})
     changed = design.model_copy(update={"groups": {**design.groups, group.id: group}})
-    split = evaluate_transfer(build_network(changed), Transfer("w", "memory", "gpus"), "w").problem
+    split = evaluate_transfer(build_network(changed), Move("memory", "gpus"), "w").problem
     assert whole.many.tolist() == [128] * 8
     assert sorted(split.many.tolist()) == [1] * 8 + [31] * 8 + [96] * 8

@@ -14,7 +14,6 @@ from designer.analysis.collectives import asked_group, time_of
 from designer.analysis.communicator import Communicator
 from designer.analysis.costs.pricing import Cost, CostKind, Prices, Uses, alone
 from designer.analysis.network import Network
-from designer.workload.operations import Collective as Operation
 from designer.workload.program.tasks import Collective
 
 
@@ -26,9 +25,8 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
     AnalysisError
         If the group has fewer than two accelerators, or they cannot reach each other.
     """
-    operation = Operation("collective", task.collective, task.group, task.size, task.algorithm, task.machines)
-    asked = asked_group(prices.network, operation, place, prices.running)
-    time = time_of(asked, operation)
+    asked = asked_group(prices.network, task, place, prices.running)
+    time = time_of(asked, task)
     latency = min(time.latency_term, time.time)
     uses, weight = occupied(asked.group.network, [asked.group])
     if asked.guest is not None and time.time > latency:

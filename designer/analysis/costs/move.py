@@ -12,7 +12,6 @@ import numpy.typing as npt
 from designer.analysis.costs.pricing import Cost, CostKind, Folded, Prices, Rests
 from designer.analysis.transfers import NO_SHARES, TransferAnswer, evaluate_transfer
 from designer.analysis.vms.guests import guest_at
-from designer.workload.operations import Transfer
 from designer.workload.program.tasks import Move, Task
 
 Int = npt.NDArray[np.int64]
@@ -30,21 +29,9 @@ def price(prices: Prices, task: Move, place: str) -> Cost:
     AnalysisError
         If there is no way.
     """
-    asked = Transfer(
-        "move",
-        task.source,
-        task.target,
-        task.pairing,
-        0.0,
-        task.demand,
-        task.both_ways,
-        task.seed,
-        task.through_memory,
-        task.machines,
-    )
-    guest, told = guest_at(prices.network, asked, place, prices.running)
+    guest, told = guest_at(prices.network, task, place, prices.running)
     shares = guest.rates if guest is not None else NO_SHARES
-    answer = evaluate_transfer(prices.network, asked, place, shares=shares)
+    answer = evaluate_transfer(prices.network, task, place, shares=shares)
     found = works_of(prices, answer, task.size, f"move:{task.source}->{task.target}")
     if guest is not None:
         found = replace(found, group=VIRTUALIZATION, high=1 / guest.factor.low)

@@ -21,6 +21,7 @@ from designer.analysis.vms.guest import Guest
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.memo import memo
+from designer.sources import Estimate
 from designer.workload.program.process import Process
 from designer.workload.program.tasks import Task
 
@@ -78,7 +79,6 @@ class Rests:
             if by != 1:
                 usage = np.where(self.estimate == code, np.maximum(usage * by, self.floor), usage)
         return usage
-
 
     def met_on(self, resource: Int, full: Collection[int]) -> set[str]:
         """Names of the estimates of entries on some resources. : resource (nnz,)"""
@@ -174,7 +174,9 @@ class Cost:
     def longer(self, slower: Scenario) -> tuple[float, float]:
         """How many times its amounts and latencies are, where resources and estimates take so many times as long."""
         if self.time is None:
-            waits = slower.get(LATENCY, 1.0) * (slower.get(self.rates.latencies, 1.0) if self.rates is not None else 1.0)
+            waits = slower.get(LATENCY, 1.0) * (
+                slower.get(self.rates.latencies, 1.0) if self.rates is not None else 1.0
+            )
             return slower.get(self.group, 1.0) * slower.get(pace(self.group), 1.0), waits
         if self.unit == "B":
             return 1.0, 1.0
@@ -218,6 +220,11 @@ class Cost:
         return self.rates.time(amount, latency=latency, size=self.group)
 
     @property
+    def extent(self) -> int:
+        """Parts and links of the network behind its classes; see ``designer.memo``."""
+        return self.folded.fold.extent if self.folded is not None else 0
+
+    @property
     def n_works(self) -> int:
         """How many works it is."""
         return len(self.amount)
@@ -239,6 +246,20 @@ def every_work(cost: Cost) -> Cost:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """What a task that runs alone comes to, where its own process settles that without the clock."""
+
+    metrics: Mapping[str, Estimate]
+    binding: tuple[Bottleneck, ...]
+    next: tuple[Bottleneck, ...]
+    findings: tuple[Finding, ...]
+
+
+#: settles a task that runs alone, given whether its bands and gains are asked for and whether it was cancelled
+Settling = Callable[[bool, Callable[[], bool] | None], Settled]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Expansion:
     """A task that is made of others: the process that runs for it, made anew each time; it ends when that does.
 
@@ -248,6 +269,8 @@ class Expansion:
         All it may ask for.
     holds, time
         As of `Cost`.
+    settle
+        What it comes to when it runs alone; None where only running it tells.
     """
 
     make: Callable[[], Process]
@@ -255,6 +278,7 @@ class Expansion:
     findings: tuple[Finding, ...] = ()
     holds: Mapping[int, float] = field(default_factory=dict[int, float])
     time: Time | None = None
+    settle: Settling | None = None
 
 
 Price = Cost | Expansion

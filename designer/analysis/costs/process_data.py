@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit
 from designer.analysis.costs.move import works_of
@@ -12,10 +13,10 @@ from designer.analysis.costs.pricing import Cost, CostKind, Prices
 from designer.analysis.protocols import KERNEL_COST, cores_of_islands
 from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged
-from designer.analysis.transfers import Extra, evaluate_legs
+from designer.analysis.transfer_limits import FlowLimits
+from designer.analysis.transfers import evaluate_legs
 from designer.errors import AnalysisError
-from designer.workload.operations import Transfer
-from designer.workload.program.tasks import Task
+from designer.workload.program.tasks import Move, Task
 from designer.workload.program.training import ProcessData
 
 
@@ -30,25 +31,27 @@ def price(prices: Prices, task: ProcessData, place: str) -> Cost:
     network = prices.network
     if task.rate <= 0:
         raise AnalysisError("cores that work through nothing", place=place, remedy="give a rate of a core above 0")
-    traffic = pair_up(network, Transfer("data", task.source, task.hosts), place)
+    traffic = pair_up(network, Move(task.source, task.hosts), place)
     cores = cores_of_islands(network)
     host = network.island[traffic.target]
-    extra: list[Extra] = []
+    limits: list[Limit] = []
+    flows: list[npt.NDArray[np.int64]] = []
     for island in np.unique(host).tolist():
         if not cores[island]:
             where = network.net.path(int(traffic.target[host == island][0]))
             raise AnalysisError(
                 f"no cores are drawn beside {where}", place=place, remedy="draw its processors, or choose other hosts"
             )
-        flows = np.flatnonzero(host == island)
+        flows.append(np.flatnonzero(host == island))
         # the same cores for all that works on data there, told in what they could just move
-        where = network.net.path(int(traffic.target[flows[0]]))
+        where = network.net.path(int(traffic.target[flows[-1][0]]))
         label = f"{cores[island]:.0f} cores beside {where}, working on data"
-        limit = Limit(f"cores:{island}", label, float(cores[island]) / KERNEL_COST.value)
-        extra.append(Extra(limit, flows, np.full(len(flows), 1 / (task.rate * KERNEL_COST.value))))
+        limits.append(Limit(f"cores:{island}", label, float(cores[island]) / KERNEL_COST.value))
+    usages = [np.full(len(each), 1 / (task.rate * KERNEL_COST.value)) for each in flows]
     legs = staged(network, traffic.legs)
     asked = Traffic(legs, traffic.source, traffic.target)
-    answer = evaluate_legs(network, asked, np.full(traffic.n_flows, np.inf), extra, place)
+    limited = FlowLimits.each(limits, flows, usages)
+    answer = evaluate_legs(network, asked, np.full(traffic.n_flows, np.inf), limited, place)
     n = int((answer.rate > 0).sum())
     return works_of(prices, answer, task.size / max(1, n), f"data:{task.source}")
 

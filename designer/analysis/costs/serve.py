@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -18,8 +19,9 @@ from designer.analysis.activities import Activity
 from designer.analysis.communicator import Communicator, make_concurrent
 from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
-from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
+from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, Settled, alone, on_engines
 from designer.analysis.network import Network
+from designer.analysis.serving.alone import answered
 from designer.analysis.serving.answers import SOURCES, enough, factors_of, most_of, saturated
 from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading
 from designer.analysis.serving.clocked_split import SplitEngines
@@ -38,9 +40,8 @@ from designer.formulas.serving.cold_start import ONE_READER, START, START_EAGER
 from designer.formulas.serving.hand_over import descriptors, hand_over
 from designer.units import Bytes, BytesPerSecond
 from designer.workload.kind import listed
-from designer.workload.operations import Transfer
 from designer.workload.program.serving import Serve
-from designer.workload.program.tasks import Task
+from designer.workload.program.tasks import Move, Task
 from designer.workload.serving import Serving
 
 Int = npt.NDArray[np.int64]
@@ -90,7 +91,16 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
             placement, load, sent.first, tasks, loading, path, extra, saturated=too_much, tier=tier, fetches=fetches
         )
 
-    return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement))
+    settle = None if task.cold else partial(_settle, prices.network, asked, place)
+    return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement), settle=settle)
+
+
+def _settle(
+    network: Network, asked: Serving, place: str, explained: bool, cancelled: Callable[[], bool] | None
+) -> Settled:
+    """Engines that have all to themselves need no clock: their scheduler is their run."""
+    found = answered(network, asked, place, explained=explained, cancelled=cancelled)
+    return Settled(found.metrics, found.binding, found.next, found.findings)
 
 
 def _shares(prices: Prices, asked: Serving, place: str) -> bool:
@@ -129,7 +139,8 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
 
     held = Counter(_holds(prompts)) + Counter(_holds(answers))
     findings = (*answers.findings, *served.findings)
-    return Expansion(make, tuple(make().tasks), findings, dict(held))
+    settle = None if task.cold else partial(_settle, network, asked, place)
+    return Expansion(make, tuple(make().tasks), findings, dict(held), settle=settle)
 
 
 def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple[int, int], place: str) -> Handing:
@@ -140,7 +151,7 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
         return ",".join(network.net.path(p) for p in parts)
 
     source, target = prompts.replicas[pair[0]].tolist(), answers.replicas[pair[1]].tolist()
-    asked = Transfer("pull", paths(source), paths(target), "striped")
+    asked = Move(paths(source), paths(target), pairing="striped")
     answer = evaluate_transfer(network, asked, place)
     ends = answer.traffic.target[answer.rate > 0]
     share = 1 / np.bincount(ends, minlength=network.net.n_parts)[ends]
@@ -300,7 +311,7 @@ def _loading(prices: Prices, placements: Sequence[Placement], asked: Serving, pl
 
 def _brought(prices: Prices, source: str, targets: Sequence[str], size: float, most: float, place: str) -> Priced:
     """So many bytes to each target, from all its sources in proportion to what each gives; at a rate at most [B/s]."""
-    answer = evaluate_transfer(prices.network, Transfer("weights", source, ",".join(targets)), place)
+    answer = evaluate_transfer(prices.network, Move(source, ",".join(targets)), place)
     alive = answer.rate > 0
     target = answer.traffic.target[alive]
     rate = answer.rate[alive]

@@ -1,19 +1,20 @@
-"""What binds prompts and what binds decoding: each thing tried twice as good, apart for the two."""
+"""What holds back prompts and what holds back decoding: the accounts of a typical step of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from designer.analysis.bottlenecks import NOTICE_TOLERANCE, arithmetic, first_of, memory_bandwidth, ranked, tried
-from designer.analysis.collectives import collective_bottlenecks
-from designer.analysis.communicator import Communicator
+from designer.analysis.account import NOTICE_TOLERANCE, account
+from designer.analysis.bottlenecks import first_of, sort_of
+from designer.analysis.expression import seconds
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import ANSWERING, HANDING_OVER, READING, Served, at_once, counted, most_of
 from designer.analysis.serving.placement import Placement
+from designer.analysis.serving.step_terms import step_of, words
 from designer.formulas.serving.attention_prefill import prefill_area
 from designer.formulas.serving.step_time import StepTime
 from designer.sources import Constant, Status
@@ -44,8 +45,8 @@ class Phase:
     requests: int
     context: float
 
-    def time(self, steps: StepTime) -> float:
-        """Its length [s]."""
+    def time(self, steps: StepTime) -> Any:
+        """Its length [s], or the expression of it."""
         if self.tokens:
             return steps.step(self.tokens, prefill_area(self.tokens, 0.0), 1, 0, 0.0)
         return steps.decode(self.requests) + steps.context() * self.context
@@ -77,7 +78,7 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
     for phase in phases(served):
         # of a split deployment prompts have devices of their own
         alone = served.prompts if served.prompts is not None and phase.tokens else served.placement
-        binding, after = ranked(candidates(alone, phase))
+        binding, after = step_account(alone, phase)
         # engines that wait for others hold nothing back
         (now if _held_by(served, phase) else then).extend(binding)
         then += after
@@ -131,54 +132,12 @@ def _fetching(served: Served) -> list[Bottleneck]:
     return first_of(tier.path.binding, why)
 
 
-def candidates(placement: Placement, phase: Phase) -> list[Bottleneck]:
-    """Everything that makes a phase shorter when it is twice as good, with the gain."""
-    whole = phase.time(placement.steps)
-    device, path = placement.device, placement.network.net.path(int(placement.replicas[0, 0]))
-    what = f"{phase.name}: step of {format_quantity(whole, 'duration')}"
-    found: list[Bottleneck] = []
-
-    def add(bottleneck: Bottleneck, steps: StepTime) -> None:
-        found.append(tried(bottleneck, whole, phase.time(steps)))
-
-    runs = device.runs_as(placement.steps.weights)
-    alike = placement.replicas.size
-    why = f"{what}; {runs} at {format_quantity(device.flops[runs], 'flops')} peak"
-    add(arithmetic(path, device.name, why, alike), placement.again(device.faster()))
-    held = format_quantity(placement.weights, "size")
-    why = f"{what}; memory {format_quantity(device.bandwidth, 'rate')}, {held} of weights"
-    add(memory_bandwidth(path, device.name, why, alike), placement.again(device.wider()))
-    found += _engine(placement, phase, whole, what)
-    if placement.group is not None:
-        gain = whole / phase.time(placement.again(links=2.0))
-        if gain >= NOTICE_TOLERANCE:
-            group = placement.group
-            if placement.peers is not None:
-                # those that share heads, or the ways between their groups: the ones that bring more
-                heads = phase.time(placement.again(links=2.0, apart=1.0))
-                group = placement.peers if heads <= phase.time(placement.again(links=1.0, apart=2.0)) else group
-            found += _links(group, gain, what)
-    return found
-
-
-def _engine(placement: Placement, phase: Phase, whole: float, what: str) -> list[Bottleneck]:
-    over = placement.release.overheads
-    layers = placement.shape.layers
-    spent = over.layer * layers + over.step + over.request * phase.requests
-    spent += over.expert_layer * placement.shape.moe_layers + (over.prefill_step if phase.tokens else 0.0)
-    why = f"{what}; {format_quantity(spent, 'duration')} of it are the engine's own work and launches"
-    one = Bottleneck("limit", "engine", f"{placement.chosen.release.title}, overhead", why)
-    return [tried(one, whole, whole - spent / 2)]
-
-
-def _links(group: Communicator, gain: float, what: str) -> list[Bottleneck]:
-    activity = group.between if group.between is not None else group.inside
-    bottlenecks = collective_bottlenecks(group, activity, gain, first=True)
-    if not bottlenecks:
-        return []
-    # the links of a group are alike: one stands for them
-    why = f"{what}; joining the devices: {bottlenecks[0].why}"
-    return [replace(bottlenecks[0], why=why, gain_together=gain, alike=max(len(bottlenecks), bottlenecks[0].alike))]
+def step_account(placement: Placement, phase: Phase) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+    """What holds a typical step back, with the gain of twice as much of it, and what would next."""
+    time = phase.time(step_of(placement)).time
+    what = f"{phase.name}: step of {format_quantity(float(seconds(time)), 'duration')}"
+    network = placement.network
+    return account(time, {}).bottlenecks(words(placement, what), lambda resource: sort_of(network, resource))
 
 
 def _full(served: Served) -> Sequence[Bottleneck]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.collectives import role_findings
-from designer.analysis.communicator import Communicator, make_concurrent, time_over, widened
+from designer.analysis.communicator import Communicator, make_concurrent, widened
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
 from designer.analysis.serving.devices import device_of, in_machine, with_kernels
@@ -27,14 +26,14 @@ from designer.formulas.collectives import CollectiveSituation
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._number_format import FORMATS, NumberFormat, number_format
 from designer.formulas.serving._release import Release, Scheduling
+from designer.formulas.serving.joining import joins_over
 from designer.formulas.serving.kv_size import kv_size
 from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import EAGER, small_all_reduce
-from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
+from designer.formulas.serving.step_time import Split, StepTime
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.formulas.serving.weights_size import weights_size
 from designer.memo import Alike
-from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, format_quantity
+from designer.units import Bytes, Ratio, Seconds, format_quantity
 from designer.workload.drafts import draft
 from designer.workload.engines import Chosen, release, scheduling_on
 from designer.workload.published_formats import PublishedFormat
@@ -151,7 +150,7 @@ class Placement:
             return widened(group, factor, factor) if group is not None and factor != 1 else group
 
         whole = wide(self.group, links if apart is None or self.peers is None else apart)
-        joins = _joins(_joined(whole, wide(self.peers, links), self.split), self.split, self.deployment.graph)
+        joins = joins_over(_joined(whole, wide(self.peers, links), self.split), self.split, self.deployment.graph)
         steps = self.steps
         return StepTime(
             self.shape,
@@ -516,7 +515,7 @@ def _steps(
     key = (shape, device, split, weights, cache, of.overheads, asked.adapters, asked.graph, tuple(joined))
 
     def make() -> StepTime:
-        joins = _joins(joined, split, asked.graph)
+        joins = joins_over(joined, split, asked.graph)
         return StepTime(shape, device, split, weights, cache, of.overheads, joins, asked.adapters)
 
     return _STEPS(key, make)
@@ -528,62 +527,6 @@ def _joined(group: Communicator | None, peers: Communicator | None, split: Split
         return ()
     found = ((peers or group).situation, group.situation)
     return (*found, group.exchanging().situation) if split.data > 1 and split.expert > 1 else found
-
-
-def _joins(joined: Sequence[CollectiveSituation], split: Split, graph: bool) -> Joins:
-    """Times of joining over the drawn links."""
-    if not joined:
-        return Joins()
-    situation, whole = joined[:2]
-    link = BytesPerSecond(situation.intra_bandwidth)
-    near = situation.servers == 1 and situation.intra_path.is_nvlink and split.tensor <= _TENSOR_LIMIT
-
-    def reduce(size: Bytes) -> Seconds:
-        joined = Seconds(time_over(situation, "all-reduce", size).time)
-        if near:
-            joined = min(joined, small_all_reduce(split.tensor, size, link))
-        # outside a graph either kernel is launched by itself
-        return joined if graph else Seconds(joined + EAGER.value)
-
-    def exchange(size: Bytes) -> Seconds:
-        # tokens to where their experts are, and back
-        return Seconds(time_over(whole, "all-gather", size).time + time_over(whole, "reduce-scatter", size).time)
-
-    def hop(size: Bytes) -> Seconds:
-        return Seconds(time_over(whole, "send-recv", size).time)
-
-    def dispatch(size: Bytes) -> Seconds:
-        # every device to every other, there and back
-        return Seconds(2 * time_over(joined[-1], "all-to-all", size).time)
-
-    wide = split.data > 1 and split.expert > 1
-    reduced = _gridded(reduce) if split.tensor > 1 else no_joining
-    return Joins(
-        reduced,
-        _gridded(exchange) if split.data > 1 else no_joining,
-        _gridded(hop) if split.pipeline > 1 else no_joining,
-        _gridded(dispatch) if wide else no_joining,
-    )
-
-
-def _gridded(exact: Joining) -> Joining:
-    """The same times, worked out for powers of two and evenly between them."""
-    known: dict[int, Seconds] = {}
-
-    def at(power: int) -> Seconds:
-        found = known.get(power)
-        if found is None:
-            found = known[power] = exact(Bytes(2.0**power))
-        return found
-
-    def time(size: Bytes) -> Seconds:
-        if size <= 1:
-            return at(0)
-        power = math.frexp(size)[1] - 1
-        low = at(power)
-        return Seconds(low + (at(power + 1) - low) * (size / 2.0**power - 1))
-
-    return time
 
 
 def changed(placement: Placement, asked: Deployment) -> Placement | None:

@@ -24,7 +24,8 @@ from designer.formulas.placement._shapes import Resident
 from designer.formulas.placement.mig_slices import mig_slices
 from designer.sources import Constant, Status
 from designer.units import format_quantity
-from designer.workload.kind import lower
+from designer.workload.kind import task_of
+from designer.workload.program.serving import Serve
 from designer.workload.serving import Serving
 
 #: processes on a GPU take turns of this length
@@ -111,11 +112,12 @@ def neighbours(network: Network, asked: Serving, place: str) -> list[tuple[str, 
             known = ", ".join(w.id for w in network.design.workloads.values() if w.kind == "serving") or "none"
             wrong = "a model beside itself" if spec is not None else f"there is no workload {name!r}"
             raise AnalysisError(wrong, place=where, remedy=f"served models: {known}")
-        other = lower(spec.kind, spec.settings, f"workloads.{name}")
-        if not isinstance(other, Serving) or other.deployment.prompts:
+        task = task_of(spec.kind, spec.settings, f"workloads.{name}", Serve)
+        if task is None or task.operation.deployment.prompts:
             raise AnalysisError(
                 f"{name!r} serves no model on GPUs of its own", place=where, remedy="name serving that is not split"
             )
+        other = task.operation
         found.append((name, other, one_each(place_deployment(network, other.deployment, f"workloads.{name}"))))
     return found
 

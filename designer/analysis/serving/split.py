@@ -36,7 +36,7 @@ from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.formulas.serving.hand_over import descriptors, hand_over
 from designer.units import BytesPerSecond, Ratio
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 from designer.workload.serving import Load, Serving
 
 Float = npt.NDArray[np.float64]
@@ -205,10 +205,10 @@ def _pull(
         return ",".join(network.net.path(int(p)) for p in parts.ravel().tolist())
 
     alone = evaluate_transfer(
-        network, Transfer("pull", paths(prompts.replicas[0]), paths(answers.replicas[0]), "striped"), place
+        network, Move(paths(prompts.replicas[0]), paths(answers.replicas[0]), pairing="striped"), place
     )
     together = evaluate_transfer(
-        network, Transfer("pull", paths(prompts.replicas), paths(answers.replicas), "striped"), place
+        network, Move(paths(prompts.replicas), paths(answers.replicas), pairing="striped"), place
     )
     for answer in (alone, together):
         refuse_lost(network, answer, "keys and values", place)

@@ -18,7 +18,7 @@ from designer.formulas.serving.cold_start import ONE_READER, cold_start
 from designer.formulas.serving.seeding import rolling_update, seeded_rate
 from designer.sources import Estimate
 from designer.units import Bytes, BytesPerSecond, Seconds, format_quantity
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 from designer.workload.serving import Serving
 
 
@@ -85,12 +85,12 @@ def start_engines(
     """
     ways = loading_ways(placements, storage, readers, place, peers=peers)
     network = placements[0].network
-    read = evaluate_transfer(network, Transfer("weights", storage, ",".join(ways.readers)), place)
+    read = evaluate_transfer(network, Move(storage, ",".join(ways.readers)), place)
     handed: TransferAnswer | None = None
     if len(ways.readers) < len(ways.hosts):
-        handed = evaluate_transfer(network, Transfer("seed", ways.hosts[0], ways.hosts[1]), place)
+        handed = evaluate_transfer(network, Move(ways.hosts[0], ways.hosts[1]), place)
     parts = ",".join(ways.devices)
-    copy = evaluate_transfer(network, Transfer("copy", ",".join(ways.hosts), parts, "nearest"), place)
+    copy = evaluate_transfer(network, Move(",".join(ways.hosts), parts, pairing="nearest"), place)
     for answer in (read, copy, *([handed] if handed is not None else [])):
         refuse_lost(network, answer, "weights", place)
     graph = any(placement.deployment.graph for placement in placements)

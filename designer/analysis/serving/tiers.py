@@ -21,7 +21,7 @@ from designer.findings import Finding, Severity
 from designer.formulas.serving.attention_prefill import prefill_area
 from designer.formulas.serving.reuse import reused
 from designer.units import format_quantity
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 from designer.workload.serving import Load, Serving
 from designer.workload.traces import reuse_curve
 
@@ -203,7 +203,7 @@ def _fetched(
     return replace(placement, fetch=fetch), sent, tiered, tuple(told)
 
 
-def fetching(placement: Placement, tiers: str, which: Sequence[int]) -> Transfer:
+def fetching(placement: Placement, tiers: str, which: Sequence[int]) -> Move:
     """From a tier to every device of some replicas."""
     path, parts = placement.network.net.path, placement.replicas[list(which)]
-    return Transfer("fetch", tiers, ",".join(path(int(p)) for p in np.unique(parts).tolist()), "nearest")
+    return Move(tiers, ",".join(path(int(p)) for p in np.unique(parts).tolist()), pairing="nearest")

@@ -8,7 +8,8 @@ from functools import cache
 from designer.analysis.serving.frontier import COUNT_LIMIT
 from designer.findings import Finding, Severity
 from designer.workload.inference import Inference
-from designer.workload.kind import lower
+from designer.workload.kind import task_of
+from designer.workload.program.serving import Infer, Serve
 from designer.workload.serving import Deployment, Load, Serving
 
 #: names of settings, why they change nothing, and what would let them
@@ -130,13 +131,13 @@ _LOADS = {"rate": "a rate", "clients": "clients", "offline": "everything at once
 @cache
 def _plain() -> Serving:
     """What is asked where nothing is set."""
-    found = lower("serving", {}, "serving")
-    assert isinstance(found, Serving)
-    return found
+    found = task_of("serving", {}, "serving", Serve)
+    assert found is not None
+    return found.operation
 
 
 @cache
 def _plain_in_batches() -> Inference:
-    found = lower("inference", {}, "inference")
-    assert isinstance(found, Inference)
-    return found
+    found = task_of("inference", {}, "inference", Infer)
+    assert found is not None
+    return found.asked

@@ -19,7 +19,7 @@ from designer.formulas.storage.checkpoint import (
     copies_read,
 )
 from designer.units import Seconds
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 
 #: the estimate of the bytes of state for each parameter
 STATE: Final = "state of a parameter"
@@ -72,7 +72,7 @@ def moved_state(
     net, parts = network.net, plan.ranks.parts
     group = plan.job.group if not plan.job.data else ",".join(net.path(int(p)) for p in parts.tolist())
     ends = (other, group) if back else (group, other)
-    answer = evaluate_transfer(network, Transfer("checkpoint", *ends), place)
+    answer = evaluate_transfer(network, Move(*ends), place)
     each = copies_read(plan.layout.replicas, plan.layout.sharding) if copies is None else copies
     size = checkpoint_size(plan.shape.parameters) * each
     return MovedState(answer, size / max(1, int((answer.rate > 0).sum())))

@@ -14,7 +14,7 @@ from designer.formulas.compute.gemm import INNER_HALF
 from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.formulas.pipeline.scaling import ScalingPoint, scaling_curve
 from designer.formulas.pipeline.step_composition import StepEstimate
-from designer.workload.jobs import Training
+from designer.workload.program.training import TrainStep
 from designer.workload.shape import TransformerShape
 
 #: parts of a step in the order they run
@@ -37,7 +37,7 @@ DOUBLED_LIMIT: Final = 4096
 STEPS_LIMIT: Final = 33
 
 
-def curves(network: Network, routed_step: RoutedStep, training: Training) -> Mapping[str, tuple[Curve, ...]]:
+def curves(network: Network, routed_step: RoutedStep, training: TrainStep) -> Mapping[str, tuple[Curve, ...]]:
     """All curves of a step."""
     found = {
         "step-timeline": _timeline(routed_step.step),
@@ -99,7 +99,7 @@ def _intensity(plan: TrainingPlan) -> float:
 
 
 def scaling_points(
-    network: Network, routed_step: RoutedStep, training: Training, every: bool
+    network: Network, routed_step: RoutedStep, training: TrainStep, every: bool
 ) -> tuple[ScalingPoint, ...]:
     """Throughput from one replica to all, each replica with as many samples; only the ends unless `every`."""
     plan = routed_step.plan
@@ -120,7 +120,7 @@ def scaling_points(
     return scaling_curve([d * plan.unit for d in degrees], at)
 
 
-def _scaling(network: Network, routed_step: RoutedStep, training: Training) -> tuple[Curve, ...]:
+def _scaling(network: Network, routed_step: RoutedStep, training: TrainStep) -> tuple[Curve, ...]:
     """Speed-up and efficiency over accelerators, then what each cause takes of perfect scaling."""
     points = scaling_points(network, routed_step, training, every=True)
     x = tuple(float(p.accelerators) for p in points)

@@ -21,20 +21,23 @@ from designer.analysis.flow_rates import FlowRates
 from designer.analysis.frame import STRUCTURES_LIMIT, size_of
 from designer.analysis.legs import Legs
 from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.partition import classes_of
 from designer.analysis.protocols import KERNEL_BAND, cores_of_islands, ends_in_host, host_cost
 from designer.analysis.selection import Traffic, frozen, pair_parts, pair_up, resolve, tiers_key
 from designer.analysis.staging import near_memory, refusing, staged
 from designer.analysis.structure import Structure, digest, structure_of
 from designer.analysis.training.accelerators import number
-from designer.analysis.transfers import Extra, TransferAnswer, evaluate_legs
+from designer.analysis.transfer_limits import NO_LIMITS, FlowLimits
+from designer.analysis.transfers import TransferAnswer, evaluate_legs
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.memo import Store, memo
 from designer.sources import Constant, Estimate, Status
-from designer.workload.jobs import InputPath, Training
-from designer.workload.kind import lower
-from designer.workload.operations import Transfer
+from designer.workload.jobs import InputPath
+from designer.workload.kind import program_of
+from designer.workload.program.tasks import Move
+from designer.workload.program.training import TrainStep
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -164,9 +167,7 @@ def _size(found: Feed) -> int:
 
 
 @memo(most=NETWORKS_LIMIT, each=FEEDS_LIMIT, size=_size, budget=FEED_BYTES_LIMIT)
-def _feed(
-    network: Network, numbers: bytes, path: InputPath, samples: Samples, place: str, demand: float
-) -> Feed:
+def _feed(network: Network, numbers: bytes, path: InputPath, samples: Samples, place: str, demand: float) -> Feed:
     readers = np.frombuffer(numbers, dtype=np.int64)
     source = resolve(network, path.source, f"{place}.source")
     stores = network.has(Capability.STORE) | network.has(Capability.MEMORY)
@@ -192,8 +193,10 @@ def _feed(
         raise AnalysisError(
             f"a page cache that serves {path.cached:.0%} of reads", place=f"{place}.cached", remedy="give 0 to 100 %"
         )
-    extra = _limits(network, traffic, arrive, readers, path, samples)
-    moved = np.isin(np.arange(n), np.concatenate([traffic.legs.flow, *(e.flow for e in extra)]))
+    receiving = _receiving_cost(network, readers, traffic)
+    limits = _limits(network, traffic, arrive, receiving, path, samples)
+    moved = np.zeros(n, dtype=bool)
+    moved[traffic.legs.flow] = moved[limits.flow] = True
     if not moved.all() and np.isinf(demand):
         where = network.net.path(int(readers[~moved][0]))
         raise AnalysisError(
@@ -204,9 +207,7 @@ def _feed(
     others, wants = _background(network, path.background, place)
     everything = traffic if others is None else _joined(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
-    answer = evaluate_legs(
-        network, everything, asks, extra, place, marks=(np.arange(len(asks)) >= n).astype(np.int64)
-    )
+    answer = evaluate_legs(network, everything, asks, limits, place, marks=(np.arange(len(asks)) >= n).astype(np.int64))
     stages = _stages(network, answer, n)
     worst = int(np.argmin(answer.rate[:n]))
     rate = float(answer.rate[worst])
@@ -215,7 +216,7 @@ def _feed(
         raise AnalysisError(
             f"no sample reaches {where}", place=f"{place}.source", remedy="join it to what it reads from"
         )
-    cores = float((_receiving_cost(network, readers, traffic) + _handing_cost(samples)).sum()) * rate
+    cores = float((receiving + _handing_cost(samples)).sum()) * rate
     return Feed(rate, n, np.flatnonzero(answer.problem.flow < n), stages, cores, answer)
 
 
@@ -254,7 +255,7 @@ def _reader_legs(
         reading = Legs(flows[:0], flows[:0], flows[:0], np.empty(0))
     else:
         # Paired by reader, then sent to the memory nearest to it.
-        asked = Transfer("input", path.source, "", "auto" if len(source) > 1 else "all")
+        asked = Move(path.source, "", pairing="auto" if len(source) > 1 else "all")
         paired = pair_parts(network, source, readers, asked, f"{place}.source").legs
         to = arrive[paired.flow]
         keep = (paired.source != to) & (missed[paired.flow] > 0)
@@ -279,25 +280,29 @@ def _reader_legs(
 
 
 def _limits(
-    network: Network, traffic: Traffic, arrive: Int, readers: Int, path: InputPath, samples: Samples
-) -> list[Extra]:
-    found = _media(network, traffic.legs, samples) if samples.random else []
+    network: Network, traffic: Traffic, arrive: Int, receiving: Float, path: InputPath, samples: Samples
+) -> FlowLimits:
+    """What readers meet of drives read at random, of workers, and of the cores of their servers."""
+    n = len(receiving)
+    found = [_media(network, traffic.legs, samples)] if samples.random else []
     cost = _decode_cost(path, samples)
     if cost > 0:
         # Every accelerator has as many workers: where there are very many, one limit is told for all.
-        together = len(readers) if len(readers) > READERS_LIMIT else 1
+        together = n if n > READERS_LIMIT else 1
         does = LOADING if path.decode_rate > 0 else "decoding"
         label = f"{path.workers} workers for each accelerator, {does}"
         limit = Limit("workers", label, path.workers * together / cost, band=_decode_band(path))
-        for rows in np.split(np.arange(len(readers)), len(readers) // together):
-            found.append(Extra(limit, rows, np.ones(len(rows))))
-    usage = cost + _receiving_cost(network, readers, traffic)
-    usage += np.where((usage > 0) | np.isin(np.arange(len(readers)), traffic.legs.flow), _handing_cost(samples), 0.0)
+        nodes = np.zeros(n // together, dtype=np.int64)
+        found.append(FlowLimits((limit,), nodes, np.arange(n), np.arange(n) // together, np.ones(n)))
+    usage = cost + receiving
+    moved = usage > 0
+    moved[traffic.legs.flow] = True
+    usage += np.where(moved, _handing_cost(samples), 0.0)
     island = network.island[arrive]
     order = np.argsort(island, kind="stable")
     starts = np.flatnonzero(np.diff(island[order], prepend=-1))
     if not len(starts):
-        return found
+        return FlowLimits.joined(found)
     # of a server: its cores, and the most that any reader of it takes
     cores = cores_of_islands(network)[island[order[starts]]].astype(np.float64)
     base = np.maximum.reduceat(usage[order], starts)
@@ -308,16 +313,19 @@ def _limits(
         np.maximum.reduceat((cost / of_decode + (usage - cost) / of_kernel)[order], starts)
         for of_decode, of_kernel in zip((low, high), KERNEL_BAND, strict=True)
     ]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = usage[order] / np.repeat(base, np.diff(starts, append=len(order)))
-        capacity = (cores / base).tolist()
-    ends = [*starts.tolist(), len(order)]
-    for k in np.flatnonzero((cores > 0) & (base > 0)).tolist():
-        mine = slice(ends[k], ends[k + 1])
-        band = float(base[k] / bands[0][k]), float(base[k] / bands[1][k])
-        limit = Limit("cores", label, capacity[k], band=band if band != (1.0, 1.0) else None)
-        found.append(Extra(limit, order[mine], relative[mine]))
-    return found
+    size = np.diff(starts, append=n)
+    here = (cores > 0) & (base > 0)
+    node = np.repeat(np.cumsum(here) - 1, size)
+    rows = np.flatnonzero(np.repeat(here, size))
+    cores, base, low, high = (column[here] for column in (cores, base, *bands))
+    # servers of as many cores have one limit each, of the same capacity
+    classes = classes_of(*(column.view(np.int64) for column in (cores, base, low, high)))
+    limits: list[Limit] = []
+    for capacity, *ends in np.stack([cores / base, base / low, base / high], axis=1)[classes.first].tolist():
+        limits.append(Limit("cores", label, capacity, band=(ends[0], ends[1]) if ends != [1.0, 1.0] else None))
+    node, flow = node[rows], order[rows]
+    found.append(FlowLimits(tuple(limits), classes.of, flow, node, usage[flow] / base[node]))
+    return FlowLimits.joined(found)
 
 
 #: more readers than this share one limit of workers
@@ -355,12 +363,13 @@ def _receiving_cost(network: Network, readers: Int, traffic: Traffic) -> Float:
     return found
 
 
-def _media(network: Network, legs: Legs, samples: Samples) -> list[Extra]:
+def _media(network: Network, legs: Legs, samples: Samples) -> FlowLimits:
     """What random reads of whole samples leave of every drive: operations, and the share a file system passes on."""
-    found: list[Extra] = []
-    net = network.net
     if not len(legs):
-        return found
+        return NO_LIMITS
+    net, limits = network.net, list[Limit]()
+    flows: list[Int] = []
+    usages: list[Float] = []
     order = np.argsort(legs.source, kind="stable")
     drives, starts = np.unique(legs.source[order], return_index=True)
     rates: dict[int, float] = {}
@@ -372,9 +381,10 @@ def _media(network: Network, legs: Legs, samples: Samples) -> list[Extra]:
             rates[definition] = min(bandwidth, operations * samples.stored) * FILE_SHARE.value
         if not rates[definition]:
             continue
-        limit = Limit(f"media:{path}", f"{net.part(drive).label} (random reads)", rates[definition])
-        found.append(Extra(limit, legs.flow[rows], legs.share[rows]))
-    return found
+        limits.append(Limit(f"media:{path}", f"{net.part(drive).label} (random reads)", rates[definition]))
+        flows.append(legs.flow[rows])
+        usages.append(legs.share[rows])
+    return FlowLimits.each(limits, flows, usages)
 
 
 def beside(network: Network, ids: str, place: str) -> TransferAnswer | None:
@@ -386,7 +396,7 @@ def beside(network: Network, ids: str, place: str) -> TransferAnswer | None:
         If an id names no transfer of the design, or it cannot be routed.
     """
     traffic, wants = _background(network, ids, place)
-    return None if traffic is None else evaluate_legs(network, traffic, wants, (), place)
+    return None if traffic is None else evaluate_legs(network, traffic, wants, NO_LIMITS, place)
 
 
 def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None, Float]:
@@ -395,20 +405,22 @@ def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None,
     wants: list[Float] = []
     for name in (part.strip() for part in ids.split(",") if part.strip()):
         spec = network.design.workloads.get(name)
-        operation = lower(spec.kind, spec.settings, f"workloads.{name}") if spec is not None else None
-        if isinstance(operation, Training) and operation.run.retrain_every > 0:
+        program = program_of(spec.kind, spec.settings, f"workloads.{name}") if spec is not None else None
+        step = program.first(TrainStep) if program is not None else None
+        if step is not None and step.run.retrain_every > 0:
             continue  # what it takes for a part of the time is counted when the step is known
-        if not isinstance(operation, Transfer):
+        move = program.first(Move) if program is not None and spec is not None and spec.kind == "transfer" else None
+        if move is None:
             known = ", ".join(w.id for w in network.design.workloads.values() if w.kind == "transfer") or "none"
             raise AnalysisError(
                 f"{name!r} is no transfer workload of this design",
                 place=f"{place}.background",
                 remedy=f"its transfers: {known}; or a training with a cadence; another job is a transfer with a demand",
             )
-        traffic = pair_up(network, operation, f"workloads.{name}")
+        traffic = pair_up(network, move, f"workloads.{name}")
         traffic = replace(traffic, legs=staged(network, traffic.legs))
         joined = traffic if joined is None else _joined(joined, traffic)
-        wants.append(np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf))
+        wants.append(np.full(traffic.n_flows, move.demand if move.demand > 0 else np.inf))
     return joined, np.concatenate([np.empty(0), *wants])
 
 

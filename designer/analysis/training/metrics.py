@@ -13,6 +13,7 @@ from designer.analysis.training.curves import scaling_points
 from designer.analysis.training.preparation import ALONE
 from designer.analysis.training.step import RoutedStep
 from designer.errors import AnalysisError
+from designer.formulas.compute.convolutional_forward import FORMULA as FORWARD
 from designer.formulas.compute.convolutional_step import FORMULA as CONVOLUTION
 from designer.formulas.compute.gemm import FORMULA as GEMM
 from designer.formulas.compute.roofline import FORMULA as ROOFLINE
@@ -26,10 +27,10 @@ from designer.formulas.pipeline.time_to_train import NO_TIME, TimeToTrain, Valid
 from designer.formulas.storage.goodput import Interruptions, effective_time
 from designer.sources import Estimate
 from designer.units import Ratio, Seconds, format_quantity, format_si
-from designer.workload.jobs import Training
+from designer.workload.program.training import TrainStep
 
 
-def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Mapping[str, Estimate]:
+def metrics(network: Network, routed_step: RoutedStep, training: TrainStep) -> Mapping[str, Estimate]:
     """All metrics of a training workload."""
     step, plan = routed_step.step, routed_step.plan
     rests = _rests(routed_step)
@@ -43,12 +44,14 @@ def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Ma
         return Estimate(value, value / longer, min(cap, value / shorter), unit, sources, note)
 
     computing = step.compute + step.recompute + step.optimizer
+    # of computing alone: what waits for input does not narrow it
+    busy = routed_step.busy
     visible, band = step.communication, COMMUNICATION_BAND.value
     layout = plan.layout.describe()
     found = {
         "step_time": timed(step.step_time, f"{layout}, batch {plan.global_batch}"),
         "compute_time": Estimate(
-            computing, computing * step.low / step.step_time, computing * step.high / step.step_time, "s", rests.compute
+            computing, computing * busy.low / busy.step_time, computing * busy.high / busy.step_time, "s", rests.compute
         ),
         "communication_time": Estimate(
             visible, visible * (1 - band), visible * (1 + band), "s", rests.communication, "not hidden"
@@ -101,7 +104,8 @@ class _Rests:
 
 def _rests(routed_step: RoutedStep) -> _Rests:
     transformer = routed_step.plan.is_transformer
-    arithmetic = (GEMM, LAYER, ROOFLINE) if transformer else (CONVOLUTION, ROOFLINE)
+    convolution = FORWARD if routed_step.plan.job.forward_only else CONVOLUTION
+    arithmetic = (GEMM, LAYER, ROOFLINE) if transformer else (convolution, ROOFLINE)
     compute = {key for formula in arithmetic for key in formula.sources}
     memory = TRANSFORMER_MEMORY if transformer else CONVOLUTION_MEMORY
     communication = {COMMUNICATION_BAND.source, *OVERLAP.sources} if routed_step.routed.used else set[str]()
@@ -118,7 +122,7 @@ def _rests(routed_step: RoutedStep) -> _Rests:
     )
 
 
-def _effective(training: Training, one: RoutedCheckpoint, interval: float, spread: float) -> Estimate:
+def _effective(training: TrainStep, one: RoutedCheckpoint, interval: float, spread: float) -> Estimate:
     """Share of the time that brings the run forward, failures and checkpoints seen, by Daly's complete model."""
     run, found = training.run, one.estimate
 
@@ -160,7 +164,7 @@ def _keys(keys: set[str]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
-def _arriving(training: Training, rate: float, place: str) -> float:
+def _arriving(training: TrainStep, rate: float, place: str) -> float:
     arriving = training.run.arrival_rate
     if arriving <= 0:
         raise AnalysisError(
@@ -222,7 +226,7 @@ def _stall(routed_step: RoutedStep, rests: _Rests) -> Estimate:
 def _of_run(
     network: Network,
     routed_step: RoutedStep,
-    training: Training,
+    training: TrainStep,
     rate: float,
     shorter: float,
     longer: float,
@@ -271,7 +275,20 @@ def _of_run(
     parts = f"{whole.steps:,} steps"
     if whole.phases:
         parts += f", {whole.phases} validations take {whole.validation / whole.total:.0%}"
-    found["time_to_train"] = timed(whole.total, parts)
+    total = timed(whole.total, parts)
+    if not run.samples and (run.epochs_least or run.epochs_most):
+        fewest, most = run.epochs_least or run.epochs, run.epochs_most or run.epochs
+        parts += f", {fewest:g} to {most:g} epochs"
+        # how long a step takes and how many there are do not depend on each other
+        total = Estimate.relative(
+            whole.total,
+            math.exp(-math.hypot(math.log(shorter), math.log(run.epochs / fewest))),
+            math.exp(math.hypot(math.log(longer), math.log(most / run.epochs))),
+            "s",
+            sources,
+            parts,
+        )
+    found["time_to_train"] = total
     if run.retrain_every > 0:
         share = whole.total / run.retrain_every
         found["retraining_share"] = Estimate.relative(

@@ -11,6 +11,7 @@ from designer.analysis.legs import Legs
 from designer.analysis.selection import Traffic, resolve
 from designer.analysis.staging import staged
 from designer.analysis.training.costs import Kept, Ranks, RoutedCosts
+from designer.analysis.transfer_limits import NO_LIMITS
 from designer.analysis.transfers import TransferAnswer, evaluate_legs
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
@@ -78,6 +79,6 @@ def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:
     back = Traffic(staged(ranks.network, Legs(flow, far, near, share)), lead, workers)
     return ServerCosts(
         ranks.costs(layout),
-        evaluate_legs(ranks.network, out, endless, (), ranks.place),
-        evaluate_legs(ranks.network, back, endless, (), ranks.place),
+        evaluate_legs(ranks.network, out, endless, NO_LIMITS, ranks.place),
+        evaluate_legs(ranks.network, back, endless, NO_LIMITS, ranks.place),
     )

@@ -24,7 +24,7 @@ from designer.errors import AnalysisError, DesignerError, raised_as
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import CommunicationCosts, NoCommunication
-from designer.formulas.compute.convolutional_step import convolutional_time
+from designer.formulas.compute.convolutional_forward import ForwardRates, forward_spread, forward_time, forward_work
 from designer.formulas.layout import Layout, Recompute, Sharding, check_layout
 from designer.formulas.memory.convolutional_memory import convolutional_memory, require_batch
 from designer.formulas.memory.transformer_memory import transformer_memory
@@ -155,7 +155,11 @@ class TrainingPlan:
             )
         if must_fit:
             require_batch(shape, self.local_batch, part, self.precision)
-        compute = convolutional_time(shape, self.local_batch, part, self.precision, self.software, training=False)
+        name = self.precision.name
+        generation = part.generation
+        rates = ForwardRates(part.peak(name), part.memory_bandwidth, part.runs_as(name), generation, part.is_card)
+        work = forward_work(shape, rates, Bytes(self.precision.matrix_bytes.value))
+        compute = forward_time(work, self.local_batch, rates)
         frame = StepFrame(
             self.layout,
             self.global_batch,
@@ -165,7 +169,8 @@ class TrainingPlan:
             Ratio(0.0),
             convolutional_memory(shape, self.local_batch, part, self.precision),
         )
-        return compose_step({"compute": compute}, frame, spread_of(()), stage)
+        spread = spread_of(forward_spread(work, self.local_batch, rates))
+        return compose_step({"compute": compute}, frame, spread, stage)
 
     def _frame(self, step: StepEstimate, part: Accelerator) -> StepFrame:
         tokens = round(step.tokens_per_second * step.step_time)

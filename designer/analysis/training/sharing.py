@@ -183,9 +183,12 @@ def _in_classes(plan: TrainingPlan, costs: RoutedCosts, others: _Beside) -> bool
 @memo(most=STRUCTURES_LIMIT)
 def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
     """What hops put on the resources of a problem in classes that its flows use; None where it is not alike in one."""
+    lead, usage = hops.every.resource, hops.every.usage
+    alike = np.ones(len(lead), dtype=bool)
     if problem.used is None:
-        return Common(hops.every.resource, hops.every.usage)
-    lead, usage, alike = _on_leads(hops, problem.fold)
+        return Common(lead, usage)
+    if problem.fold is not None:
+        lead, usage, alike = _on_leads(problem.fold, hops)
     if not len(problem.used):
         return Common(lead[:0], usage[:0])
     place = np.minimum(np.searchsorted(problem.used, lead), len(problem.used) - 1)
@@ -193,12 +196,10 @@ def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
     return Common(place[rows], usage[rows]) if alike[rows].all() else None
 
 
-@memo(most=STRUCTURES_LIMIT, each=2)
-def _on_leads(hops: Hops, fold: Fold | None) -> tuple[Int, Float, Bool]:
+@memo(most=STRUCTURES_LIMIT)
+def _on_leads(fold: Fold, hops: Hops) -> tuple[Int, Float, Bool]:
     """The first resource of each class that hops meet, what they put on it, and whether on all of the class alike."""
     every = hops.every
-    if fold is None:
-        return every.resource, every.usage, np.ones(len(every.resource), dtype=bool)
     lead, many = fold.resource(every.resource)
     first, at, of, met = np.unique(lead, return_index=True, return_inverse=True, return_counts=True)
     usage = every.usage[at]

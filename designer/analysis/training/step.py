@@ -19,7 +19,8 @@ from designer.findings import Finding, Severity
 from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
 from designer.units import Seconds, format_quantity
 from designer.workload.datasets import Dataset
-from designer.workload.jobs import InputPath, Training
+from designer.workload.jobs import InputPath
+from designer.workload.program.training import TrainStep
 
 #: whose band scales a step
 ESTIMATE: Final = "training"
@@ -71,9 +72,7 @@ class RoutedStep:
         return self.costs.routed if isinstance(self.costs, ServerCosts) else self.costs
 
 
-def route_step(
-    network: Network, plan: TrainingPlan, training: Training, *, readers: Int | None = None
-) -> RoutedStep:
+def route_step(network: Network, plan: TrainingPlan, training: TrainStep, *, readers: Int | None = None) -> RoutedStep:
     """The step of a plan with its input.
 
     Parameters
@@ -138,7 +137,7 @@ def route_step(
     return RoutedStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
 
 
-def busy_step(plan: TrainingPlan, training: Training) -> StepEstimate:
+def busy_step(plan: TrainingPlan, training: TrainStep) -> StepEstimate:
     """The step of a plan on the drawn network when samples are always there; given also where it does not fit.
 
     Raises

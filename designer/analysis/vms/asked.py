@@ -17,7 +17,7 @@ from designer.analysis.vms.placement import Placement, place_vms
 from designer.errors import AnalysisError
 from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport
 from designer.units import BytesPerSecond, Seconds
-from designer.workload.operations import Evacuation, KvmMigration, Vmotion
+from designer.workload.migrations import Evacuation, KvmMigration, Vmotion
 
 #: hosts named in an error
 SHOWN_LIMIT = 5

@@ -24,7 +24,7 @@ from designer.errors import AnalysisError, CatalogError, raised_as
 from designer.findings import Finding, Severity
 from designer.sources import Constant
 from designer.workload.kind import listed
-from designer.workload.operations import Transfer
+from designer.workload.program.tasks import Move
 
 Int = npt.NDArray[np.int64]
 #: a MIG instance, and which of its kind
@@ -261,7 +261,7 @@ def machines_at(network: Network, parts: Sequence[int], guest: Guest | None) -> 
 
 
 def guest_at(
-    network: Network, asked: Transfer, place: str, running: Collection[str] = ()
+    network: Network, asked: Move, place: str, running: Collection[str] = ()
 ) -> tuple[Guest | None, tuple[Finding, ...]]:
     """What a transfer has of the accelerators at its ends."""
     if not network.design.vms and not asked.machines:

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from designer.analysis.results import Analysis, Bottleneck, Table, WorkloadResult
+    from designer.decisions.fitting import FittingSettings
+    from designer.design.document import Design
+    from designer.findings import Finding
+    from designer.present.blocks import Page
     from designer.report.names import Naming
 
 #: so many channels are told, the busiest
@@ -22,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workload", metavar="ID", action="append", help="only this workload; may be given again")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     parser.add_argument("--channels", metavar="N", type=int, help="at most this many channels in the JSON, as listed")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.checks.analysing import analyze
     from designer.cli.design import opened
     from designer.cli.documents import analysis_document
-    from designer.cli.output import print_findings, print_json, progress_bar, shown_file
+    from designer.cli.output import print_json, progress_bar, shown_file
     from designer.errors import raised_in
     from designer.findings import Severity
 
@@ -42,17 +50,44 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(analysis_document(found, findings, options.channels))
     else:
-        from designer.report.names import Naming
+        _print(options, loaded.design, found, findings)
+    return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
 
-        named = Naming(loaded.design)
-        print(f"{loaded.design.title or loaded.design.name}\n")
+
+def _print(options: argparse.Namespace, design: Design, found: Analysis, findings: Sequence[Finding]) -> None:
+    """The page of the answer, of several workloads an overview; everything where that is wanted."""
+    from designer.cli.output import print_findings
+    from designer.cli.pages import print_page
+    from designer.present.workload import overview, page_of
+    from designer.report.names import Naming
+
+    def page() -> Page:
+        of_design = tuple(f for f in findings if not any(f in w.findings for w in found.workloads))
+        pages = [
+            page_of(w, design, options.design, fitting=_fitting(design, w), findings=of_design) for w in found.workloads
+        ]
+        return pages[0] if len(pages) == 1 else overview(pages, design, options.design)
+
+    def rest() -> None:
+        named = Naming(design)
+        print(f"{design.title or design.name}\n")
         if not found.workloads:
             print("no workloads: add one in the window, or to the design file")
         for result in found.workloads:
             _print_workload(result, named)
         _print_channels(found, named)
         print_findings(findings, named=named)
-    return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
+
+    print_page(page, options, rest)
+
+
+def _fitting(design: Design, result: WorkloadResult) -> tuple[FittingSettings, ...]:
+    """Settings with which a workload fits that does not."""
+    if result.unfit is None:
+        return ()
+    from designer.decisions.fitting import fitting_settings
+
+    return fitting_settings(design, result.id)
 
 
 def _print_workload(result: WorkloadResult, named: Naming) -> None:

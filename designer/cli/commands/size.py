@@ -66,16 +66,17 @@ def run(options: argparse.Namespace) -> int:
     from designer.errors import raised_in
     from designer.interchange.swapping import swapped
     from designer.progress import Watch
-    from designer.workload.kind import lower
-    from designer.workload.serving import Serving
+    from designer.workload.kind import task_of
+    from designer.workload.program.serving import Serve
 
     loaded = opened(options)
     design = loaded.design
     place = ""
     with raised_in(file=options.design):
         settings, place = _asked(options, {k: w for k, w in design.workloads.items() if w.kind == "serving"})
-        operation = lower("serving", settings, place)
-        assert isinstance(operation, Serving)
+        served = task_of("serving", settings, place, Serve)
+        assert served is not None
+        operation = served.operation
         network = build_network(design)
         if options.largest:
             return _largest(network, operation, place, options.json)

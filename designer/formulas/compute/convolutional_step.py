@@ -1,4 +1,4 @@
-"""Computing time of a convolutional network: t(b) = t0 + b/r, with r from arithmetic and memory passes."""
+"""Training step of a convolutional network: t(b) = t0 + b/r, with r from arithmetic and memory passes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.calibration import CARD, share
 from designer.formulas.compute.roofline import MEMORY_SHARE
+from designer.formulas.compute.winograd import winograd
 from designer.formulas.formula import Formula
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import ConvolutionalNumbers
@@ -18,8 +19,6 @@ from designer.units import Seconds
 TRAINING_PASSES: Final = Constant(3.0, 3.0, 3.0, "counted-training", Status.DERIVED, "1", "forward, and two backward")
 TF32_PASSES: Final = Constant(26.5, 23.0, 31.0, "fit-training", Status.DERIVED, "1", "ResNet-50 TF32: 5 points")
 SINGLE_PASSES: Final = Constant(17.0, 12.5, 21.0, "fit-training", Status.DERIVED, "1", "ResNet-50 FP32: 26 points")
-#: a pass for inference against one for training: no kept copies, no gradients
-INFERENCE_SHARE: Final = Constant(0.25, 0.18, 0.33, "assumed-training", Status.ASSUMED, "1", "of the training passes")
 
 
 def sample_time(
@@ -27,8 +26,6 @@ def sample_time(
     accelerator: Accelerator,
     precision: Precision,
     software: Software,
-    *,
-    training: bool = True,
 ) -> Seconds:
     """Time one more sample adds to a batch, 1/r [s].
 
@@ -37,20 +34,20 @@ def sample_time(
     Arithmetic ÷ (peak x convolution share) + activations x passes ÷ memory bandwidth. Convolutions and the
     normalisations between them run one after the other, so the parts add.
     """
-    arithmetic, traffic = _split(shape, accelerator, precision, software, training)
+    arithmetic, traffic = _split(shape, accelerator, precision, software)
     return Seconds(arithmetic + traffic)
 
 
 def _split(
-    shape: ConvolutionalNumbers, accelerator: Accelerator, precision: Precision, software: Software, training: bool
+    shape: ConvolutionalNumbers, accelerator: Accelerator, precision: Precision, software: Software
 ) -> tuple[float, float]:
     """Arithmetic and memory time of one sample [s]."""
     runs_as = accelerator.runs_as(precision.name)
     rate = accelerator.peak(precision.name) * share(accelerator.calibration.convolution, runs_as).value
     if accelerator.is_card and runs_as != "fp32":
         rate *= CARD.value
-    passes = _passes(software, runs_as).value * (1 if training else INFERENCE_SHARE.value)
-    arithmetic = shape.flop_forward * (TRAINING_PASSES.value if training else 1) / rate
+    passes = _passes(software, runs_as).value
+    arithmetic = shape.flop_forward * TRAINING_PASSES.value * winograd(shape, runs_as) / rate
     moved = shape.activations * passes * precision.activation_bytes.value
     return arithmetic, moved / (accelerator.memory_bandwidth * MEMORY_SHARE.value)
 
@@ -65,7 +62,7 @@ def convolutional_spread(
     shape: ConvolutionalNumbers, accelerator: Accelerator, precision: Precision, software: Software
 ) -> tuple[tuple[float, Constant], ...]:
     """Constants a training step rests on, with the share of time each decides; negative where more is slower."""
-    arithmetic, traffic = _split(shape, accelerator, precision, software, training=True)
+    arithmetic, traffic = _split(shape, accelerator, precision, software)
     runs_as = accelerator.runs_as(precision.name)
     weight = arithmetic / (arithmetic + traffic)
     return (
@@ -80,23 +77,21 @@ def convolutional_time(
     accelerator: Accelerator,
     precision: Precision,
     software: Software,
-    *,
-    training: bool = True,
 ) -> Seconds:
-    """Computing time of one step or one inference batch on one accelerator [s].
+    """Computing time of one step on one accelerator [s].
 
     Notes
     -----
     t0 is what the kernels of every layer take however little they compute: launches, ramps, tails.
     """
-    floor = shape.layers * software.layer_latency.value * (1 if training else 1 / TRAINING_PASSES.value)
-    return Seconds(floor + batch * sample_time(shape, accelerator, precision, software, training=training))
+    floor = shape.layers * software.layer_latency.value
+    return Seconds(floor + batch * sample_time(shape, accelerator, precision, software))
 
 
 FORMULA: Final = Formula(
     "convolutional-step",
     "Step of a convolutional network",
     convolutional_time,
-    ("fit-training", "roofline-2009"),
+    ("fit-training", "roofline-2009", "cnn-benchmarks"),
     "image networks of 10 layers and more; batches of 8 and more",
 )

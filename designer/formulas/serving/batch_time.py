@@ -8,9 +8,7 @@ from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds
 
-#: of the peak that networks of convolutions reach when they serve large batches
-CONVOLUTION: Final = Constant(0.38, 0.2, 0.55, "assumed-serving", Status.ASSUMED, "1", "compiled, ResNet-50 in INT8")
-#: and networks of matrix products
+#: of the peak that networks of matrix products reach when they serve large batches
 PRODUCTS: Final = Constant(0.54, 0.35, 0.7, "fit-serving", Status.DERIVED, "1", "products in 8 bit of open H100 runs")
 #: every value is written once and read once where what stands between the products is fused
 PASSES: Final = Constant(2.0, 2.0, 6.0, "counted-serving", Status.DERIVED, "1")
@@ -56,5 +54,5 @@ FORMULA: Final = Formula(
     "Batch through a network",
     batch_time,
     ("assumed-serving", "counted-serving"),
-    "compiled networks of vision, speech, ranking and embeddings",
+    "compiled networks of speech, ranking and embeddings",
 )

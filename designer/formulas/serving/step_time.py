@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from designer.formulas.formula import Formula
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._kernels import NARROW_UNIT_RATE, UNIT_RATE, perfect
 from designer.formulas.serving._number_format import NumberFormat, number_format
 from designer.formulas.serving._release import Overheads
+from designer.formulas.serving._terms import NUMBERS, Terms
 from designer.formulas.serving.attention_decode import attention_decode
 from designer.formulas.serving.attention_prefill import attention_prefill
 from designer.formulas.serving.elementwise import elementwise
 from designer.formulas.serving.expert_coverage import experts_touched
 from designer.formulas.serving.expert_dispatch import expert_dispatch
 from designer.formulas.serving.expert_imbalance import expert_imbalance
-from designer.formulas.serving.gemm_law import gemm_law
+from designer.formulas.serving.gemm_law import gemm_parts
 from designer.formulas.serving.kernel_table import AttentionFit, Experts, ExpertShape, Products
 from designer.formulas.serving.kv_size import KvSize, kv_size
 from designer.formulas.shapes import TransformerNumbers
@@ -30,8 +31,8 @@ _GRID_LIMIT: Final = 16
 #: values between the products are of 16 bit
 _HALF_SIZE: Final = Bytes(number_format("bf16").size.value)
 
-#: time of joining partial results of so many bytes between the devices of a group [B] → [s]
-Joining = Callable[[Bytes], Seconds]
+#: time of joining partial results of so many bytes between the devices of a group [B] → [s], or terms of it
+Joining = Callable[[Bytes], Any]
 
 
 def no_joining(size: Bytes) -> Seconds:
@@ -97,6 +98,8 @@ class StepTime:
         Format of keys and values.
     adapters
         Rank of low-rank adapters beside every product; 0 for none.
+    terms
+        What times are added up from: seconds, or terms that keep resources apart. Joins are then of the same.
     """
 
     def __init__(
@@ -109,7 +112,9 @@ class StepTime:
         overheads: Overheads,
         joins: Joins,
         adapters: int = 0,
+        terms: Terms = NUMBERS,
     ) -> None:
+        self.terms = terms
         self.shape, self.device, self.split, self.weights = shape, device, split, weights
         self.overheads, self.joins, self.adapters = overheads, joins, adapters
         self._stored = cache
@@ -126,10 +131,10 @@ class StepTime:
             share = Ratio(min(kernels.compute, overheads.unpacked * kernels.expert_compute))
             self._grouped = (share, kernels.expert_memory, kernels.expert_floor)
         self._base = number_format(weights.dense) if weights.dense else weights
-        self._known: dict[int, float] = {}
-        self._heads: dict[int, float] = {}
-        self._decode: dict[int, float] = {}
-        self._beside: dict[int, tuple[float, float]] = {}
+        self._known: dict[int, Any] = {}
+        self._heads: dict[int, Any] = {}
+        self._decode: dict[int, Any] = {}
+        self._beside: dict[int, tuple[Any, Any]] = {}
         self._choose_tables()
         heads = shape.heads / split.tensor
         decode = self._fit(prompts=False)
@@ -142,20 +147,22 @@ class StepTime:
         self.per_pair = one * self.kv.full * (1 if shape.causal else 2)
         self._per_pair_windowed = one * self.kv.windowed
         self._decode_share = Ratio(decode.share)
-        self._attention_floor = shape.layers * decode.floor
+        self._attention_floor = terms.launches(shape.layers * decode.floor)
         self._spread = split.data * split.pipeline
-        self._context = self.per_context / self._spread
-        self._pairs = self.per_pair / self._spread
-        self._pairs_windowed = self._per_pair_windowed / self._spread
-        self._fixed = self._attention_floor + shape.layers * overheads.layer + overheads.step
-        self._fixed_prompts = shape.layers * (prefill.floor + overheads.layer) + overheads.step + overheads.prefill_step
-        self._prefill_factor, self._request = overheads.prefill_factor, overheads.request
-        self._request += shape.layers * decode.each / split.pipeline
-        self._token = shape.layers * prefill.each / self._spread
-        self._least = self._least_token()
-        self._read, self._read_expert = self._least_read()
+        self._context = terms.memory(self.per_context / self._spread)
+        self._pairs = terms.arithmetic(self.per_pair / self._spread)
+        self._pairs_windowed = terms.arithmetic(self._per_pair_windowed / self._spread)
+        own = shape.layers * overheads.layer + overheads.step
+        self._fixed = self._attention_floor + terms.engine(own)
+        self._fixed_prompts = terms.launches(shape.layers * prefill.floor) + terms.engine(own + overheads.prefill_step)
+        self._prefill_factor = overheads.prefill_factor
+        self._request = terms.engine(overheads.request) + terms.memory(shape.layers * decode.each / split.pipeline)
+        self._token = terms.memory(shape.layers * prefill.each / self._spread)
+        self._least = terms.arithmetic(self._least_token())
+        read, read_expert = self._least_read()
+        self._read, self._read_expert = terms.memory(read), terms.memory(read_expert) if read_expert else 0.0
         one = elementwise(1.0, shape.hidden, _HALF_SIZE, device.bandwidth, kernels.elementwise)
-        self._between = shape.layers * one / self._spread
+        self._between = terms.memory(shape.layers * one / self._spread)
 
     def _choose_tables(self) -> None:
         """Measured times of the formats of this model on the device, and the device they were measured on."""
@@ -256,22 +263,26 @@ class StepTime:
         nothing = Overheads(0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
         return StepTime(self.shape, device, self.split, self.weights, self._stored, nothing, Joins(), self.adapters)
 
-    def _gemm(self, rows: float, columns: float, inner: float, how: NumberFormat) -> float:
+    def _gemm(self, rows: float, columns: float, inner: float, how: NumberFormat) -> Any:
         if rows <= 0:
             return 0.0
+        law = self._gemm_law(self.device, rows, columns, inner, how, self.terms)
         found = self._products.get(how.name)
         if found is None:
-            return self._gemm_law(self.device, rows, columns, inner, how)
+            return law
         time, at = found.at(rows, columns, inner)
         if self._same and at == (rows, columns, inner):
-            return time
-        return time * self._gemm_law(self.device, rows, columns, inner, how) / self._gemm_law(self._measured, *at, how)
+            return time * law / self._gemm_law(self.device, rows, columns, inner, how, NUMBERS)
+        return time * law / self._gemm_law(self._measured, *at, how, NUMBERS)
 
-    def _gemm_law(self, device: Device, rows: float, columns: float, inner: float, how: NumberFormat) -> float:
+    def _gemm_law(
+        self, device: Device, rows: float, columns: float, inner: float, how: NumberFormat, terms: Terms
+    ) -> Any:
         runs = device.runs_as(how)
         narrow = how.narrow and runs in ("fp8", "int8", "fp4")
         kernels = device.kernels
-        return gemm_law(
+        law = (self._narrow if runs == "fp4" else self._eight) if narrow else self._half
+        compute, memory = gemm_parts(
             rows,
             columns,
             inner,
@@ -280,10 +291,10 @@ class StepTime:
             device.flops[runs],
             device.bandwidth,
             device.units,
-            (self._narrow if runs == "fp4" else self._eight) if narrow else self._half,
-            kernels.sharpness,
+            law,
             self._half_length(device, runs, narrow),
         )
+        return terms.kernel(law[2], compute, memory, kernels.sharpness)
 
     @staticmethod
     def _half_length(device: Device, runs: str, narrow: bool) -> float:
@@ -291,7 +302,7 @@ class StepTime:
         measured = (NARROW_UNIT_RATE if narrow else UNIT_RATE).value
         return device.kernels.inner * max(1.0, device.flops[runs] / device.units / measured)
 
-    def _attention_products(self, rows: float) -> float:
+    def _attention_products(self, rows: float) -> Any:
         shape, base = self.shape, self._base
         heads = shape.heads / self.split.tensor
         half = number_format("bf16")
@@ -307,12 +318,12 @@ class StepTime:
         time += self._gemm(rows, heads * shape.kv_rank, plain, half)
         return time + self._gemm(rows, heads * shape.value_head_dim, shape.kv_rank, half)
 
-    def _feed_forward(self, rows: float, width: float) -> float:
+    def _feed_forward(self, rows: float, width: float) -> Any:
         shape, base = self.shape, self._base
         first = (2 if shape.gated else 1) * width
         return self._gemm(rows, first, shape.hidden, base) + self._gemm(rows, shape.hidden, width, base)
 
-    def _expert_layer(self, tokens: float) -> float:
+    def _expert_layer(self, tokens: float) -> Any:
         """Routed and shared experts of one layer, for the tokens of all groups together [s]."""
         shape = self.shape
         cut = max(1, self.split.tensor * self.split.data // self.split.expert)
@@ -323,22 +334,23 @@ class StepTime:
         time += self._gemm(tokens / self.split.data, shape.experts, shape.hidden, number_format("bf16"))
         if shape.shared_ffn:
             time += self._feed_forward(tokens / self.split.data, shape.shared_ffn / self.split.tensor)
-        return time + self.overheads.expert_layer
+        return time + self.terms.engine(self.overheads.expert_layer)
 
-    def _routed(self, wanted: ExpertShape, tokens: float) -> float:
+    def _routed(self, wanted: ExpertShape, tokens: float) -> Any:
         """Routed experts of one layer [s]: as measured at shapes near it, carried over by the law."""
-        found = self._experts
+        found, law = self._experts, self._routed_law(self.device, wanted, tokens, self.terms)
         if found is None:
-            return self._routed_law(self.device, wanted, tokens)
+            return law
+        mine = self._routed_law(self.device, wanted, tokens, NUMBERS)
         log = 0.0
         for near, weight in found.nearest(wanted):
             time, at = found.time(near, tokens)
             if not (self._same and near == wanted and at == tokens):
-                time *= self._routed_law(self.device, wanted, tokens) / self._routed_law(self._measured, near, at)
+                time *= mine / self._routed_law(self._measured, near, at, NUMBERS)
             log += weight * math.log(time)
-        return math.exp(log)
+        return math.exp(log) * law / mine
 
-    def _routed_law(self, device: Device, layer: ExpertShape, tokens: float) -> float:
+    def _routed_law(self, device: Device, layer: ExpertShape, tokens: float, terms: Terms) -> Any:
         """Grouped products of the busiest device, which has more tokens and touches more of its experts [s]."""
         kernels = device.kernels
         share, read, least = self._grouped
@@ -354,8 +366,7 @@ class StepTime:
         moved = touched * one * self.weights.size.value
         moved += routed * (2 * layer.hidden / spread + matrices * layer.inner / spread) * _HALF_SIZE
         memory = moved / (read * device.bandwidth)
-        most, p = max(compute, memory), kernels.sharpness
-        return least + most * (1 + (min(compute, memory) / most) ** p) ** (1 / p)
+        return terms.kernel(least, compute, memory, kernels.sharpness)
 
     def _drained(self, device: Device, layer: ExpertShape, runs: str) -> float:
         """What grouped products take longer where multiprocessors are quicker than those that were measured [1]."""
@@ -374,15 +385,18 @@ class StepTime:
         cut = split.tensor * split.data / split.expert
         return rows / split.tensor * reached * cut * shape.hidden * _HALF_SIZE * self._imbalance(together)
 
-    def _layers(self, tokens: int) -> float:
+    def _layers(self, tokens: int) -> Any:
         shape, split = self.shape, self.split
         # stages work on different batches at once, groups of attention on different requests
         rows = tokens / split.data / split.pipeline
         together = tokens / split.pipeline
         size = Bytes(rows * shape.hidden * _HALF_SIZE)
         common = self._attention_products(rows) + self.joins.reduce(size)
-        common += elementwise(rows, shape.hidden, _HALF_SIZE, self.device.bandwidth, self.device.kernels.elementwise)
-        joined: float = self.joins.reduce(size)
+        kernels = self.device.kernels
+        common += self.terms.memory(
+            elementwise(rows, shape.hidden, _HALF_SIZE, self.device.bandwidth, kernels.elementwise)
+        )
+        joined: Any = self.joins.reduce(size)
         if split.data > 1:
             joined = self.joins.exchange(Bytes(together * shape.hidden * _HALF_SIZE))
         dense = shape.layers - shape.moe_layers
@@ -402,7 +416,7 @@ class StepTime:
         """Products, elementwise work and joins of a step of `tokens`, `sampled` of which give a new one [s]."""
         return Seconds(self._tokens(tokens, sampled))
 
-    def _tokens(self, tokens: int, sampled: int) -> float:
+    def _tokens(self, tokens: int, sampled: int) -> Any:
         head = self._heads.get(sampled)
         if head is None:
             rows = sampled / self.split.data / self.split.pipeline
@@ -417,21 +431,21 @@ class StepTime:
         first, then = known(low), known(low + _GRID_LIMIT)
         if first is None or then is None:
             first, then = self._at(low), self._at(low + _GRID_LIMIT)
-        return first + (then - first) * past / _GRID_LIMIT + head
+        return self.terms.between(first, then, past / _GRID_LIMIT) + head
 
-    def _at(self, tokens: int) -> float:
+    def _at(self, tokens: int) -> Any:
         known = self._known.get(tokens)
         if known is None:
             known = self._known[tokens] = self._layers(tokens)
         return known
 
-    def _windows(self, requests: float) -> float:
+    def _windows(self, requests: float) -> Any:
         """Reading the windows of running requests [s]."""
         kv = self.kv
         if not kv.windowed:
             return 0.0
         read = Bytes(kv.layer * kv.windowed * kv.window * requests / self.split.data)
-        return attention_decode(read, self.device.bandwidth, self._decode_share, Seconds(0.0))
+        return self.terms.memory(attention_decode(read, self.device.bandwidth, self._decode_share, Seconds(0.0)))
 
     def decode(self, requests: int) -> Seconds:
         """A step in which all requests decode, but for what grows with their context [s]."""
@@ -441,7 +455,7 @@ class StepTime:
             known = self._decode[requests] = known + self._requests(requests)
         return Seconds(known)
 
-    def _requests(self, requests: int) -> float:
+    def _requests(self, requests: int) -> Any:
         """What the engine adds for requests: groups of attention have a scheduler each, which work at once [s]."""
         return self._request * math.ceil(requests / self.split.data)
 
@@ -469,21 +483,19 @@ class StepTime:
         if head is None or first is None or then is None or together <= _EXACT_LIMIT:
             products = self._tokens(together, sampled)
         else:
-            # what `_tokens` says of a size between two that are known
-            products = first + (then - first) * (together - low) / _GRID_LIMIT + head
-        prompts = (products - base) * self._prefill_factor
+            # what `_tokens` returns for a size between two that are known
+            products = first + (then - first) * ((together - low) / _GRID_LIMIT) + head
+        longest = self.terms.longest
         # a factor below 1 was fitted on short prompts: long ones come no nearer to the peak than the largest products
-        least = together * self._least - base
-        if least > prompts:
-            prompts = least
+        peak = together * self._least
+        prompts = longest((products - base) * self._prefill_factor, peak - base)
         if self._prefill_factor < 1:
             # nor are weights read, or values passed on between products, faster by it
             read = self._read
             if self._read_expert:
                 read += self._read_expert * experts_touched(self.shape.experts, self.shape.experts_per_token, together)
-            least = min(products, max(read, together * self._least) + together * self._between) - base
-            if least > prompts:
-                prompts = least
+            bound = self.terms.least(products, longest(read, peak) + together * self._between)
+            prompts = longest(prompts, bound - base)
         prompts += self._pairs * area + self._token * tokens
         if self._pairs_windowed:
             prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))
@@ -492,7 +504,7 @@ class StepTime:
             time += self._context * context + self._attention_floor + windows
         return Seconds(time)
 
-    def _beside_of(self, requests: int) -> tuple[float, float]:
+    def _beside_of(self, requests: int) -> tuple[Any, Any]:
         """Of requests that decode: their products and joins, and reading their windows [s]."""
         known = self._beside.get(requests)
         if known is None:

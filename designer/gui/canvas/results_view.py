@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QRect, Signal
 
 from designer.design.address import Address
 from designer.drawing.loads import ChannelState
+from designer.drawing.polylines import halfway
 from designer.gui.canvas.editing import Picked
 from designer.gui.canvas.viewport import Viewport
 
@@ -60,17 +61,42 @@ class ResultsView(Viewport):
             self._rethought()
 
     def show_moment(
-        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self,
+        loads: ChannelState | None,
+        binding: tuple[str, ...],
+        parts: tuple[tuple[str, int], ...] = (),
+        failed: tuple[str, ...] = (),
     ) -> None:
-        """The same for an instant of a run over time: no ring opens, since what binds changes all the time."""
+        """The same for an instant of a run over time: no ring opens, since what binds changes all the time.
+
+        `failed` are paths of links and parts that have no capacity at that instant.
+        """
         before = self.scene.view_state.loads
-        if self.scene.set_result(loads, binding, parts):
+        if self.scene.set_result(loads, binding, parts, failed):
             region = self.scene.lit_region(before)
             if region is not None:
                 self.tile_cache.changed(region)
                 self._rethought()
         elif self._hold.isActive():
             self._rethought()
+
+    def in_question(self) -> list[QRect]:
+        """Where things that limit and selected things are, logical pixels; those in sight."""
+        loads, scene = self.scene.view_state.loads, self.scene
+        boxes = np.union1d(np.flatnonzero(loads.box_bottleneck), scene.selected)
+        links = np.union1d(np.flatnonzero(loads.bottleneck), scene.selected_connections)
+        rects = [scene.geometry.rect[boxes.astype(np.int64)]]
+        if len(links):
+            middles = halfway(scene.geometry.connection_route[links.astype(np.int64)])
+            rects.append(np.concatenate((middles, np.zeros_like(middles)), axis=1))
+        found: list[QRect] = []
+        for x, y, wide, high in np.concatenate(rects).tolist():
+            left, top = self.view.to_view(x, y)
+            right, low = self.view.to_view(x + wide, y + high)
+            rect = QRect(round(left) - 8, round(top) - 8, round(right - left) + 16, round(low - top) + 16)
+            if rect.intersects(self.rect()):
+                found.append(rect)
+        return found
 
     def _bottleneck(self, ids: tuple[str, ...]) -> None:
         self._pulse = _PULSE if ids and self.camera.animated else 0

@@ -21,6 +21,7 @@ from designer.drawing.loads import (
     link_numbers,
     nothing,
     with_binding,
+    with_failed,
     with_loads,
     with_route,
 )
@@ -62,6 +63,7 @@ class Scene:
         self._by_id: Mapping[str, float | tuple[float, float]] | None = None
         self._binding: tuple[str, ...] = ()
         self._bottleneck_parts: tuple[tuple[str, int], ...] = ()
+        self._failed: tuple[str, ...] = ()
         self._route: tuple[str, ...] = ()
         self._stale = False
         self.selection: frozenset[Picked] = frozenset()
@@ -162,15 +164,19 @@ class Scene:
         self._refresh()
 
     def set_result(
-        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self,
+        loads: ChannelState | None,
+        binding: tuple[str, ...],
+        parts: tuple[tuple[str, int], ...] = (),
+        failed: tuple[str, ...] = (),
     ) -> bool:
-        """Show loads and bottlenecks; False if they are shown already."""
+        """Show loads, bottlenecks and what has failed; False if they are shown already."""
         old, design = self._loads, self.geometry.design
-        same = (binding, parts) == (self._binding, self._bottleneck_parts)
+        same = (binding, parts, failed) == (self._binding, self._bottleneck_parts, self._failed)
         same = same and self._by_id is None and design is self._loads_of and not self._stale
         if same and loads is not None and old is not None and loads.same(old):
             return False
-        self._binding, self._bottleneck_parts = binding, parts
+        self._binding, self._bottleneck_parts, self._failed = binding, parts, failed
         self._loads, self._loads_of, self._by_id = loads, design, None
         self._refresh()
         return True
@@ -192,6 +198,8 @@ class Scene:
         boxes = (_hundredths(now.box_used) != _hundredths(before.box_used)) | (
             now.box_bottleneck != before.box_bottleneck
         )
+        boxes |= now.box_failed != before.box_failed
+        connections |= now.failed != before.failed
         boxes |= heat_of(now.box_used) != heat_of(before.box_used)
         n = len(boxes)
         boxes |= _hundredths(now.box_fill, n) != _hundredths(before.box_fill, n)
@@ -227,6 +235,8 @@ class Scene:
         if self._binding or self._bottleneck_parts:
             numbers = link_numbers(self._map, self._binding)
             loads = with_binding(loads, self._map, numbers, self._binding, self._bottleneck_parts)
+        if self._failed:
+            loads = with_failed(loads, self._map, link_numbers(self._map, self._failed), self._failed)
         if self._route:
             numbers = link_numbers(self._map, self._route)
             loads = with_route(loads, geometry, self._map, numbers, self._route)

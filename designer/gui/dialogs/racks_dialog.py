@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QRectF, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QScrollArea, QSplitter, QWidget
 
 from designer.design.edit import Edit
@@ -134,6 +134,19 @@ class RacksDialog(QDialog):
         self.feed.activated.connect(self._hang)
 
     # ---- what is shown
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Bring the first unit into sight: racks fill from below, and a tall one is higher than the dialog."""
+        super().showEvent(event)
+        # the racks have their places when the event loop has been round
+        QTimer.singleShot(0, self, self._reach_first)
+
+    def _reach_first(self) -> None:
+        racks_ = self.view.plan.racks
+        rack = next((n for n, each in enumerate(racks_) if each.units), None)
+        if rack is not None and not self.view.unit:
+            unit = max(racks_[rack].units, key=lambda each: each.at)
+            self._reach(self.view.box(rack, unit.at, unit.height))
 
     def _retitle(self, *_: object) -> None:
         self.setWindowTitle(f"Racks of {self.session.title}")

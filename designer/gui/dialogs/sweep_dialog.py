@@ -84,6 +84,10 @@ class ValueRow(QWidget):
         path = str(self.value.currentData() or "")
         return next((v for v in self.known if v.path == path), None)
 
+    def values(self) -> str:
+        """What it is set to in turn, with units."""
+        return sweep.with_units(self.varied, self.range.text()) if self.varied is not None else ""
+
     def _tell_chosen(self) -> None:
         """Words that are no value do not stay: what stands there is what varies."""
         at = self.value.currentIndex()
@@ -308,7 +312,7 @@ class SweepDialog(SearchDialog):
         self.problem.hide()
         asked = [row for row in (self.first, self.second) if row.varied is not None]
         try:
-            variables = [make_variable(row.varied.path, row.range.text()) for row in asked if row.varied]
+            variables = [make_variable(row.varied.path, row.values()) for row in asked if row.varied]
             metrics = [name for name, box in self.metrics.items() if box.isChecked()]
             if not metrics:
                 raise DesignerError("no answer is asked for", remedy="choose one below Answers")
@@ -411,7 +415,7 @@ class SweepDialog(SearchDialog):
 
     def copy_command(self) -> None:
         """Put the command that does the same on the clipboard."""
-        asked = [(row.varied.path, row.range.text()) for row in (self.first, self.second) if row.varied is not None]
+        asked = [(row.varied.path, row.values()) for row in (self.first, self.second) if row.varied is not None]
         metrics = [name for name, box in self.metrics.items() if box.isChecked()]
         file = str(self.session.file or "FILE.design.json")
         QGuiApplication.clipboard().setText(sweep.command_line(file, self.workload_id, asked, metrics))

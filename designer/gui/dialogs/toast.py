@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from designer.gui.controls import Label
@@ -20,6 +20,9 @@ _MOST = 4
 _MOST_TEXT: Final = 600
 #: the widest a message gets before it is broken into lines [px]
 _WIDEST: Final = 420
+#: room below messages at the bottom, and above those at the top [px]
+_BELOW: Final = 18
+_ABOVE: Final = 56
 
 
 class Toast(QFrame):
@@ -71,11 +74,17 @@ class Toast(QFrame):
 
 
 class Toasts(QWidget):
-    """Stacks messages at the bottom of a widget."""
+    """Stacks messages at the bottom of a widget, or at its top where they cover less.
 
-    def __init__(self, over: QWidget) -> None:
+    Parameters
+    ----------
+    keep_free
+        Rectangles of `over` that messages should not cover.
+    """
+
+    def __init__(self, over: QWidget, keep_free: Callable[[], Sequence[QRect]] = tuple) -> None:
         super().__init__(over)
-        self._over = over
+        self._over, self._keep_free = over, keep_free
         self._box = in_column(on=self, margins=FLUSH, spacing=8)
         self.shown: list[Toast] = []
         over.installEventFilter(self)
@@ -106,8 +115,14 @@ class Toasts(QWidget):
         self.adjustSize()
         width = min(560, self._over.width() - 24)
         self.resize(width, self.sizeHint().height())
-        self.move((self._over.width() - width) // 2, self._over.height() - self.height() - 18)
+        left, room = (self._over.width() - width) // 2, self._over.height() - self.height()
+        places = [QRect(left, top, width, self.height()) for top in (room - _BELOW, _ABOVE)]
+        self.move(min(places, key=self._covered).topLeft())
         self.raise_()
+
+    def _covered(self, place: QRect) -> int:
+        both = [place.intersected(each) for each in self._keep_free()]
+        return sum(each.width() * each.height() for each in both if not each.isEmpty())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay at the bottom."""

@@ -26,20 +26,14 @@ _NEAR: Final = 40.0
 _TWO: Final = 2
 #: answers further apart than by this factor stand on a log axis from the start
 _FAR: Final = 100.0
-_ROUND: Final = (1.0, 2.0, 5.0, 10.0)
 #: up to so many values have a tick each
 _TICKS: Final = 12
-
-
-class SweepAxis(ValueAxis):
-    """An axis that writes beside few of its logarithmic ticks."""
-
-    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        """The spelled values; on a log axis of 1, 2 and 5 times each power of ten."""
-        texts = super().tickStrings(values, scale, spacing)
-        if not self.axis.log:
-            return texts
-        return [text if round(10 ** (v % 1), 6) in _ROUND else "" for v, text in zip(values, texts, strict=True)]
+#: heights at which marks may have their texts, and what the axis takes of the width [px]
+_LEVELS: Final = 7
+_BESIDE: Final = 100
+#: room between the names of two values, and the narrowest a name is cut to [px]
+_GAP: Final = 8.0
+_NARROWEST: Final = 48.0
 
 
 class SweepPlots(QWidget):
@@ -201,15 +195,19 @@ class SweepPlots(QWidget):
         assert view is not None
         log_x, log_y = self.log_x.isChecked() and not view.named, self.log_y.isChecked()
         bottom, left = (
-            SweepAxis("bottom", Axis("", view.unit, log_x)),
-            SweepAxis("left", Axis("", plot.unit, log_y)),
+            ValueAxis("bottom", Axis("", view.unit, log_x)),
+            ValueAxis("left", Axis("", plot.unit, log_y)),
         )
         made = PlotItem(bottom, left)
         self._area.addItem(made, row=row, col=0)
         made.dress(self.theme, self.font(), "bottom", "left")
         if view.named or len(view.places) <= _TICKS:
             # where values are, ticks are: people look for what they asked for
-            bottom.setTicks([[(math.log10(at) if log_x else at, text) for at, text in view.places]])
+            places = [
+                (math.log10(at) if log_x else at, text if view.named else bottom.spelled(at))
+                for at, text in view.places
+            ]
+            bottom.setTicks([self._apart(places)])
         metrics = QFontMetricsF(self.font())
         left.setWidth(round(metrics.horizontalAdvance("000.0 kW/s")) + 14)
         made.set_title(_html(plot.title, self.theme.text))
@@ -218,14 +216,30 @@ class SweepPlots(QWidget):
         for number, line in enumerate(plot.lines):
             if f"line:{line.name}" not in self.hidden:
                 self._add_line(made, line, self._colour(number), log_x, log_y)
-        for number, (at, text) in enumerate(view.marks):
-            self._add_mark(made, math.log10(at) if log_x and at > 0 else at, text if row == 0 else "", number)
+        marks = [(math.log10(at) if log_x and at > 0 else at, text) for at, text in view.marks]
+        for (at, text), level in zip(marks, self._levels(marks, log_x), strict=True):
+            self._add_mark(made, at, text if row == 0 else "", level)
         pointer: Any = pg.InfiniteLine(0, angle=90, pen=pg.mkPen(self.theme.accent, width=2))
         pointer.hide()
         made.addItem(pointer, ignoreBounds=True)
         self._pointers.append(pointer)
         self.plots[plot.metric] = made
         return made
+
+    def _apart(self, places: list[tuple[float, str]]) -> list[tuple[float, str]]:
+        """Names of values that have room beside each other; of long ones the beginning."""
+        low, high = _reach([at for at, _ in places], False, 0.04)
+        metrics, wide = QFontMetricsF(self.font()), max(self._area.width() - _BESIDE, 1)
+        most = wide / min(len(places), _TICKS) - _GAP
+        found: list[tuple[float, str]] = []
+        end = -math.inf
+        for at, text in places:
+            short = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(most, _NARROWEST))
+            x, half = (at - low) / (high - low) * wide, metrics.horizontalAdvance(short) / 2
+            if x - half >= end:
+                found.append((at, short))
+                end = x + half + _GAP
+        return found
 
     def _add_line(self, plot: Any, line: SweepLine, colour: QColor, log_x: bool, log_y: bool) -> None:
         x, y = _logged(line.x, log_x), _logged(line.y, log_y)
@@ -237,12 +251,28 @@ class SweepPlots(QWidget):
         plot.addItem(pg.PlotCurveItem(x, y, pen=pg.mkPen(colour, width=2), antialias=True))
         plot.addItem(pg.ScatterPlotItem(x, y, size=7, pen=pg.mkPen(self.theme.surface), brush=pg.mkBrush(colour)))
 
-    def _add_mark(self, plot: Any, at: float, text: str, number: int) -> None:
+    def _levels(self, marks: list[tuple[float, str]], log_x: bool) -> list[int]:
+        """The height at which each mark's text covers no other, counted from above; −1 where there is no room."""
+        assert self.view is not None
+        low, high = _reach([at for at, _ in self.view.places], log_x, 0.04)
+        metrics, wide = QFontMetricsF(self.font()), max(self._area.width() - _BESIDE, 1)
+        taken: list[list[tuple[float, float]]] = [[] for _ in range(_LEVELS)]
+        found: list[int] = []
+        for at, text in marks:
+            x, extent = (at - low) / (high - low) * wide, metrics.horizontalAdvance(f"→ {text}") + 8
+            begin = x if x + extent <= wide else x - extent
+            free = (k for k, row in enumerate(taken) if all(begin >= b or begin + extent <= a for a, b in row))
+            level = next(free, -1)
+            if level >= 0:
+                taken[level].append((begin, begin + extent))
+            found.append(level)
+        return found
+
+    def _add_mark(self, plot: Any, at: float, text: str, level: int) -> None:
         pen = pg.mkPen(self.theme.bad, width=1, style=Qt.PenStyle.DashLine)
         mark: Any = pg.InfiniteLine(at, angle=90, pen=pen)
-        if text:
-            # neighbours stand below each other
-            high = 0.94 - 0.12 * (number % 4)
+        if text and level >= 0:
+            high = 0.94 - 0.12 * level
             sides: Any = [(0, 0.5), (1, 0.5)]
             mark.label = pg.InfLineLabel(mark, f"→ {text}", position=high, anchors=sides, color=self.theme.bad)
             mark.label.setFont(self.font())

@@ -71,9 +71,12 @@ class PlotsPanel(Panel):
         super().set_theme(theme)
 
     def _moved(self, moment: float) -> None:
-        if not self.seen or self._of is None:
-            return
         del moment
+        if not self.seen:
+            self.outdate()
+            return
+        if self._of is None:
+            return
         for timer in (self._soon, self._later):
             if not timer.isActive():
                 timer.start()

@@ -106,6 +106,13 @@ def left_curves(frames: Frames) -> list[Curve]:
     return found[:CURVES]
 
 
+def busy_at(frames: Frames, moment: float) -> float:
+    """Share of what computes that is busy around an instant, as the curve shows it [1]; nan if nothing computes."""
+    width = frames.end / POINTS
+    edge = (min(int(moment / width), POINTS - 1) + 1) * width if width else moment
+    return frames.busy(edge, width)
+
+
 def busy_curve(frames: Frames, begin: float, end: float) -> list[Curve]:
     """Share of what computes that is busy."""
     if not len(frames.engines):

@@ -76,6 +76,11 @@ class Scenario:
         """Without something that happens."""
         return replace(self, events=tuple(e for e in self.events if e != event))
 
+    def failed_at(self, moment: float) -> tuple[str, ...]:
+        """Paths of the links and parts that have no capacity left at a time."""
+        share = {event.path: event.share for event in self.events if event.at <= moment}
+        return tuple(path for path, left in share.items() if left == 0)
+
     def kept_in(self, design: Design) -> Scenario:
         """What of it can still be run on a design that was edited."""
         kept = tuple(w for w in self.workloads if w in design.workloads)

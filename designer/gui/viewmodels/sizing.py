@@ -67,12 +67,13 @@ def sized(design: Design, workload: str, cancelled: Callable[[], bool]) -> Answe
     from designer.analysis.serving.placement import place_deployment
     from designer.decisions.serving_size import size_serving
     from designer.progress import Watch
-    from designer.workload.kind import lower
-    from designer.workload.serving import Serving
+    from designer.workload.kind import task_of
+    from designer.workload.program.serving import Serve
 
     spec, place = design.workloads[workload], f"workloads.{workload}"
-    asked = lower("serving", spec.settings, place)
-    assert isinstance(asked, Serving)
+    served = task_of("serving", spec.settings, place, Serve)
+    assert served is not None
+    asked = served.operation
     network = build_network(design)
     found = size_serving(network, asked, place, Watch(cancelled=cancelled))
     largest = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,31 @@ class Varied:
     title: str
     now: str
     choices: tuple[str, ...] = ()
+
+
+_NUMBER: Final = r"[+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_ALONE: Final = re.compile(rf"\s*({_NUMBER})\s*")
+_RANGE: Final = re.compile(rf"\s*({_NUMBER})\s*\.\.\s*({_NUMBER})\s*(?:([*+:])\s*({_NUMBER})\s*)?")
+
+
+def with_units(varied: Varied, text: str) -> str:
+    """Values as typed, bare numbers with the unit that the value has now: 1..8*2 becomes 1/s..8/s*2."""
+    shown = re.match(_NUMBER, varied.now)
+    unit = varied.now[shown.end() :] if shown is not None else ""
+    if not unit.strip():
+        return text
+    return "".join(piece if piece in (",", ";") else _whole(piece, unit) for piece in re.split("([,;])", text))
+
+
+def _whole(piece: str, unit: str) -> str:
+    if _ALONE.fullmatch(piece):
+        return f"{piece.strip()}{unit}"
+    found = _RANGE.fullmatch(piece)
+    if found is None:
+        return piece
+    low, high, how, step = found.groups()
+    rest = f"{how}{step}{unit if how == '+' else ''}" if how else ""
+    return f"{low}{unit}..{high}{unit}{rest}"
 
 
 def of_workload(design: Design, workload: str) -> tuple[Varied, ...]:

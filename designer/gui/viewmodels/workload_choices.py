@@ -42,8 +42,9 @@ GROUPS: Final[Mapping[str, frozenset[str]]] = {
         part monitor transport compression auto_converge post_copy encrypted mtu algorithm client"""
     ),
     "Run": _names(
-        """epochs samples validate_every checkpoint_every checkpoint_to snapshot online arrival_rate retrain_every
-        forward_only measured_compute time_between_failures cold_start failure_seed count waves warm_up seed
+        """epochs epochs_least epochs_most samples validate_every checkpoint_every checkpoint_to snapshot online
+        arrival_rate retrain_every forward_only measured_compute time_between_failures cold_start failure_seed count
+        waves warm_up seed
         ttft_limit tpot_limit latency_limit limit_at every mean_time_between_failures repair length
         restore_from_one trials rounds round_trip downtime_limit max_bandwidth shares shares_beside cold"""
     ),

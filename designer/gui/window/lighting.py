@@ -39,7 +39,8 @@ def _light_moment(canvas: Canvas, document: Document) -> None:
     # of the time of a frame there is no single thing that binds
     held = frames.held(session.moment) if not document.player.playing else []
     doing = Activity(parts, busy, frames.fill(session.moment))
-    canvas.show_moment(ChannelState(load, share, doing), *shown_binding(held))
+    failed = document.player.scenario.failed_at(session.moment)
+    canvas.show_moment(ChannelState(load, share, doing), *shown_binding(held), failed)
 
 
 def _light_result(canvas: Canvas, document: Document) -> None:

@@ -27,8 +27,8 @@ from designer.formulas.communication import Kind, RankGroup
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.sources import Constant, Status
 from designer.units import Bytes, Seconds
-from designer.workload.jobs import Training
-from designer.workload.kind import lower
+from designer.workload.kind import task_of
+from designer.workload.program.training import TrainStep
 
 _VERSION: Final = "0.0.4"
 #: node types and collectives of the schema
@@ -100,9 +100,9 @@ def _plan(design: Design) -> TrainingPlan:
     for spec in specs:
         place = f"workloads.{spec.id}"
         try:
-            operation = lower(spec.kind, spec.settings, place)
-            if isinstance(operation, Training):
-                return prepare(network, operation.job, place)
+            step = task_of(spec.kind, spec.settings, place, TrainStep)
+            if step is not None:
+                return prepare(network, step.job, place)
         except DesignerError as error:
             raise ExchangeError(error.text, place=place, remedy=error.remedy or "") from None
     raise ExchangeError("no workload of the design trains a model", remedy="add a training workload")

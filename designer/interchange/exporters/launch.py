@@ -27,11 +27,9 @@ from designer.errors import DesignerError, ExchangeError
 from designer.formulas.layout import Recompute, Sharding
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.network_view import one_line
-from designer.workload.jobs import Training
-from designer.workload.kind import lower
-from designer.workload.operations import Operation
-from designer.workload.program import Programmed
-from designer.workload.serving import Serving
+from designer.workload.kind import program_of
+from designer.workload.program.serving import Serve
+from designer.workload.program.training import TrainStep
 from designer.workload.shape import TransformerShape
 
 _PORT: Final = 29500
@@ -70,11 +68,12 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
 
 def _lines(network: Network, spec: WorkloadSpec) -> Iterator[str]:
     place = f"workloads.{spec.id}"
-    operation: Operation | Programmed = lower(spec.kind, spec.settings, place)
-    if isinstance(operation, Training):
-        yield from _training(network, prepare(network, operation.job, place))
-    elif isinstance(operation, Serving):
-        asked = operation.deployment
+    program = program_of(spec.kind, spec.settings, place)
+    step, served = (program.first(TrainStep), program.first(Serve)) if program is not None else (None, None)
+    if step is not None:
+        yield from _training(network, prepare(network, step.job, place))
+    elif served is not None:
+        asked = served.operation.deployment
         yield from _serving(place_deployment(network, asked, place))
         if asked.prompts:
             yield "# these read the prompts and hand keys and values on: set up the transfer on both sides"

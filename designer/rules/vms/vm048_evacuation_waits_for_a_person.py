@@ -22,7 +22,7 @@ from designer.findings import Severity
 from designer.rules.context import Context
 from designer.rules.fixes import with_values
 from designer.rules.rule import Offence, Profile, Rule
-from designer.workload.operations import Evacuation
+from designer.workload.migrations import Evacuation
 
 
 def check(context: Context) -> Iterator[Offence]:

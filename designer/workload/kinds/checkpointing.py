@@ -4,39 +4,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from designer.workload.job_settings import LAYOUT, MODEL, job
-from designer.workload.jobs import Checkpointing
+from designer.workload.jobs import Saving
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.program import Measure, Program, Step
 from designer.workload.program.training import CopyCheckpoint, ReadCheckpoint, WriteCheckpoint
 
 
-def lower(settings: Mapping[str, Any]) -> Checkpointing:
-    """One checkpoint operation."""
-    return Checkpointing(
-        "checkpointing",
-        job(settings),
-        settings["target"],
-        settings["snapshot"],
-        settings["restore_from_one"],
-        settings["every"],
-        settings["mean_time_between_failures"],
-        settings["cold_start"],
-        settings["repair"],
-        settings["length"],
-        settings["seed"],
-    )
-
-
 def program(settings: Mapping[str, Any]) -> Program:
     """One checkpoint out and back in."""
-    asked = lower(settings)
+    asked, target, snapshot = job(settings), settings["target"], settings["snapshot"]
+    long_run = ("every", "mean_time_between_failures", "cold_start", "repair", "length", "seed")
+    saving = Saving(*(settings[name] for name in long_run))
     steps = [
-        Step("checkpoint", WriteCheckpoint(asked.job, asked.target), ("copy",) if asked.snapshot else ()),
-        Step("restore", ReadCheckpoint(asked.job, asked.target, asked.restore_from_one), ("checkpoint",)),
+        Step("checkpoint", WriteCheckpoint(asked, target, saving), ("copy",) if snapshot else ()),
+        Step("restore", ReadCheckpoint(asked, target, settings["restore_from_one"]), ("checkpoint",)),
     ]
-    if asked.snapshot:
-        steps.insert(0, Step("copy", CopyCheckpoint(asked.job)))
-    stall = "copy" if asked.snapshot else "checkpoint"
+    if snapshot:
+        steps.insert(0, Step("copy", CopyCheckpoint(asked)))
+    stall = "copy" if snapshot else "checkpoint"
     measures = (
         Measure("checkpoint_time", "s", "time", "checkpoint"),
         Measure("checkpoint_stall", "s", "time", stall),
@@ -63,8 +48,8 @@ WORKLOAD = WorkloadKind(
         "exact_interval",
         "spares",
     ),
-    lower=lower,
     program=program,
+    answer="training.checkpointing",
     help="Time of a checkpoint burst and of restoring it over the drawn paths, and the interval that loses least.",
     settings=(
         *MODEL,

@@ -5,27 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from designer.workload.kind import Setting, WorkloadKind
-from designer.workload.operations import Collective
-from designer.workload.program import Collective as Task
-from designer.workload.program import Measure, Program, Step
+from designer.workload.program import Collective, Measure, Program, Step
 
 COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "send-recv")
 
 
-def lower(settings: Mapping[str, Any]) -> Collective:
-    """One collective operation."""
-    return Collective("collective", *_asked(settings))
-
-
-def _asked(settings: Mapping[str, Any]) -> tuple[str, str, float, str, str]:
-    names = ("collective", "group", "size", "algorithm", "machines")
-    kind, group, size, algorithm, machines = (settings[name] for name in names)
-    return kind, group, size, algorithm, machines
-
-
 def program(settings: Mapping[str, Any]) -> Program:
     """One collective after the other."""
-    task = Task(*_asked(settings))
+    names = ("collective", "group", "size", "algorithm", "machines")
+    task = Collective(*(settings[name] for name in names))
     measures = (Measure("communication_time", "s", "period", "collective"),)
     return Program("collective", (Step("collective", task),), math.inf, measures=measures)
 
@@ -44,8 +32,8 @@ WORKLOAD = WorkloadKind(
         "share_beside_retraining",
         "slow_down_while_retraining",
     ),
-    lower=lower,
     program=program,
+    answer="collective.answer",
     help="Time, algorithm and bus bandwidth of a collective, with a sweep over sizes.",
     settings=(
         Setting("collective", "Collective", "choice", "all-reduce", choices=COLLECTIVES),

@@ -6,23 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from designer.workload.job_settings import INPUT, input_path
-from designer.workload.jobs import DataLoading
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.program import Measure, Program, Step
 from designer.workload.program.training import LoadBatch
 
 
-def lower(settings: Mapping[str, Any]) -> DataLoading:
-    """One data loading operation."""
-    path = input_path(settings)
-    path = replace(path, dataset=path.dataset or "imagenet-1k")
-    return DataLoading("data-loading", settings["group"], settings["batch"], settings["sequence"], path)
-
-
 def program(settings: Mapping[str, Any]) -> Program:
     """Batch after batch, for every accelerator."""
-    asked = lower(settings)
-    task = LoadBatch(asked.input, None, asked.group, asked.batch, asked.sequence)
+    path = input_path(settings)
+    path = replace(path, dataset=path.dataset or "imagenet-1k")
+    task = LoadBatch(path, None, settings["group"], settings["batch"], settings["sequence"])
     measures = (Measure("input_time", "s", "period", "load"), Measure("rate", "B/s", "throughput", "load"))
     return Program("data-loading", (Step("load", task),), math.inf, measures=measures)
 
@@ -39,8 +32,8 @@ WORKLOAD = WorkloadKind(
         "epoch_time",
         "input_cores",
     ),
-    lower=lower,
     program=program,
+    answer="training.data_loading",
     help="Samples per second from storage through host memory and decoding to every accelerator.",
     settings=(
         Setting("group", "Accelerators", "selector", "gpus"),

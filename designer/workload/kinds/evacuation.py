@@ -5,16 +5,16 @@ from typing import Any
 
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.migration_settings import BESIDE, CARRIED, METRICS, carried
-from designer.workload.operations import Evacuation
+from designer.workload.migrations import Evacuation
 from designer.workload.program import Measure, Program, Step
 from designer.workload.program.migration import Migrate
 
 RELEASES = ("", "7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3", "9.0", "kvm")
 
 
-def lower(settings: Mapping[str, Any]) -> Evacuation:
-    """One evacuation."""
-    return Evacuation(
+def program(settings: Mapping[str, Any]) -> Program:
+    """All migrations as a program, as many at once as the hosts admit."""
+    asked = Evacuation(
         hosts=settings["hosts"],
         target=settings["to"],
         release=settings["release"],
@@ -22,12 +22,8 @@ def lower(settings: Mapping[str, Any]) -> Evacuation:
         cold=settings["cold"],
         **carried(settings),
     )
-
-
-def program(settings: Mapping[str, Any]) -> Program:
-    """All migrations as a program, as many at once as the hosts admit."""
     measures = (Measure("evacuation_time", "s", "end", "migrate"),)
-    return Program("evacuation", (Step("migrate", Migrate(lower(settings))),), measures=measures)
+    return Program("evacuation", (Step("migrate", Migrate(asked)),), measures=measures)
 
 
 WORKLOAD = WorkloadKind(
@@ -35,8 +31,8 @@ WORKLOAD = WorkloadKind(
     title="Host evacuation",
     reports="migration",
     metrics=("evacuation_time", *METRICS),
-    lower=lower,
     program=program,
+    answer="machines.answer",
     help="Which machines can leave a host, where to, how long it takes, and how long each stands still.",
     settings=(
         Setting("hosts", "Hosts", "selector", "", help="hosts to empty, for example hosts[0]/server"),

@@ -8,6 +8,8 @@ from designer.errors import AnalysisError
 from designer.workload.inference import Inference
 from designer.workload.job_settings import INPUT, input_path
 from designer.workload.kind import Setting, WorkloadKind
+from designer.workload.program import Program, Step
+from designer.workload.program.serving import Infer
 
 SCENARIOS = ("server", "single-stream", "multi-stream", "offline", "video")
 PRECISIONS = ("fp16", "bf16", "fp32", "fp8", "int8")
@@ -16,8 +18,8 @@ _LOOKED_LIMIT: Final = 1_000_000
 SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
-def lower(settings: Mapping[str, Any]) -> Inference:
-    """One inference operation."""
+def program(settings: Mapping[str, Any]) -> Program:
+    """Samples answered in batches, as the scenario brings them."""
     s = settings
     if s["batch"] < 1:
         raise AnalysisError("a batch of no samples", place="batch", remedy="give 1 or more")
@@ -34,7 +36,7 @@ def lower(settings: Mapping[str, Any]) -> Inference:
     if not 1 <= s["count"] <= _LOOKED_LIMIT:
         text = f"{s['count']:,} samples are too many to look at" if s["count"] else "no sample is looked at"
         raise AnalysisError(text, place="count", remedy=f"look at 1 to {_LOOKED_LIMIT:,}")
-    return Inference(
+    asked = Inference(
         "inference",
         s["model"].strip(),
         s["flop"],
@@ -58,6 +60,7 @@ def lower(settings: Mapping[str, Any]) -> Inference:
         s["seed"],
         input_path({"prefetch": 1, "background": "", **s}),
     )
+    return Program("inference", (Step("infer", Infer(asked)),))
 
 
 #: where samples are read: as training reads them, and nothing of it where no source is named
@@ -93,7 +96,8 @@ WORKLOAD = WorkloadKind(
         "power",
         "energy_per_million_requests",
     ),
-    lower=lower,
+    program=program,
+    answer="serving.inference",
     help="Vision, speech, ranking or embedding models behind a server that gathers samples into batches: "
     "single-stream, multi-stream, server and offline as MLPerf names them, and video streams with their frames.",
     settings=(

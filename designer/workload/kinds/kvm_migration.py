@@ -5,14 +5,14 @@ from typing import Any
 
 from designer.workload.kind import Setting, WorkloadKind, listed, rate_or_none
 from designer.workload.migration_settings import BACKGROUND, DIRTY_RATE, MACHINES, METRICS
-from designer.workload.operations import KvmMigration
+from designer.workload.migrations import KvmMigration
 from designer.workload.program import Measure, Program, Step
 from designer.workload.program.migration import Migrate
 
 
-def lower(settings: Mapping[str, Any]) -> KvmMigration:
-    """One move of some guests."""
-    return KvmMigration(
+def program(settings: Mapping[str, Any]) -> Program:
+    """All moves, as hosts admit them."""
+    asked = KvmMigration(
         vms=listed(settings["vms"]),
         target=settings["to"],
         channels=settings["channels"],
@@ -29,12 +29,8 @@ def lower(settings: Mapping[str, Any]) -> KvmMigration:
         at_once=settings["at_once"],
         background=listed(settings["background"]),
     )
-
-
-def program(settings: Mapping[str, Any]) -> Program:
-    """All moves, as hosts admit them."""
     measures = (Measure("migration_time", "s", "end", "migrate"),)
-    return Program("kvm-migration", (Step("migrate", Migrate(lower(settings))),), measures=measures)
+    return Program("kvm-migration", (Step("migrate", Migrate(asked)),), measures=measures)
 
 
 WORKLOAD = WorkloadKind(
@@ -42,8 +38,8 @@ WORKLOAD = WorkloadKind(
     title="KVM migration",
     reports="migration",
     metrics=("migration_time", *METRICS),
-    lower=lower,
     program=program,
+    answer="machines.answer",
     help="Live migration of KVM guests over the drawn network; not converging is an answer.",
     settings=(
         MACHINES,

@@ -33,8 +33,8 @@ def _profile(text: str) -> tuple[float, ...]:
     return tuple(found)
 
 
-def lower(settings: Mapping[str, Any]) -> Serving:
-    """One serving operation."""
+def asked(settings: Mapping[str, Any]) -> Serving:
+    """What is served, at which load, within which limits."""
     s = settings
     if s["load"] != "trace" and not s["lengths"] and (s["prompt"] < 1 or s["output"] < 1):
         name = "prompt" if s["prompt"] < 1 else "output"
@@ -124,7 +124,7 @@ def program(settings: Mapping[str, Any]) -> Program:
     names = ("itl_p95", "ttft_p95", "itl_p50", "itl_p99", "tpot", "ttft", "ttft_p50", "ttft_p99", "latency_p95")
     measures = [Measure(name, "s", "requests", "serve") for name in names]
     measures += [Measure(name, "1/s", "requests", "serve") for name in ("requests_per_second", "tokens_per_second")]
-    return Program("serving", (Step("serve", Serve(lower(settings), settings["cold"])),), measures=tuple(measures))
+    return Program("serving", (Step("serve", Serve(asked(settings), settings["cold"])),), measures=tuple(measures))
 
 
 WORKLOAD = WorkloadKind(
@@ -173,8 +173,8 @@ WORKLOAD = WorkloadKind(
         "share_beside_retraining",
         "slow_down_while_retraining",
     ),
-    lower=lower,
     program=program,
+    answer="serving.answer",
     help="A language model behind vLLM, SGLang or TensorRT-LLM: time to the first token and between tokens at a load, "
     "the load it can take, and what binds prompts and decoding.",
     settings=(

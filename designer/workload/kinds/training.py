@@ -6,48 +6,42 @@ from dataclasses import replace
 from typing import Any
 
 from designer.workload.job_settings import FORWARD, INPUT, LAYOUT, MODEL, RUN, input_path, job, run
-from designer.workload.jobs import Training
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.program import Measure, Program, Recovery, Step
 from designer.workload.program.training import CopyCheckpoint, LoadBatch, ReadCheckpoint, TrainStep, WriteCheckpoint
 
 
-def lower(settings: Mapping[str, Any]) -> Training:
-    """One training operation."""
+def program(settings: Mapping[str, Any]) -> Program:
+    """Step after step: samples are loaded ahead, as many batches as are prefetched; checkpoints come in between."""
     servers = settings["parameter_servers"] if settings["exchange"] == "parameter-server" else ""
     asked = job(settings)
     if servers and asked.sharding == "auto":
         # ranks that share the weights out have no servers for them
         asked = replace(asked, sharding="none")
-    return Training("training", asked, input_path(settings), run(settings), servers)
-
-
-def program(settings: Mapping[str, Any]) -> Program:
-    """Step after step: samples are loaded ahead, as many batches as are prefetched; checkpoints come in between."""
-    asked = lower(settings)
+    task = TrainStep(asked, servers, input_path(settings), run(settings))
     lags, after = {"step": 1}, tuple[str, ...]()
     steps: list[Step] = []
-    if asked.input.dataset and not asked.run.online:
+    if task.input.dataset and not task.run.online:
         # a batch is used up when its step begins, which is when the step before it ends
-        ahead = asked.input.prefetch + 1
-        steps.append(Step("load", LoadBatch(asked.input, asked.job), lags={"load": 1, "step": ahead}))
+        ahead = task.input.prefetch + 1
+        steps.append(Step("load", LoadBatch(task.input, asked), lags={"load": 1, "step": ahead}))
         after = ("load",)
-    every, to = asked.run.checkpoint_every, asked.run.checkpoint_to
+    every, to = task.run.checkpoint_every, task.run.checkpoint_to
     if every:
-        stops = "copy" if asked.run.snapshot else "checkpoint"
-        steps.append(Step("step", TrainStep(asked.job, asked.parameter_servers), after, {**lags, stops: 1}))
-        if asked.run.snapshot:
-            steps.append(Step("copy", CopyCheckpoint(asked.job), ("step",), {"checkpoint": 1}, every))
-        write = Step("checkpoint", WriteCheckpoint(asked.job, to), (stops,) if asked.run.snapshot else ("step",))
+        stops = "copy" if task.run.snapshot else "checkpoint"
+        steps.append(Step("step", task, after, {**lags, stops: 1}))
+        if task.run.snapshot:
+            steps.append(Step("copy", CopyCheckpoint(asked), ("step",), {"checkpoint": 1}, every))
+        write = Step("checkpoint", WriteCheckpoint(asked, to), (stops,) if task.run.snapshot else ("step",))
         steps.append(replace(write, every=every, lags={"checkpoint": 1}))
     else:
-        steps.append(Step("step", TrainStep(asked.job, asked.parameter_servers), after, lags))
+        steps.append(Step("step", task, after, lags))
     recovery = None
     if every:
         # what fails on the clock may be told there as well, so a job that saves its state can always recover
-        between = asked.run.time_between_failures or math.inf
-        read = ReadCheckpoint(asked.job, to)
-        recovery = Recovery("checkpoint", read, asked.run.cold_start, between, seed=asked.run.failure_seed)
+        between = task.run.time_between_failures or math.inf
+        read = ReadCheckpoint(asked, to)
+        recovery = Recovery("checkpoint", read, task.run.cold_start, between, seed=task.run.failure_seed)
     fails = recovery is not None and math.isfinite(recovery.between)
     measures = [Measure("step_time", "s", "pace" if fails else "period", "step")]
     if fails:
@@ -92,8 +86,8 @@ WORKLOAD = WorkloadKind(
         "share_beside_retraining",
         "slow_down_while_retraining",
     ),
-    lower=lower,
     program=program,
+    answer="training.answer",
     help="Step time and where it goes, throughput, scaling, memory, time to train, and what binds.",
     settings=(
         *MODEL,

@@ -5,23 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from designer.workload.kind import Setting, WorkloadKind
-from designer.workload.operations import Transfer
 from designer.workload.program import Measure, Move, Program, Step
-
-
-def lower(settings: Mapping[str, Any]) -> Transfer:
-    """One transfer operation."""
-    return Transfer(
-        name="transfer",
-        source=settings["from"],
-        target=settings["to"],
-        pairing=settings["pairing"],
-        size=settings["size"],
-        demand=settings["demand"],
-        both_ways=settings["both_ways"],
-        seed=settings["seed"],
-        machines=settings["machines"],
-    )
 
 
 def program(settings: Mapping[str, Any]) -> Program:
@@ -56,8 +40,8 @@ WORKLOAD = WorkloadKind(
         "share_beside_retraining",
         "slow_down_while_retraining",
     ),
-    lower=lower,
     program=program,
+    answer="transfer.answer",
     help="Host to device for all GPUs at once, storage to all GPUs, GPU to GPU, GPU to remote GPU.",
     settings=(
         Setting("from", "From", "selector", "memory", help="which parts send, for example memory or gpu0"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from designer.workload.kind import Setting, WorkloadKind, listed, rate_or_none
 from designer.workload.migration_settings import BESIDE, CARRIED, DIRTY_RATE, MACHINES, METRICS, carried
-from designer.workload.operations import Vmotion
+from designer.workload.migrations import Vmotion
 from designer.workload.program import Measure, Program, Step
 from designer.workload.program.migration import Migrate
 
@@ -27,9 +27,9 @@ RELEASES = (
 )
 
 
-def lower(settings: Mapping[str, Any]) -> Vmotion:
-    """One move of some machines."""
-    return Vmotion(
+def program(settings: Mapping[str, Any]) -> Program:
+    """All moves, as hosts admit them."""
+    asked = Vmotion(
         vms=listed(settings["vms"]),
         target=settings["to"],
         release=settings["release"],
@@ -37,12 +37,8 @@ def lower(settings: Mapping[str, Any]) -> Vmotion:
         at_once=settings["at_once"],
         **carried(settings),
     )
-
-
-def program(settings: Mapping[str, Any]) -> Program:
-    """All moves, as hosts admit them."""
     measures = (Measure("migration_time", "s", "end", "migrate"),)
-    return Program("vmotion", (Step("migrate", Migrate(lower(settings))),), measures=measures)
+    return Program("vmotion", (Step("migrate", Migrate(asked)),), measures=measures)
 
 
 WORKLOAD = WorkloadKind(
@@ -50,8 +46,8 @@ WORKLOAD = WorkloadKind(
     title="vMotion",
     reports="migration",
     metrics=("migration_time", *METRICS),
-    lower=lower,
     program=program,
+    answer="machines.answer",
     help="Time, switch-over, stun of virtual GPUs and bytes of moving machines over the drawn vMotion network.",
     settings=(
         MACHINES,

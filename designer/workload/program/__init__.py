@@ -3,10 +3,11 @@
 from designer.workload.program.arrivals import Arrivals
 from designer.workload.program.process import Item, Process, Restart, Script
 from designer.workload.program.restarting import Restarting
-from designer.workload.program.steps import Measure, Program, Programmed, Recovery, Step
-from designer.workload.program.tasks import Collective, Compute, Delay, Mark, Move, Task
+from designer.workload.program.steps import Measure, Program, Recovery, Step
+from designer.workload.program.tasks import AnyTask, Collective, Compute, Delay, Mark, Move, Task
 
 __all__ = [
+    "AnyTask",
     "Arrivals",
     "Collective",
     "Compute",
@@ -17,7 +18,6 @@ __all__ = [
     "Move",
     "Process",
     "Program",
-    "Programmed",
     "Recovery",
     "Restart",
     "Restarting",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from designer.workload.operations import Evacuation, KvmMigration, Vmotion
+from designer.workload.migrations import Evacuation, KvmMigration, Vmotion
 from designer.workload.program.tasks import Task
 
 

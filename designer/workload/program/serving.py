@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from designer.workload.inference import Inference
 from designer.workload.program.tasks import Task
 from designer.workload.serving import Serving
 
@@ -27,3 +28,11 @@ class Serve(Task):
     def goes_on(self) -> bool:
         """True if requests come without end."""
         return self.operation.load.kind in ("rate", "clients")
+
+
+@dataclass(frozen=True, slots=True)
+class Infer(Task):
+    """Samples answered in batches by a model on its accelerators, as a scenario brings them."""
+
+    priced_by: ClassVar[str] = "infer"
+    asked: Inference

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 from designer.errors import AnalysisError
 from designer.workload.program.arrivals import Arrivals
-from designer.workload.program.tasks import Task
+from designer.workload.program.tasks import AnyTask, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +184,6 @@ class Program:
         """A step by name."""
         return next(step for step in self.steps if step.name == name)
 
-
-@dataclass(frozen=True, slots=True)
-class Programmed:
-    """The operation of a workload kind that is a program and nothing else: it is answered by running it."""
-
-    answered_by: ClassVar[str] = "programmed"
-    program: Program
+    def first(self, kind: type[AnyTask]) -> AnyTask | None:
+        """The first task of a type among the steps; None where no step has one."""
+        return next((step.task for step in self.steps if isinstance(step.task, kind)), None)

@@ -1,17 +1,21 @@
 """Primitive tasks: what is done and where, never how long it takes; that is worked out on a drawing.
 
-Each task names the file of ``designer.analysis.costs`` that prices it. Tasks of other workloads may be added beside
-these: a frozen dataclass, and a file there.
+Each task names the file of ``designer.analysis.costs`` that prices it. A task of another workload is a frozen dataclass
+and a file there.
+
+Parts are named by *selectors*: a path, a path with wild cards, or one of the words ``gpus``, ``memory``, ``storage``,
+``drives``, ``nics``, ``cpus``, ``servers``, which mean all parts with that capability.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeVar
 
 from designer.errors import AnalysisError
-from designer.workload.operations import Pairing
+
+Pairing = Literal["auto", "nearest", "striped", "pairs", "shift", "permutation", "all"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,6 +24,9 @@ class Task:
 
     #: the file of ``designer.analysis.costs`` that prices it; empty for what is priced already
     priced_by: ClassVar[str] = ""
+
+
+AnyTask = TypeVar("AnyTask", bound=Task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +60,28 @@ class Compute(Task):
 
 @dataclass(frozen=True, slots=True)
 class Move(Task):
-    """Bytes from parts to parts; fields as of ``operations.Transfer``.
+    """Bytes from a set of parts to a set of parts.
 
     Parameters
     ----------
     size
-        Bytes each flow moves [B]; inf for a stream that goes on.
+        Bytes each flow moves [B]; inf for a stream, of which only the rate matters.
+    pairing
+        Who sends to whom. ``nearest``: every target from the source nearest to it; ``striped``: every target from all
+        sources in equal shares; ``pairs``: first to first; ``shift``: i to i + n/2 of one set; ``permutation``: a
+        random one; ``all``: every pair is a flow. ``auto`` takes what fits the kinds of parts.
+    demand
+        Most a flow asks for [B/s]; 0 means all it can get.
+    both_ways
+        Every flow has a twin in the other direction.
+    machines
+        Ids of the virtual machines whose accelerators they are; empty for those the accelerators are given to.
     """
 
     priced_by: ClassVar[str] = "move"
     source: str
     target: str
-    size: float
+    size: float = math.inf
     pairing: Pairing = "auto"
     demand: float = 0.0
     both_ways: bool = False
@@ -80,7 +97,13 @@ class Move(Task):
 
 @dataclass(frozen=True, slots=True)
 class Collective(Task):
-    """A collective over a group of accelerators; ``size`` is the message of nccl-tests [B]."""
+    """A collective over a group of accelerators; ``size`` is the message of nccl-tests [B].
+
+    Parameters
+    ----------
+    machines
+        Ids of the virtual machines whose accelerators they are; empty for those they are given to.
+    """
 
     priced_by: ClassVar[str] = "collective"
     collective: str

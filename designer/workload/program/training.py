@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from designer.workload.jobs import InputPath, Job
+from designer.workload.jobs import NO_INPUT, NO_RUN, NOT_SAVED, InputPath, Job, Run, Saving
 from designer.workload.program.tasks import Task
 
 
@@ -17,11 +17,15 @@ class TrainStep(Task):
     ----------
     parameter_servers
         Selector; empty for all-reduce.
+    input, run
+        How it is fed and how long it trains: what it takes for all of it is read from them, no step takes longer.
     """
 
     priced_by: ClassVar[str] = "train_step"
     job: Job
     parameter_servers: str = ""
+    input: InputPath = NO_INPUT
+    run: Run = NO_RUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +48,18 @@ class LoadBatch(Task):
 
 @dataclass(frozen=True, slots=True)
 class WriteCheckpoint(Task):
-    """The state of a job from all ranks to parts that keep it."""
+    """The state of a job from all ranks to parts that keep it.
+
+    Parameters
+    ----------
+    saving
+        How often it is written in a long run, and what fails meanwhile; one takes as long without it.
+    """
 
     priced_by: ClassVar[str] = "write_checkpoint"
     job: Job
     target: str
+    saving: Saving = NOT_SAVED
 
 
 @dataclass(frozen=True, slots=True)

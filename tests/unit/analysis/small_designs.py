@@ -15,7 +15,7 @@ from designer.analysis.routes import route
 from designer.analysis.study import analyze
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.design.document import Block, Design, Link, Part, Policy, WorkloadSpec
-from designer.workload.operations import Transfer
+from designer.workload.program import Move
 
 KINDS = {
     "cpu": "cpu",
@@ -73,7 +73,7 @@ def draw(*lines: str, policy: Policy | None = None, values: dict[str, dict[str, 
 
 def transfer(design: Design, source: str, target: str, **settings: object) -> TransferAnswer:
     """A transfer on a design; the allocation behind it is certified."""
-    return evaluate_transfer(build_network(design), Transfer("t", source, target, **settings), "t")  # type: ignore[arg-type]
+    return evaluate_transfer(build_network(design), Move(source, target, **settings), "t")  # type: ignore[arg-type]
 
 
 def rates(design: Design, source: str, target: str, **settings: object) -> dict[str, float]:

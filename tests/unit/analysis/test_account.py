@@ -17,6 +17,7 @@ from designer.analysis.expression import (
     Hidden,
     Least,
     Longest,
+    Roofline,
     Scenario,
     Solved,
     Sum,
@@ -37,7 +38,11 @@ def at(time: Time, slower: Scenario) -> float:
 
 
 def grown(rng: random.Random, depth: int) -> Time:
-    kind = rng.choice(["sum", "longest", "least", "hidden", "filling"]) if depth else rng.choice(["term", "tied"])
+    kind = (
+        rng.choice(["sum", "longest", "least", "roofline", "hidden", "filling"])
+        if depth
+        else rng.choice(["term", "tied"])
+    )
     if kind == "tied":
         return Tied(tuple(rng.sample(RESOURCES, rng.randint(1, 3))), rng.uniform(0.01, 1.0), rng.choice(["e0", ""]))
     if kind == "term":
@@ -45,6 +50,8 @@ def grown(rng: random.Random, depth: int) -> Time:
     first, second = grown(rng, depth - 1), grown(rng, depth - 1)
     if kind == "hidden":
         return Hidden(first, second, rng.random())
+    if kind == "roofline":
+        return Roofline((first, second), rng.uniform(1.0, 8.0))
     if kind == "filling":
         return Filling(first, second, rng.random())
     parts = (first, second, *(grown(rng, depth - 1) for _ in range(rng.randrange(2))))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from designer.analysis.network import build_network
 from designer.analysis.selection import Traffic, pair_up, resolve
 from designer.errors import AnalysisError
-from designer.workload.operations import Transfer
+from designer.workload.program import Move
 from tests.designs import one_server, one_unit
 from tests.unit.analysis.small_designs import draw, server, transfer
 
@@ -19,7 +19,7 @@ PAIRINGS = ["nearest", "striped", "pairs", "shift", "permutation", "all", "auto"
 
 
 def traffic(source: str, target: str, **settings: object) -> Traffic:
-    return pair_up(NETWORK, Transfer("t", source, target, **settings), "t")  # type: ignore[arg-type]
+    return pair_up(NETWORK, Move(source, target, **settings), "t")  # type: ignore[arg-type]
 
 
 def pairs(found: Traffic) -> list[str]:
@@ -90,7 +90,7 @@ def test_pairs_that_do_not_match():
 def test_too_many_pairs_are_refused_before_they_are_made():
     network = build_network(one_unit(300))
     with pytest.raises(AnalysisError, match="5,760,000"):
-        pair_up(network, Transfer("t", "gpus", "gpus", "all"), "t")
+        pair_up(network, Move("gpus", "gpus", pairing="all"), "t")
 
 
 def test_words_paths_and_lists():

@@ -12,12 +12,11 @@ from designer.decisions.serving_ways import PODS_LIMIT, Mean, Pods, fewest_by_fo
 from designer.formulas.serving.attention_prefill import prefill_area
 from designer.interchange.templates import open_design
 from designer.progress import Watch
-from designer.workload.kind import lower
 from designer.workload.serving import Limits, Serving
+from tests.asked import serving_asked
 
 NETWORK = build_network(open_design("hgx-h100-8"))
-ASKED = lower(
-    "serving",
+ASKED = serving_asked(
     {
         "model": "llama-3-8b",
         "release": "0.12.0",

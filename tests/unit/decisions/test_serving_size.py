@@ -17,8 +17,8 @@ from designer.decisions.serving_ways import Mean, Replicas, Tried, fewest_by_for
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError, Cancelled
 from designer.progress import Watch
-from designer.workload.kind import lower
 from designer.workload.serving import Serving
+from tests.asked import serving_asked
 
 ASKED = {
     "model": "llama-3-70b",
@@ -33,7 +33,7 @@ ASKED = {
 
 
 def asked(**changes: object) -> Serving:
-    found = lower("serving", {**ASKED, **changes}, "workloads.s")
+    found = serving_asked({**ASKED, **changes}, "workloads.s")
     assert isinstance(found, Serving)
     return found
 

@@ -19,6 +19,7 @@ def design(**content: Any) -> Design:
 
 GPU = {"id": "gpu", "kind": "gpu"}
 BOX = {"id": "box", "replicas": 2, "content": {"parts": [GPU]}}
+WIRING = {"id": "w", "kind": "pcie", "pattern": "mesh", "a": "box[*]/gpu", "b": "box[*]/gpu"}
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "dangling parent": ({"parts": [{**GPU, "parent": "x"}]}, "parts.gpu.parent", "does not exist"),
     "own parent": ({"parts": [{**GPU, "parent": "gpu"}]}, "parts.gpu.parent", "contains itself"),
@@ -41,6 +42,26 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         {"parts": [GPU], "links": [{"id": "l", "kind": "pcie", "a": "gpu", "b": "gpu"}]},
         "links.l",
         "same part",
+    ),
+    "wiring pattern": (
+        {"groups": [BOX], "wirings": [{**WIRING, "pattern": "knot"}]},
+        "wirings.w.pattern",
+        "no wiring pattern 'knot'",
+    ),
+    "wiring to no part": (
+        {"groups": [BOX], "wirings": [{**WIRING, "b": "y"}]},
+        "wirings.w.b",
+        "'y' chooses no parts",
+    ),
+    "wiring to no group": (
+        {"groups": [BOX], "wirings": [{**WIRING, "a": "boxes[*]/gpu"}]},
+        "wirings.w.a",
+        "chooses no parts",
+    ),
+    "wiring to no member": (
+        {"groups": [BOX], "wirings": [{**WIRING, "b": "box[0-2]/gpu"}]},
+        "wirings.w.b",
+        "chooses no parts",
     ),
     "group parent": ({"groups": [{**BOX, "parent": "x"}]}, "groups.box.parent", "does not exist"),
     "exception": ({"groups": [{**BOX, "exceptions": {2: {}}}]}, "groups.box.exceptions.2", "outside the group of 2"),
@@ -91,10 +112,14 @@ OPENED: dict[str, tuple[dict[str, Any], str]] = {
     "device": ({"vms": [{"id": "vm", "devices": [{"kind": "vgpu", "part": "x"}]}]}, "DOC-REFERENCE"),
     "assertion": ({"assertions": [{"id": "a", "workload": "w", "metric": "m", "value": "1 s"}]}, "DOC-REFERENCE"),
     "default": ({"default_workload": "w"}, "DOC-REFERENCE"),
-    "pattern": ({"wirings": [{"id": "w", "kind": "pcie", "pattern": "knot", "a": "x", "b": "y"}]}, "DOC-WIRING"),
-    "no parts": (
-        {"groups": [BOX], "wirings": [{"id": "w", "kind": "pcie", "pattern": "mesh", "a": "box[*]/gpu", "b": "y"}]},
-        "DOC-WIRING",
+    "workload kind": ({"workloads": [{"id": "w", "kind": "dance"}]}, "DOC-KIND"),
+    "workload setting": (
+        {"workloads": [{"id": "w", "kind": "transfer", "settings": {"from": "a", "to": "b", "colour": 1}}]},
+        "DOC-WORKLOAD",
+    ),
+    "workload value": (
+        {"workloads": [{"id": "w", "kind": "transfer", "settings": {"from": "a", "to": "b", "size": "-5 GB"}}]},
+        "DOC-WORKLOAD",
     ),
     "misfit": (
         {

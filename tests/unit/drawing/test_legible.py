@@ -78,6 +78,22 @@ def test_every_template_shows_its_names_at_fit(file: Path) -> None:
             assert any(any(c.isdigit() for c in text) and any(c.isalpha() for c in text) for text in told), (name, told)
 
 
+@pytest.mark.parametrize("share", [0.7, 0.5])
+@pytest.mark.parametrize("name", ["hgx-h100-8", "dgx2", "su-h100-32", "mi300x-platform"])
+def test_no_card_with_room_for_a_number_is_nameless(name: str, share: float) -> None:
+    """Farther off than at fit, names become shorter and end as a number; no card becomes an empty box."""
+    geometry = lay_out(open_design(name))
+    view_state, whole = state(geometry)
+    frame = replace(whole, scale=whole.scale * share, level=Level.MIDDLE)
+    found = labels(view_state, frame)
+    cards = np.flatnonzero(view_state.boxes.is_card)
+    for box, (x, y, w, h) in zip(cards.tolist(), frame.boxes(geometry.rect[cards]).tolist(), strict=True):
+        if w < 20 or h < 9 or not (0 < x < CANVAS[0] - w and 0 < y < CANVAS[1] - h):
+            continue
+        inside = [one for one in found if x - 1 <= one.x <= x + w and y - 6 <= one.y <= y + h and one.text]
+        assert inside, geometry.label(box)
+
+
 @pytest.mark.parametrize("ratio", [1.0, 2.0])
 @pytest.mark.parametrize("name", ["hgx-h100-8", "dgx2", "mi300x-platform"])
 def test_a_name_that_is_there_is_whole_at_every_size_of_the_canvas(name: str, ratio: float) -> None:
@@ -251,7 +267,7 @@ def test_what_is_left_out_of_a_name_makes_no_two_alike() -> None:
     assert own["NIC 0"] == ("NIC 0",)
     assert own["Storage NIC 0"] == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0")
     box = next(box for box in forms(geometry, server) if geometry.label(box) == "Storage NIC 0")
-    assert written(geometry, box, "Storage NIC 0", 30.0, 9.0) == "", "rather nothing than a name that means another"
+    assert written(geometry, box, "Storage NIC 0", 30.0, 9.0) == "Sto…0", "NIC 0 or 0 alone would mean another"
     assert written(geometry, box, "Storage NIC 0", 45.0, 9.0) == "S-NIC 0"
 
 

@@ -25,7 +25,7 @@ from designer.proposals.reading import read_wanted
 from designer.proposals.search import propose
 from designer.report.tables.cost import read_prices
 from designer.rules.runner import check
-from designer.workload.jobs import Training
+from designer.workload.program.training import TrainStep
 
 TRAIN = ["model=llama-2-7b", "dataset=c4-en", "global_batch=256"]
 SMALL = ["server=dgx-a100,dgx-h100", "nodes=1,2,4", "network=none,leaf-spine 1:1,rail-optimized 1:1", "storage=drives"]
@@ -82,7 +82,7 @@ def test_the_least_time_by_hand() -> None:
     H100 of 989.4 TFLOP/s (dense, bf16): 7.915e15 FLOP/s, so 20,108 s at least."""
     wanted = read_wanted("train", ["model=llama-2-7b", "samples=1000000", "dataset=c4-en"], choose=SMALL)
     question = Question(wanted)
-    assert isinstance(question.operation, Training)
+    assert isinstance(question.operation, TrainStep)
     work = least_work(question.operation, "here")
     assert work == pytest.approx(6 * 6_476_267_520 * 4096 * 1e6)
     from designer.analysis.network import build_network

@@ -23,8 +23,8 @@ from designer.design.port_usage import usage
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import dumps
 from designer.sources import Status
-from designer.workload.kind import lower
-from designer.workload.operations import Transfer
+from designer.workload.kind import program_of
+from designer.workload.program import Move
 from tests.budget import sample
 from tests.unit.templates.expected import ARTICLES, FABRICS, SYSTEMS, UNSURE, XGMI_PER_GPU
 
@@ -231,7 +231,7 @@ def test_workloads_can_be_read_and_one_is_the_default(template: str) -> None:
     assert design.default_workload in design.workloads
     assert len(design.workloads) >= 2
     for spec in design.workloads.values():
-        lower(spec.kind, spec.settings, spec.id)
+        program_of(spec.kind, spec.settings, spec.id)
     if SYSTEMS[template].gpus:
         assert design.workloads["h2d"].settings == {"from": "memory", "to": "gpus"}
     if SYSTEMS[template].gpus > 1:
@@ -241,7 +241,7 @@ def test_workloads_can_be_read_and_one_is_the_default(template: str) -> None:
 
 @pytest.mark.parametrize("template", [t for t in IDS if 0 < SYSTEMS[t].gpus <= 20_000])
 def test_loading_all_gpus_at_once_is_bottleneck_where_it_was_published(template: str) -> None:
-    answer = evaluate_transfer(build_network(opened(template)), Transfer("t", "memory", "gpus"), "t")
+    answer = evaluate_transfer(build_network(opened(template)), Move("memory", "gpus"), "t")
     share = SYSTEMS[template].share * 1e9
     assert len(answer.rate) == SYSTEMS[template].gpus
     assert np.allclose(answer.rate, answer.rate[0], rtol=1e-6)
@@ -252,7 +252,7 @@ def test_loading_all_gpus_at_once_is_bottleneck_where_it_was_published(template:
 def test_an_h200_server_loads_as_fast_as_was_measured() -> None:
     # 8 × H200, nvbandwidth host to device: 55.43 GB/s (Machine Learning Engineering, network chapter)
     network = build_network(opened("supermicro-8u-h200"))
-    answer = evaluate_transfer(network, Transfer("t", "memory", "gpu0"), "t")
+    answer = evaluate_transfer(network, Move("memory", "gpu0"), "t")
     assert float(answer.rate[0]) == pytest.approx(55.43e9, rel=0.05)
 
 
@@ -261,7 +261,7 @@ def test_an_h200_server_loads_as_fast_as_was_measured() -> None:
 )
 def test_a_gpu_reaches_its_nic_below_the_switch(template: str) -> None:
     network = build_network(opened(template))
-    answer = evaluate_transfer(network, Transfer("t", "gpu0", "nic0"), "t")
+    answer = evaluate_transfer(network, Move("gpu0", "nic0"), "t")
     via = {step for flow in answer.flows for step in flow.via}
     assert via
     assert not any("cpu" in step for step in via)

@@ -21,7 +21,7 @@ from designer.analysis.flows import Incidence, solve
 from designer.analysis.network import build_network
 from designer.analysis.transfers import Problem, evaluate_transfer
 from designer.interchange.templates import open_design
-from designer.workload.operations import Transfer
+from designer.workload.program import Move
 from tests.bench.instances import permutation
 
 KEPT = Path(__file__).with_name("simgrid_speed.json")
@@ -82,7 +82,7 @@ def of_uniform(program: str, template: str, source: str) -> dict[str, Any]:
     certificate; SimGrid has every flow. Which flows are alike was found before, as it stays from edit to edit.
     """
     network = build_network(open_design(template))
-    asked = Transfer("load", source, "gpus")
+    asked = Move(source, "gpus")
     begin = time.process_time()
     found = evaluate_transfer(network, asked, "speed", explained=False)
     took = time.process_time() - begin

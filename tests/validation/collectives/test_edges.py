@@ -24,7 +24,7 @@ from designer.formulas.collectives import CollectiveKind, CollectiveTime
 from designer.formulas.formula import Formula
 from designer.interchange.templates import list_templates, open_design
 from designer.registry import discover
-from designer.workload.operations import Collective, Transfer
+from designer.workload.program import Collective, Move
 
 GIB = 2.0**30
 LARGE = 16 * GIB
@@ -33,7 +33,7 @@ TEMPLATES = [t.id for t in list_templates() if 2 <= t.gpus <= 256]
 
 def answer(template: str, kind: str, algorithm: str = "auto", group: str = "gpus"):
     network = build_network(open_design(template))
-    return evaluate_collective(network, Collective("c", kind, group, LARGE, algorithm), "workloads.c")
+    return evaluate_collective(network, Collective(kind, group, LARGE, algorithm), "workloads.c")
 
 
 def test_a_ring_across_sockets_gets_what_the_socket_link_gives_peers() -> None:
@@ -65,12 +65,12 @@ def test_a_bridged_pair_ring_is_held_by_its_one_way_pcie_hops() -> None:
     found = answer("azure-ncv4-a100-pcie", "all-reduce")
     assert 25e9 < found.time.bus_bandwidth < 31.508e9 * 0.82 * 0.85 * 1.18
     network = build_network(open_design("azure-ncv4-a100-pcie"))
-    crossing = Transfer("t", "gpu1", "gpu2")
+    crossing = Move("gpu1", "gpu2")
     edge = evaluate_legs(network, *_single(network, crossing), (), "t").rate.min()
     assert found.time.bus_bandwidth < edge
 
 
-def _single(network: Network, transfer: Transfer) -> tuple[Traffic, np.ndarray]:
+def _single(network: Network, transfer: Move) -> tuple[Traffic, np.ndarray]:
     source, target = resolve(network, transfer.source, "t"), resolve(network, transfer.target, "t")
     return Traffic(Legs.of(source, target), source, target), np.full(len(source), np.inf)
 
@@ -79,7 +79,7 @@ def test_peers_both_ways_on_one_pcie_link_keep_what_a_ring_was_measured_to_carry
     """31.5 × 0.82 one way; a ring of four on one switch carries 22 GB/s each way: 0.852 of that."""
     network = build_network(open_design("dell-r750xa"))
     # both below one socket: 0.97 as well, 31.508 × 0.82 × 0.97 × 0.852 = 21.35 GB/s each
-    found = evaluate_legs(network, *_single(network, Transfer("t", "gpu0,gpu1", "gpu1,gpu0")), (), "t")
+    found = evaluate_legs(network, *_single(network, Move("gpu0,gpu1", "gpu1,gpu0")), (), "t")
     assert found.rate == pytest.approx([21.35e9, 21.35e9], rel=0.001)
 
 
@@ -184,7 +184,7 @@ def test_reduction_in_ethernet_switches_is_refused_with_a_reason() -> None:
     yes = with_changes(switch, overrides={"in_switch_reduction": Quantity(value=True, source="assumed")})
     changed = with_changes(design, parts={**design.parts, switch.id: yes})
     network = build_network(changed)
-    asked = Collective("c", "all-reduce", "gpus", LARGE)
+    asked = Collective("all-reduce", "gpus", LARGE)
     codes = {f.code for f in evaluate_collective(network, asked, "w").findings}
     assert "COLL-SHARP-OFF" in codes
     with pytest.raises(AnalysisError, match="InfiniBand"):

@@ -18,7 +18,7 @@ from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.design.document import Design, Policy, WorkloadSpec, with_changes
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
-from designer.workload.operations import Transfer
+from designer.workload.program import Move
 from tests.unit.analysis.small_designs import draw
 
 #: PCIe x16 after line encoding: 16 or 32 GT/s × 16 lanes × 128/130 ÷ 8 bit
@@ -36,7 +36,7 @@ def cluster(template: str, servers: int = 0, *, direct: bool = True) -> Design:
 
 
 def moved(design: Design, source: str, target: str, **settings: object) -> TransferAnswer:
-    return evaluate_transfer(build_network(design), Transfer("t", source, target, **settings), "t")  # type: ignore[arg-type]
+    return evaluate_transfer(build_network(design), Move(source, target, **settings), "t")  # type: ignore[arg-type]
 
 
 def raw_between(design: Design) -> float:

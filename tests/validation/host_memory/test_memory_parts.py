@@ -12,7 +12,7 @@ from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.design.document import Design, Policy, with_changes
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
-from designer.workload.operations import Transfer
+from designer.workload.program import Move
 from tests.unit.analysis.small_designs import draw
 
 STREAM = 0.78
@@ -23,7 +23,7 @@ def with_memory(**changes: object) -> Design:
 
 
 def moved(design: Design, source: str, target: str) -> TransferAnswer:
-    return evaluate_transfer(build_network(design), Transfer("t", source, target), "t")
+    return evaluate_transfer(build_network(design), Move(source, target), "t")
 
 
 def total(design: Design, source: str = "memory", target: str = "gpus") -> float:
@@ -58,7 +58,7 @@ def test_cxl_has_a_direction_each() -> None:
     """31.5 GB/s per direction behind Gen5 x8: 2 × 31.5 × 0.78 = 49.1 GB/s down, and the same up at the same time."""
     cxl = with_memory(type="memory/generic/cxl-gen5-x8")
     assert total(cxl) == pytest.approx(2 * 31.5e9 * STREAM)
-    both = evaluate_transfer(build_network(cxl), Transfer("t", "memory", "gpus", both_ways=True), "t")
+    both = evaluate_transfer(build_network(cxl), Move("memory", "gpus", both_ways=True), "t")
     assert float(both.rate.sum()) == pytest.approx(2 * 2 * 31.5e9 * STREAM)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from designer.formulas.compute.convolutional_step import convolutional_time
+from designer.formulas.compute.convolutional_forward import ForwardRates, forward_time, forward_work
 from designer.formulas.layout import Layout
 from designer.formulas.memory.convolutional_memory import convolutional_memory
 from designer.formulas.pipeline.scaling import scaling_curve
@@ -12,7 +12,7 @@ from designer.formulas.pipeline.training_step import estimate_step
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.formulas.storage.read_rate import Access, Medium, read_rate
-from designer.units import BytesPerSecond, Flop, FlopPerSecond, PerSecond, Ratio, Seconds
+from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, PerSecond, Ratio, Seconds
 from designer.workload.datasets import dataset
 from designer.workload.models import model
 from tests.nominal_network import NominalNetwork
@@ -67,25 +67,6 @@ def _alone():
     return NominalNetwork(1, BytesPerSecond(0.0), BytesPerSecond(0.0)).costs(Layout())
 
 
-@pytest.mark.parametrize(
-    ("model_id", "data", "epochs", "batch", "hours", "factor"),
-    [
-        ("vgg-19-cifar", "cifar-10", 164, 128, 2, 1.6),
-        ("resnet-164-cifar", "cifar-10", 164, 64, 10, 2.5),
-        ("resnet-50", "imagenet-1k", 90, 32, 14 * 24, 1.8),
-    ],
-)
-def test_one_m60(model_id: str, data: str, epochs: int, batch: int, hours: float, factor: float) -> None:
-    """Round readings of a book, epochs not given: usual ones taken, so only the order of magnitude is asked.
-
-    One card is two GPUs; which of them the book used it does not say, so the answer lies between one and two.
-    """
-    step = estimate_step(model(model_id), FP32, Layout(), batch, PARTS["M60"], _alone(), TUNED)
-    one = time_to_train(step.step_time, batch, epochs * dataset(data).samples).total / 3600
-    assert one / 2 < hours * factor
-    assert one > hours / factor
-
-
 def test_eight_accelerators_give_over_six_and_sixteen_about_twelve() -> None:
     """ResNet-50, 32 images each, two servers of eight V100 on PCIe, 10 GbE between them: usual in the years before."""
     network = NominalNetwork(8, BytesPerSecond(10e9), BytesPerSecond(10e9 / 8 / 8))
@@ -110,13 +91,18 @@ def test_googlenet_is_held_by_a_local_drive_and_not_by_a_parallel_file_system() 
     link = BytesPerSecond(12.5e9)
     from_parallel = link * PARALLEL_CLIENT / IMAGE
     assert link * PARALLEL_CLIENT > 10e9
-    part, shape = PARTS["V100-16"], model("googlenet")
-    mixed = 8 * 256 / convolutional_time(shape, 256, part, FP16, TUNED, training=False)  # type: ignore[arg-type]
-    single = 8 * 256 / convolutional_time(shape, 256, part, FP32, TUNED, training=False)  # type: ignore[arg-type]
     # computing allows 42,000 in one of the two formats the article leaves open
+    single, mixed = (8 * 256 / _forward("googlenet", 256, precision) for precision in ("fp32", "fp16"))
     assert single < 42_000 < mixed
     assert min(mixed, from_drive) == from_drive
     assert min(42_000, from_parallel) == 42_000
+
+
+def _forward(name: str, samples: int, number_format: str) -> float:
+    part, shape = PARTS["V100-16"], model(name)
+    rates = ForwardRates(part.peak(number_format), part.memory_bandwidth, number_format, part.generation)
+    size = Bytes(2.0 if number_format == "fp16" else 4.0)
+    return forward_time(forward_work(shape, rates, size), samples, rates)  # type: ignore[arg-type]
 
 
 def test_one_nfs_mount_starves_eight_accelerators() -> None:

@@ -17,8 +17,8 @@ from designer.analysis.transfers import evaluate_transfer
 from designer.design.document import Quantity, with_changes
 from designer.interchange.templates import list_templates, open_design
 from designer.sources import Status
-from designer.workload.kind import lower
-from designer.workload.operations import Collective, Transfer
+from designer.workload.kind import task_of
+from designer.workload.program import Collective, Move
 
 GIB = 2.0**30
 SMALL = [t for t in list_templates() if t.gpus <= 256]
@@ -39,8 +39,8 @@ def test_all_flows_at_their_upper_ends_fit_on_the_raw_links(template: str, workl
     """Bytes of every flow at the top of its band, added up on every link it takes, against the link as drawn."""
     network = network_of(template)
     spec = network.design.workloads[workload]
-    operation = lower(spec.kind, spec.settings, "w")
-    assert isinstance(operation, Transfer)
+    operation = task_of(spec.kind, spec.settings, "w", Move)
+    assert isinstance(operation, Move)
     answer = evaluate_transfer(network, operation, "w")
     routes = route(network, staged(network, pair_up(network, operation, "w").legs))
     load = np.bincount(routes.channel, routes.share * answer.high[routes.flow], 2 * network.net.n_links).reshape(-1, 2)
@@ -56,7 +56,7 @@ def test_no_ring_is_said_to_pass_the_raw_links(template: str, kind: str) -> None
     """Large messages: a rank sends its bus bandwidth, and nothing more than the pattern alone gets of raw links."""
     network = network_of(template)
     group = make_communicator(network, resolve(network, "gpus", "w"), "w")
-    asked = Collective("c", kind, "gpus", 16 * GIB, "direct" if kind == "all-to-all" else "ring")
+    asked = Collective(kind, "gpus", 16 * GIB, "direct" if kind == "all-to-all" else "ring")
     time = evaluate_collective(network, asked, "w", curves=False).time
     group = group.exchanging() if kind == "all-to-all" else group
     share = 1.0 if kind != "all-to-all" else (group.situation.ranks_per_server - 1) / (group.situation.ranks - 1)
@@ -82,15 +82,15 @@ def _with_drives(low: str | None, high: str | None, status: Status = Status.SECO
 @pytest.mark.parametrize(("source", "target"), [("drives", "memory"), ("memory", "drives")])
 def test_a_band_is_that_of_the_part_that_limits(source: str, target: str) -> None:
     """A disk of 160 to 280 MB/s, usually 180, behind links that are faster: so does what comes from it."""
-    answer = evaluate_transfer(_with_drives("160 MB/s", "280 MB/s"), Transfer("t", source, target), "w")
+    answer = evaluate_transfer(_with_drives("160 MB/s", "280 MB/s"), Move(source, target), "w")
     ends = answer.low / answer.rate, answer.high / answer.rate
     assert ends[0] == pytest.approx(160 / 180)
     assert ends[1] == pytest.approx(280 / 180)
 
 
 def test_a_part_without_a_band_gives_no_more_than_it_is_rated_at() -> None:
-    sure = evaluate_transfer(_with_drives(None, None, Status.PRIMARY), Transfer("t", "drives", "memory"), "w")
-    unsure = evaluate_transfer(_with_drives(None, None, Status.ASSUMED), Transfer("t", "drives", "memory"), "w")
+    sure = evaluate_transfer(_with_drives(None, None, Status.PRIMARY), Move("drives", "memory"), "w")
+    unsure = evaluate_transfer(_with_drives(None, None, Status.ASSUMED), Move("drives", "memory"), "w")
     assert sure.high == pytest.approx(sure.rate)
     assert unsure.high == pytest.approx(unsure.rate)
     assert (unsure.low < sure.low).all()

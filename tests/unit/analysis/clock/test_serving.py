@@ -26,9 +26,10 @@ from designer.analysis.simulation import Simulation, simulate
 from designer.analysis.transfers import evaluate_transfer
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError
-from designer.workload.kind import lower, program_of
-from designer.workload.operations import Transfer
+from designer.workload.kind import program_of
+from designer.workload.program import Move
 from designer.workload.serving import Serving
+from tests.asked import serving_asked
 
 BASE: Mapping[str, Any] = {
     "model": "llama-3-8b",
@@ -56,7 +57,7 @@ def with_workloads(template: str, **workloads: tuple[str, Mapping[str, Any]]) ->
 
 
 def placed(design: Design, settings: Mapping[str, Any]) -> tuple[Placement, Serving]:
-    asked = lower("serving", settings, "s")
+    asked = serving_asked(settings, "s")
     assert isinstance(asked, Serving)
     return place_deployment(build_network(design), asked.deployment, "s"), asked
 
@@ -294,7 +295,7 @@ def test_a_hand_over_by_hand(tmp_path: Path) -> None:
     """
     settings = {**SPLIT, "load": "trace", "trace": trace(tmp_path / "one.jsonl", (0.0, 2000, 2)), "rate": "0 1/s"}
     design = designer.open_design("serving-split-2-racks")
-    asked = lower("serving", settings, "s")
+    asked = serving_asked(settings, "s")
     assert isinstance(asked, Serving)
     answers, prompts = place_split(build_network(design), asked, "s")
     run = alone(design, settings, 30.0)
@@ -303,7 +304,7 @@ def test_a_hand_over_by_hand(tmp_path: Path) -> None:
     pieces = 80 * 2 * 2000 / answers.scheduling.block * 2
     assert pull.ready == pytest.approx(reading + 0.095 + pieces * 2.5e-6, rel=1e-9)
     paths = [",".join(answers.network.net.path(int(p)) for p in one.replicas[0]) for one in (prompts, answers)]
-    alike = evaluate_transfer(answers.network, Transfer("pull", paths[0], paths[1], "striped"), "s")
+    alike = evaluate_transfer(answers.network, Move(paths[0], paths[1], pairing="striped"), "s")
     per_device = np.bincount(alike.traffic.target, alike.rate)[answers.replicas[0]].min()
     moved = answers.steps.kv.held(2000.0) / per_device
     assert pull.time == pytest.approx(moved, rel=1e-2)
@@ -516,7 +517,7 @@ def test_while_the_machine_that_reads_stands_still_answers_go_on(tmp_path: Path)
     # read before the stun while its pages are tracked, 4 % slower; answered at full speed next door
     assert log.done[1] - log.sent[1] == pytest.approx(single.done[1] - single.sent[1], abs=0.05)
     design = with_workloads("vsphere-cluster-4", s=("serving", SPLIT_IN_VMS))
-    asked = lower("serving", SPLIT_IN_VMS, "s")
+    asked = serving_asked(SPLIT_IN_VMS, "s")
     assert isinstance(asked, Serving)
     _, prompts = place_split(build_network(design), asked, "s")
     path = prompts.release.overheads.path

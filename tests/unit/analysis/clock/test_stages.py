@@ -16,9 +16,10 @@ from designer.analysis.costs.serve import _replica
 from designer.analysis.network import build_network
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.replica import Metered
-from designer.workload.kind import lower, program_of
+from designer.workload.kind import program_of
 from designer.workload.program.tasks import Task
 from designer.workload.serving import Serving
+from tests.asked import serving_asked
 
 TWO_RACKS = "serving-split-2-racks"
 #: four devices of each of two servers: a stage each
@@ -29,7 +30,7 @@ ASKED: dict[str, Any] = {**STAGES, "engine": "vllm", "release": "0.12.0", "rate"
 
 def placed(**changes: object) -> Placement:
     network = build_network(designer.open_design(TWO_RACKS))
-    asked = lower("serving", {**ASKED, **changes}, "s")
+    asked = serving_asked({**ASKED, **changes}, "s")
     assert isinstance(asked, Serving)
     return place_deployment(network, asked.deployment, "s")
 

@@ -17,9 +17,9 @@ from designer.analysis.serving.drafting import Drafted, gain, pays_until
 from designer.analysis.serving.placement import place_deployment
 from designer.design.document import WorkloadSpec
 from designer.findings import Finding, Severity
-from designer.workload.kind import lower
 from designer.workload.models import model
 from designer.workload.serving import Serving
+from tests.asked import serving_asked
 
 BASE: Mapping[str, Any] = {
     "model": "llama-3-70b",
@@ -46,7 +46,7 @@ def told(result: WorkloadResult, code: str) -> Finding:
 
 def test_a_request_alone_by_hand() -> None:
     """Its way to the queue, one step with its prompt, then 255 steps that grow by a token each: the mean counts."""
-    asked = lower("serving", BASE, "s")
+    asked = serving_asked(BASE, "s")
     assert isinstance(asked, Serving)
     placement = place_deployment(build_network(designer.open_design("serving-h100-8")), asked.deployment, "s")
     steps = placement.steps

@@ -11,8 +11,8 @@ from designer.analysis.serving.scheduler import Requests
 from designer.analysis.study import run_workload
 from designer.interchange.templates import open_design
 from designer.sources import Estimate
-from designer.workload.kind import lower
 from designer.workload.serving import Serving
+from tests.asked import serving_asked
 
 CLIENTS: Mapping[str, object] = {
     "engine": "sglang",
@@ -41,7 +41,7 @@ def test_the_band_of_equal_requests_reaches_down_to_clients_out_of_step() -> Non
 
 def test_only_equal_answers_of_several_clients_are_in_step() -> None:
     def asked(**changes: object) -> bool:
-        found = lower("serving", {"load": "clients", "spread": 0, **changes}, "s")
+        found = serving_asked({"load": "clients", "spread": 0, **changes}, "s")
         assert isinstance(found, Serving)
         return in_step(found.load)
 

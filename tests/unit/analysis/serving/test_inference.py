@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import designer
-from designer.analysis.evaluators import inference
+from designer.analysis.families.serving import inference
 from designer.analysis.results import WorkloadResult
 from designer.analysis.serving.batching import run_batches
 from designer.analysis.study import analyze

@@ -20,8 +20,8 @@ from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.serving.spreads import step_spread
 from designer.formulas.serving.step_time import StepTime
 from designer.interchange.templates import open_design
-from designer.workload.kind import lower
 from designer.workload.serving import Serving
+from tests.asked import serving_asked
 
 MODELS = {
     "llama-3-8b": "bf16",
@@ -40,7 +40,7 @@ def network(template: str) -> Network:
 
 
 def asked(**changes: object) -> Serving:
-    found = lower("serving", {"rate": "2 1/s", "prompt": 600, "output": 60, "count": 60, **changes}, "s")
+    found = serving_asked({"rate": "2 1/s", "prompt": 600, "output": 60, "count": 60, **changes}, "s")
     assert isinstance(found, Serving)
     return found
 
@@ -197,7 +197,7 @@ def test_what_can_be_answered_is_what_a_long_run_answers(
 def test_prompts_near_their_limit_leave_the_band_between_tokens_as_it_is() -> None:
     """An edge box reads prompts at half of its peak already; decoding, it is far from its bandwidth."""
     design = open_design("edge-jetson-orin")
-    one = lower("serving", {**design.workloads["assistant"].settings}, "s")
+    one = serving_asked({**design.workloads["assistant"].settings}, "s")
     assert isinstance(one, Serving)
     placement = place_deployment(build_network(design), one.deployment, "s")
     served = serve(placement, one)

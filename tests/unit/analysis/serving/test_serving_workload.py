@@ -21,8 +21,8 @@ from designer.interchange.overrides import overridden
 from designer.memo import forget
 from designer.workload.engines import release as release_of
 from designer.workload.engines import scheduling_on
-from designer.workload.kind import lower
 from designer.workload.serving import Serving
+from tests.asked import serving_asked
 
 BASE: Mapping[str, object] = {
     "model": "llama-3-70b",
@@ -110,7 +110,7 @@ def test_one_capacity_ends_both_the_load_and_what_is_drawn() -> None:
     most = value(served(rate="2 1/s"), "most_requests_per_second")
     assert "SERVE-SATURATED" not in codes(served(rate=f"{0.998 * most} 1/s"))
     assert "SERVE-SATURATED" in codes(served(rate=f"{1.002 * most} 1/s"))
-    asked = lower("serving", {**BASE, "rate": "2 1/s"}, "s")
+    asked = serving_asked({**BASE, "rate": "2 1/s"}, "s")
     assert isinstance(asked, Serving)
     placement = place_deployment(build_network(design), asked.deployment, "s")
     assert largest_load(placement, asked) == pytest.approx(most, rel=1e-6)
@@ -144,7 +144,7 @@ GROUPS: Mapping[str, object] = {
     ],
 )
 def test_every_attention_group_has_a_scheduler(engine: str, settings: Mapping[str, object], budget: int, slots: int):
-    asked = lower("serving", {**BASE, **GROUPS, "engine": engine, **settings}, "s")
+    asked = serving_asked({**BASE, **GROUPS, "engine": engine, **settings}, "s")
     assert isinstance(asked, Serving)
     found = place_deployment(build_network(designer.open_design("hgx-h100-8")), asked.deployment, "s").scheduling
     assert (found.budget, found.slots) == (budget, slots)
@@ -160,7 +160,7 @@ def test_the_expert_width_is_felt() -> None:
 def test_tokens_go_to_their_experts_over_the_drawn_links() -> None:
     """Dispatch and combine are an all-to-all each; links half as wide take longer, at most twice as long."""
     design = designer.open_design("hgx-h100-8")
-    asked = lower("serving", {**BASE, **GROUPS, "expert": 8}, "s")
+    asked = serving_asked({**BASE, **GROUPS, "expert": 8}, "s")
     assert isinstance(asked, Serving)
     placed = place_deployment(build_network(design), asked.deployment, "s")
     assert placed.group is not None
@@ -454,10 +454,10 @@ def test_vllm_takes_smaller_steps_on_small_devices_and_on_a100() -> None:
     # what the user says counts
     network = build_network(designer.open_design("serving-l40s-4"))
     name, spec = next((k, v) for k, v in network.design.workloads.items() if v.kind == "serving")
-    asked = lower("serving", {**spec.settings, "budget": 4096}, name)
+    asked = serving_asked({**spec.settings, "budget": 4096}, name)
     assert isinstance(asked, Serving)
     assert place_deployment(network, asked.deployment, name).scheduling.budget == 4096
-    plain = lower("serving", spec.settings, name)
+    plain = serving_asked(spec.settings, name)
     assert isinstance(plain, Serving)
     assert place_deployment(network, plain.deployment, name).scheduling.budget == 2048
 

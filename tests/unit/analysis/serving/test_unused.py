@@ -8,12 +8,12 @@ import pytest
 
 from designer.analysis.serving.unused import unused, unused_in_batches
 from designer.workload.inference import Inference
-from designer.workload.kind import lower
 from designer.workload.serving import Serving
+from tests.asked import in_batches, serving_asked
 
 
 def told(**settings: object) -> list[str]:
-    asked = lower("serving", settings, "s")
+    asked = serving_asked(settings, "s")
     assert isinstance(asked, Serving)
     return [finding.text for finding in unused(asked)]
 
@@ -66,7 +66,7 @@ def test_what_waits_for_another_setting_is_told_with_it(settings: Mapping[str, o
 )
 def test_in_batches_too(settings: Mapping[str, object], words: str) -> None:
     def found(**changes: object) -> list[str]:
-        asked = lower("inference", changes, "s")
+        asked = in_batches(changes, "s")
         assert isinstance(asked, Inference)
         return [finding.text for finding in unused_in_batches(asked, tokens=False)]
 

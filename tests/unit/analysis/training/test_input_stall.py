@@ -16,9 +16,9 @@ def of(template: str, workload: str) -> dict[str, Estimate]:
 
 
 def test_waiting_is_what_reading_takes_beyond_computing() -> None:
-    """178 ms to read (170 to 188), 30.8 ms to compute (28.4 to 33.4): 148 ms, less 8.9 or more 9.9 ms.
+    """178 ms to read (170 to 188), 25.8 ms to compute (14.4 to 52.7): 153 ms, less 28 or more 15 ms.
 
-    No more than both at their worst allow, 170 - 33.4 = 136 and 188 - 28.4 = 160 ms, and never from nothing.
+    No more than both at their worst allow, 170 - 53 = 117 and 188 - 14 = 173 ms, and never from nothing.
     """
     found = of("hpe-apollo-6500-nfs", "googlenet-nfs")
     stall, reading, step = (found[name] for name in ("input_stall", "input_time", "step_time"))
@@ -29,7 +29,7 @@ def test_waiting_is_what_reading_takes_beyond_computing() -> None:
     longer, shorter = computing.high - computing.value, computing.value - computing.low
     assert stall.low == pytest.approx(stall.value - math.hypot(reading.value - reading.low, longer), rel=0.01)
     assert stall.high == pytest.approx(stall.value + math.hypot(reading.high - reading.value, shorter), rel=0.01)
-    assert 0.136 < stall.low < stall.value < stall.high < 0.160
+    assert 0.117 < stall.low < stall.value < stall.high < 0.173
 
 
 def test_without_batches_ahead_all_reading_is_waiting() -> None:

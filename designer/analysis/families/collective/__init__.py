@@ -1,0 +1,1 @@
+"""Answers of collective workloads, read from their programs."""

@@ -1,0 +1,1 @@
+"""Answers of machines workloads, read from their programs."""

@@ -1,0 +1,1 @@
+"""Answers of serving workloads, read from their programs."""

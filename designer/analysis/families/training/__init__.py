@@ -1,0 +1,1 @@
+"""Answers of training workloads, read from their programs."""

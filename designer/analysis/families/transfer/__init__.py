@@ -1,0 +1,1 @@
+"""Answers of transfer workloads, read from their programs."""

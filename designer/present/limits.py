@@ -1,0 +1,244 @@
+"""What limits an answer, in words: bottlenecks of one sort are one line with their number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from designer.analysis.results import Bottleneck, WorkloadResult
+from designer.design.document import Design
+from designer.design.naming import in_names
+from designer.present import numbers
+from designer.present.blocks import Limit
+from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words
+
+_SHORT: Final = re.compile(r" (between|from) .*| of the steps of collectives")
+_LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")
+_DIRECTION: Final = re.compile(r":(ab|ba)$")
+_ASPECT: Final = re.compile(r"\((arithmetic|memory bandwidth|media|random reads)[^()]*\)$")
+_CLIENT: Final = re.compile(r"client of (.+) at (.+)")
+_ENGINE: Final = re.compile(r"(.+?)(?:, release not known)?, overhead$")
+#: names of limits that are neither a part nor a link, by the start of their id
+_NAMES: Final = {
+    "latency": "Latency of the steps of collectives",
+    "launch": "Kernel launches",
+    "overhead": "Kernel launches and host work",
+    "bubble": "The pipeline bubble",
+    "room": "Room on the hosts",
+    "readers": "Readers at a time",
+    "set-up": "Set-up and resume of the machines",
+    "streams:": "vMotion streams",
+}
+#: which part of the work a bottleneck of a served model limits
+_PHASES: Final = {"prompts": "prompts", "decoding": "answers", "cold start": "start-up"}
+#: reasons of bottlenecks whose links carry the same traffic in both directions
+_BOTH_WAYS: Final = ("traffic", "joining")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Bottlenecks of one sort.
+
+    Parameters
+    ----------
+    title
+        ``GPU arithmetic``, ``PCIe from CPU to GPU``.
+    phase
+        ``prompts``, ``answers``, ``start-up`` or empty.
+    gain
+        How many times better with all of them twice as fast [1]; None where not computed.
+    why
+        What the engine says about the first of them.
+    share
+        Share of the time of all of them [1]; 0 where not known.
+    """
+
+    title: str
+    detail: str
+    phase: str
+    gain: float | None
+    ids: tuple[str, ...]
+    why: str
+    share: float = 0.0
+
+    @property
+    def short(self) -> str:
+        """The title for a legend: of a link its kind."""
+        return _SHORT.sub("", self.title).removesuffix(" itself")
+
+    @property
+    def in_sentence(self) -> str:
+        """The title inside a sentence."""
+        return continued(self.title)
+
+
+def named(bottlenecks: Sequence[Bottleneck], design: Design) -> list[Named]:
+    """Bottlenecks in words, those of one sort together, in their order."""
+    sorts: dict[tuple[str, str], list[Bottleneck]] = {}
+    for one in bottlenecks:
+        sorts.setdefault((_title(one, design), _phase(one)), []).append(one)
+    found: list[Named] = []
+    for (title, phase), each in sorts.items():
+        if title.startswith("\0"):
+            ways = {way for one in each for way in (_way(one),)}
+            title = _link_title(each[0], design, both=len(ways) > 1 or _both_ways(each))
+        gains = [gain for one in each if (gain := one.gain) is not None]
+        found.append(
+            Named(
+                opened(title),
+                _detail(each, design),
+                phase,
+                max(gains) if gains else None,
+                tuple(dict.fromkeys(one.id for one in each)),
+                in_names(design, each[0].why),
+                max(one.share for one in each),
+            )
+        )
+    return found
+
+
+def _phase(one: Bottleneck) -> str:
+    head, colon, _ = one.why.partition(":")
+    return _PHASES.get(head, "") if colon else ""
+
+
+def _way(one: Bottleneck) -> str:
+    match = _DIRECTION.search(one.id)
+    return match[1] if match is not None else ""
+
+
+def _both_ways(each: Sequence[Bottleneck]) -> bool:
+    """True if the number of such bottlenecks counts both directions of each link."""
+    return all(any(word in one.why for word in _BOTH_WAYS) for one in each)
+
+
+def _title(one: Bottleneck, design: Design) -> str:
+    """What bottlenecks of one sort share; for links a key, since both directions share a line."""
+    if (link := _LINK.fullmatch(one.label)) is not None:
+        ends = sorted((part_words(design, link[1]), part_words(design, link[3])))
+        return f"\0{link[4]}|{ends[0]}|{ends[1]}"
+    if (aspect := _ASPECT.search(one.label)) is not None:
+        return _part_title(one, aspect[1], design)
+    if (client := _CLIENT.fullmatch(one.label)) is not None:
+        return f"The client of {client[1]} on each server"
+    if (engine := _ENGINE.fullmatch(one.label)) is not None:
+        return f"{engine[1]} itself"
+    for start, name in _NAMES.items():
+        if one.id.startswith(start):
+            return name
+    return in_names(design, one.label)
+
+
+def _part_title(one: Bottleneck, aspect: str, design: Design) -> str:
+    part, _ = find_part(design, one.id.split(":")[-1])
+    kind = part.kind if part is not None else ""
+    if aspect in ("arithmetic", "memory bandwidth"):
+        device = "GPU" if is_gpu(design, one.id) or not kind else "CPU" if kind in ("cpu", "numa") else "accelerator"
+        return f"{device} {'arithmetic' if aspect == 'arithmetic' else 'memory'}"
+    what = "The media of the drives" if kind == "drive" else f"The media of {part.label if part else 'the storage'}"
+    return what if aspect == "media" else what.replace("The media", "Random reads")
+
+
+def _link_title(one: Bottleneck, design: Design, both: bool) -> str:
+    link = _LINK.fullmatch(one.label)
+    assert link is not None
+    a, b = part_words(design, link[1]), part_words(design, link[3])
+    kind = link_words(link[4])
+    if kind == "Memory bus":
+        return f"Memory of the {b if 'emory' in a else a}"
+    ends = f"{continued(a)} and {continued(b)}" if both else f"{continued(a)} to {continued(b)}"
+    if a == b:
+        return f"{kind} between {continued(a)}s"
+    return f"{kind} between {ends}" if both or link[2] == "↔" else f"{kind} from {ends}"
+
+
+def _detail(each: Sequence[Bottleneck], design: Design) -> str:
+    first = each[0]
+    if first.what == "channel":
+        links: dict[str, int] = {}
+        for one in each:
+            key = _DIRECTION.sub("", one.id)
+            links[key] = max(links.get(key, 0), one.alike)
+        count = sum(links.values())
+        if _both_ways(each) and len({_way(one) for one in each}) == 1 and count % 2 == 0:
+            count //= 2
+        return numbers.counted(count, "link")
+    count = sum(one.alike for one in {one.id: one for one in each}.values())
+    if first.what in ("compute", "part"):
+        aspect = _ASPECT.search(first.label)
+        path = first.id.split(":")[-1]
+        if aspect is not None and aspect[1] in ("arithmetic", "memory bandwidth"):
+            return f"{count:,} × {device_words(design, path, first.label)}"
+        part, _ = find_part(design, path)
+        if part is not None and part.kind == "drive":
+            return numbers.counted(count, "drive")
+        return ""
+    return f"{count:,} of them" if count > 1 else ""
+
+
+def limits_of(result: WorkloadResult, design: Design, most: int = 4) -> tuple[Limit, ...]:
+    """What limits now and what would next, at most so many; of a served model by what it limits."""
+    now = named(result.binding, design)
+    known = {(one.title, one.phase) for one in now}
+    later = [one for one in named(result.next, design) if (one.title, one.phase) not in known]
+    found: list[Limit] = []
+    for current, each in ((True, now), (False, later)):
+        for one in each:
+            when = one.phase if current and one.phase else "now" if current else "then"
+            detail = (
+                one.detail if current or not one.phase else f"{one.phase}: {one.detail}" if one.detail else one.phase
+            )
+            gain = numbers.gain(one.gain) if one.gain is not None else ""
+            found.append(Limit(when, one.title, detail, gain, one.ids, current))
+    return tuple(found[:most])
+
+
+def limiting(result: WorkloadResult, design: Design) -> str:
+    """What limits, as a sentence: ``GPU arithmetic limits prompts.``; empty where nothing does."""
+    now = named(result.binding, design)
+    if not now:
+        return ""
+    now = _joined(now)
+    first = now[0]
+    rest = [one for one in now[1:] if one.phase == first.phase]
+    subject = first.title
+    verb = "limits"
+    if rest:
+        subject, verb = f"{first.title} and {rest[0].in_sentence}", "limit"
+    elif _is_plural(first.title):
+        verb = "limit"
+    what = f"{verb} {first.phase}" if first.phase else f"{verb} it"
+    if first.phase and not rest and len({one.phase for one in now if one.title == first.title and one.phase}) > 1:
+        what = f"{verb} prompts and answers"
+    return f"{subject} {what}."
+
+
+_CHAIN: Final = re.compile(r"(\S+) from (.+) to (.+)")
+
+
+def _joined(every: list[Named]) -> list[Named]:
+    """Links of one kind that follow one another as one: PCIe from CPU to PCIe switch to GPU is PCIe from CPU to GPU."""
+    found: list[Named] = []
+    for one in every:
+        link = _CHAIN.fullmatch(one.title)
+        for k, known in enumerate(found):
+            before = _CHAIN.fullmatch(known.title)
+            if link is None or before is None or link[1] != before[1] or one.phase != known.phase:
+                continue
+            if before[3].casefold() == link[2].casefold():
+                found[k] = replace(known, title=f"{link[1]} from {before[2]} to {link[3]}")
+                break
+            if link[3].casefold() == before[2].casefold():
+                found[k] = replace(known, title=f"{link[1]} from {link[2]} to {before[3]}")
+                break
+        else:
+            found.append(one)
+    return found
+
+
+def _is_plural(title: str) -> bool:
+    return title.split(" of ")[0].split(" at ")[0].endswith(("launches", "reads", "streams", "Readers")) or (
+        title.startswith("Kernel launches")
+    )

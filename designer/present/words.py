@@ -1,0 +1,301 @@
+"""Words of the field for metrics, parts and links, the same at every door."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from designer.catalog.parttype import link_kinds, part_kinds
+
+if TYPE_CHECKING:
+    from designer.design.document import Block, Design, Part
+
+TITLES: Final = MappingProxyType(
+    {
+        "rate": "All together",
+        "data_rate_per_gpu": "Slowest GPU",
+        "transfer_time": "Transfer time",
+        "communication_time": "Time",
+        "bus_bandwidth": "Bus bandwidth",
+        "algorithm_bandwidth": "Algorithm bandwidth",
+        "step_time": "Step time",
+        "compute_time": "Computing",
+        "input_time": "Loading a step",
+        "input_stall": "Waiting for data",
+        "samples_per_second": "Throughput",
+        "tokens_per_second": "Throughput",
+        "epoch_time": "Epoch",
+        "time_to_train": "Time to train",
+        "speedup": "Speed-up",
+        "scaling_efficiency": "Scaling efficiency",
+        "gpu_utilization": "GPU utilization",
+        "memory_per_gpu": "Memory per GPU",
+        "mfu": "MFU",
+        "training_rate_per_gpu": "Data used per GPU",
+        "input_cores": "CPU cores loading",
+        "ttft": "First token, mean",
+        "ttft_p50": "First token, p50",
+        "ttft_p95": "First token, p95",
+        "ttft_p99": "First token, p99",
+        "tpot": "Between tokens",
+        "itl_p50": "Between tokens, p50",
+        "itl_p95": "Between tokens, p95",
+        "itl_p99": "Between tokens, p99",
+        "latency_p50": "Whole answer, p50",
+        "latency_p90": "Whole answer, p90",
+        "latency_p95": "Whole answer, p95",
+        "latency_p99": "Whole answer, p99",
+        "requests_per_second": "Requests answered",
+        "most_requests_per_second": "Most requests",
+        "most_samples_per_second": "Most samples",
+        "knee_requests_per_second": "Best load",
+        "goodput": "Within limits",
+        "kv_use": "KV cache in use",
+        "kv_capacity": "KV cache, tokens",
+        "prefix_hits": "Prefix hits",
+        "hand_over_time": "KV hand-over",
+        "fetch_time": "KV fetch",
+        "power": "Power",
+        "energy_per_token": "Energy per token",
+        "energy_per_million_requests": "Energy, million requests",
+        "cold_start_time": "Cold start",
+        "accelerators": "GPUs",
+        "migration_time": "Migration time",
+        "least_time_possible": "Shortest possible",
+        "switchover_time": "Longest pause",
+        "stun_time": "Longest vGPU stun",
+        "transferred": "Data moved",
+        "evacuation_time": "Evacuation time",
+        "machines_staying": "Machines that stay",
+        "more_machines": "More machines",
+        "checkpoint_time": "Checkpoint",
+        "checkpoint_stall": "Pause for it",
+        "restore_time": "Restore",
+        "ettr": "Effective time",
+        "lost_share": "Time lost",
+        "mean_time_between_failures": "Time between failures",
+        "fitting": "Layouts that fit",
+        "candidates": "Layouts tried",
+    }
+)
+#: abbreviations in names of metrics, as the field writes them
+_SPELLED: Final = MappingProxyType(
+    {"gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "kv": "KV", "nic": "NIC", "vm": "VM", "ttft": "TTFT", "tpot": "TPOT"}
+)
+#: metrics that are shares of a whole
+SHARES: Final = frozenset(
+    (
+        "scaling_efficiency",
+        "gpu_utilization",
+        "mfu",
+        "kv_use",
+        "prefix_hits",
+        "lost_share",
+        "ettr",
+        "ettr_simulated",
+        "retraining_share",
+        "share_beside_retraining",
+        "compute_share",
+        "memory_share",
+        "bandwidth_share",
+        "nic_share",
+        "virtualization_factor",
+    )
+)
+#: metrics that count, and are whole numbers
+COUNTS: Final = frozenset(
+    (
+        "replicas",
+        "accelerators",
+        "accelerators_per_server",
+        "machines_staying",
+        "more_machines",
+        "candidates",
+        "fitting",
+        "spares",
+        "streams",
+        "smallest_pool",
+        "accelerators_saved",
+        "input_cores",
+    )
+)
+#: what metrics per second count
+_COUNTED: Final = MappingProxyType(
+    {
+        "tokens_per_second": "tokens",
+        "requests_per_second": "requests",
+        "most_requests_per_second": "requests",
+        "knee_requests_per_second": "requests",
+        "requests_while_updating": "requests",
+        "goodput": "requests",
+        "samples_per_second": "samples",
+        "most_samples_per_second": "samples",
+    }
+)
+#: link kinds whose name is also that of what they connect
+_PLAIN: Final = MappingProxyType({"memory_bus": "Memory bus", "c2c": "NVLink-C2C"})
+_STEP: Final = re.compile(r"([^\[\]/]+)\[(?:\d+|\*)\]")
+_NUMBER: Final = re.compile(r"[\s_]*#?\d[\d.]*$")
+#: names that are no words: paths, addresses, ids
+_CODED: Final = re.compile(r"[\d_:/\[\]]")
+#: first words of names that are no names themselves
+_ORDINARY: Final = frozenset(
+    (
+        "Bus",
+        "Client",
+        "Compute",
+        "Core",
+        "Data",
+        "Drive",
+        "Drives",
+        "Host",
+        "Kernel",
+        "Latency",
+        "Leaf",
+        "Loading",
+        "Local",
+        "Management",
+        "Media",
+        "Memory",
+        "Model",
+        "Network",
+        "Prefill",
+        "Processor",
+        "Random",
+        "Readers",
+        "Room",
+        "Server",
+        "Servers",
+        "Set-up",
+        "Spine",
+        "Storage",
+        "Switch",
+        "Switches",
+        "The",
+        "Top",
+        "Uplink",
+    )
+)
+#: where a clause ends
+_CLAUSE: Final = re.compile(r"(?<=[;:.]) (?=\S)")
+#: most words of a sentence
+_LONGEST: Final = 30
+_VENDOR: Final = re.compile(r"^(NVIDIA|AMD|Intel|Tesla)\s+")
+_MEMORY: Final = re.compile(r"\s+\d+ ?GB\b")
+_ASIDE: Final = re.compile(r"\s*\([^()]*\)")
+_PLURAL: Final = re.compile(r"(?<=[^s])(?<!e)s$|(?<=(?:ch|sh|ss))es$|(?<=e)s$")
+
+
+def metric_title(name: str, kind: str = "") -> str:
+    """Name of a metric; `kind` is the kind of the result that reports it."""
+    if name == "communication_time" and kind == "training":
+        return "Network, not hidden"
+    if name == "rate" and kind == "migration":
+        return "Highest rate"
+    if name == "tokens_per_second" and kind == "inference":
+        return "Tokens put out"
+    words = name.replace("_", " ").capitalize().split()
+    return TITLES.get(name) or " ".join(_SPELLED.get(word.casefold(), word) for word in words)
+
+
+def counted_by(name: str) -> str:
+    """What a metric per second counts: ``requests``, ``tokens``; empty for none."""
+    return _COUNTED.get(name, "")
+
+
+def link_words(kind: str) -> str:
+    """A kind of link: ``PCIe``."""
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    known = link_kinds().get(kind)
+    return known.title if known is not None else kind.replace("_", " ")
+
+
+def without_number(label: str) -> str:
+    """``GPU 0`` is ``GPU``."""
+    return _NUMBER.sub("", label).strip() or label
+
+
+def one_of(label: str) -> str:
+    """The singular of what a group is called: ``Leaf switches`` is ``Leaf switch``."""
+    head, comma, rest = label.partition(",")
+    words = head.split()
+    if words and words[-1].endswith("ches"):
+        words[-1] = words[-1][:-2]
+    elif words and words[-1].endswith("leaves"):
+        words[-1] = "leaf"
+    elif words and words[-1].endswith("s") and not words[-1].endswith("ss") and words[-1] != words[-1].upper():
+        words[-1] = words[-1][:-1]
+    return " ".join(words) + comma + rest
+
+
+def continued(text: str) -> str:
+    """A phrase inside a sentence: small first letter where its first word is an ordinary one."""
+    first = text.split(" ", 1)[0]
+    return text[:1].lower() + text[1:] if first in _ORDINARY else text
+
+
+def opened(text: str) -> str:
+    """A phrase at the start of a sentence: large first letter, except for ids and names such as ``vMotion``."""
+    first = text.split(" ", 1)[0]
+    return text if _CODED.search(first) or first != first.lower() else text[:1].upper() + text[1:]
+
+
+def sentence(text: str) -> str:
+    """A message as a sentence of at most 30 words: whole clauses, a large first letter, an end."""
+    kept = ""
+    for clause in _CLAUSE.split(text.strip()):
+        if kept and len(f"{kept} {clause}".split()) > _LONGEST:
+            break
+        kept = f"{kept} {clause}" if kept else clause
+    kept = opened(kept.rstrip(" ;:,"))
+    words = kept.split()
+    if len(words) > _LONGEST:
+        kept = " ".join(words[: _LONGEST - 1]) + " …"
+    return kept if kept.endswith((".", "?", "!", "…")) else f"{kept}."
+
+
+def find_part(block: Block, path: str) -> tuple[Part | None, str]:
+    """The part at a path and the label of the group that consists of it; None and empty where there is none."""
+    part, group_label = None, ""
+    for step in path.split("/"):
+        member = _STEP.fullmatch(step)
+        group = block.groups.get(member[1]) if member is not None else None
+        if group is not None:
+            block, part, group_label = group.content, None, group.label
+        elif step in block.parts:
+            part = block.parts[step]
+            group_label = group_label if len(block.parts) == 1 and not block.groups else ""
+        else:
+            return None, ""
+    return part, group_label if part is not None else ""
+
+
+def part_words(block: Block, path: str) -> str:
+    """What kind of part is at a path: ``GPU``, ``PCIe switch``, ``Leaf switch``, ``vMotion NIC``."""
+    part, group = find_part(block, path)
+    if part is None:
+        return "part"
+    kind = part_kinds().get(part.kind)
+    plain = kind.title if kind is not None else part.kind.replace("_", " ")
+    name = one_of(group).split(",")[0] if group else without_number(part.label)
+    if _CODED.search(name) or len(name) > 40 or plain.startswith(name):
+        return plain
+    return name
+
+
+def device_words(design: Design, path: str, label: str) -> str:
+    """A model without vendor and memory size: ``H100 SXM5``."""
+    part, _ = find_part(design, path)
+    known = design.type_of(part) if part is not None else None
+    name = known.title if known is not None else label
+    for pattern in (_VENDOR, _VENDOR, _MEMORY, _ASIDE):
+        name = pattern.sub("", name)
+    return name.strip() or label
+
+
+def is_gpu(block: Block, path: str) -> bool:
+    """True if a GPU is at a path."""
+    part, _ = find_part(block, path)
+    return part is not None and part.kind == "gpu"

@@ -1,0 +1,111 @@
+"""What covers, cuts or mislabels things on screen, by real events."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from designer.design.address import Ref
+from designer.drawing.batches import Labels
+from designer.drawing.compose_badges import badges
+from designer.gui.dialogs.racks_dialog import RacksDialog
+from designer.gui.main_window import MainWindow
+from designer.gui.viewmodels import sweep
+from designer.gui.viewmodels.plots import busy_at, busy_curve
+from designer.gui.viewmodels.scenario import Event, Scenario
+from designer.gui.viewmodels.sweep import Varied
+
+
+def test_racks_open_where_the_first_server_is(window: MainWindow, qtbot: QtBot) -> None:
+    """One server at the bottom of a rack that is higher than the dialog."""
+    window.open_template("hgx-h100-8")
+    window.run("view.racks")
+    dialog = next(w for w in QApplication.topLevelWidgets() if isinstance(w, RacksDialog) and w.isVisible())
+    dialog.resize(900, 420)
+    dialog.hide()
+    dialog.show()
+    view = dialog.view
+    unit = view.plan.racks[0].units[0]
+    box = view.box(0, unit.at, unit.height)
+    assert view.height() > dialog.area.viewport().height(), "the rack does not fit: else nothing has to be brought"
+
+    def in_sight() -> bool:
+        top = view.mapTo(dialog.area.viewport(), QPoint(0, round(box.top()))).y()
+        return 0 <= top < dialog.area.viewport().height()
+
+    qtbot.waitUntil(in_sight, timeout=3000)
+
+
+def test_messages_leave_what_is_selected_free(window: MainWindow, qtbot: QtBot) -> None:
+    """A part at the lower end of the canvas is selected: the message goes above."""
+    window.open_template("hgx-h100-8")
+    canvas, document = window.canvas, window.document
+    assert canvas is not None
+    assert document is not None
+    qtbot.waitUntil(lambda: document.session.analysis is not None and not document.session.stale, timeout=60_000)
+    document.session.select([((), Ref("parts", "server"))])
+    box = canvas.scene.box_of(((), Ref("parts", "nvsw1")))
+    assert box is not None
+    x, y, wide, high = canvas.scene.geometry.rect[box].tolist()
+    scale = canvas.view.scale
+    # the switch stands where messages come
+    left, top = canvas.view.to_view(x + wide / 2, y + high / 2)
+    canvas.set_view(canvas.view.panned(canvas.width() / 2 - left, canvas.height() - 40 - top))
+    assert canvas.view.scale == scale
+    document.session.select([((), Ref("parts", "nvsw1"))])
+    window.say("The file was saved")
+    toasts = window.toasts
+    corner = canvas.mapTo(window._over, QPoint(0, 0))
+    for rect in canvas.in_question():
+        assert not toasts.geometry().intersects(rect.translated(corner)), (toasts.geometry(), rect)
+
+
+def test_the_share_that_is_busy_is_that_of_the_curve(window: MainWindow, qtbot: QtBot) -> None:
+    """Between two steps nothing computes at that instant; the curve and its words show the mean of the same time."""
+    window.open_template("hgx-h100-8")
+    assert window.document is not None
+    player = window.document.player
+    player.set_scenario(Scenario(("llama-2-7b-fsdp",), until=60.0))
+    qtbot.waitUntil(lambda: player.session.frames is not None, timeout=60_000)
+    frames = player.session.frames
+    assert frames is not None
+    (curve,) = busy_curve(frames, 0.0, frames.end)
+    for k in range(61):
+        moment = frames.end * k / 60
+        assert abs(busy_at(frames, moment) - curve.at(moment)) < 0.5
+    assert busy_at(frames, 0.0) > 0.9
+    player.seek(15.0)
+    window.time_bar._tell()
+    shown = window.time_bar.binds.text()
+    assert f"{busy_at(frames, player.session.moment) * 100:.0f} % of what computes is busy" in shown
+
+
+def test_a_failed_drive_is_called_failed(window: MainWindow, qtbot: QtBot) -> None:
+    window.open_template("hgx-h100-8")
+    assert window.document is not None
+    assert window.canvas is not None
+    session, player = window.document.session, window.document.player
+    path = "server/nvme0" if "server/nvme0" in session.design.parts else "nvme0"
+    player.set_scenario(Scenario(("storage-to-gpus",), events=(Event(path, 0.2, 0.0),), until=1.0))
+    qtbot.waitUntil(lambda: player.session.frames is not None, timeout=60_000)
+    player.seek(0.6)
+    qtbot.wait(50)
+    state, frame = window.canvas.scene.view_state, window.canvas.frame()
+    assert state.loads.box_failed.sum() == 1
+    assert not (state.loads.box_bottleneck[state.loads.box_failed]).any()
+    assert not (state.loads.bottleneck & state.loads.failed).any()
+    found = badges(state, frame, (-1e6, -1e6, 2e6, 2e6))
+    words = [label.text for batch in found if isinstance(batch, Labels) for label in batch.labels]
+    assert words.count("failed") == 1
+    player.seek(0.1)
+    qtbot.wait(50)
+    assert not window.canvas.scene.view_state.loads.box_failed.any()
+
+
+def test_bare_numbers_of_a_sweep_take_the_unit_of_the_value() -> None:
+    rate = Varied("workloads.chat.rate", "Requests", "6 1/s")
+    assert sweep.with_units(rate, "1..12*1.1") == "1 1/s..12 1/s*1.1"
+    assert sweep.with_units(rate, "1,2, 4") == "1 1/s,2 1/s,4 1/s"
+    assert sweep.with_units(rate, "1 1/s,2") == "1 1/s,2 1/s"
+    assert sweep.with_units(Varied("x", "Batch", "64"), "64..128+64") == "64..128+64"

@@ -1,0 +1,121 @@
+"""Steps of an engine as expressions: their value is the step's, and what each resource gains is counted by hand."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from designer.analysis.account import account
+from designer.analysis.bottlenecks import Alike
+from designer.analysis.collective_times import LAUNCH
+from designer.analysis.expression import Resource, Tie, Time, seconds, shares
+from designer.analysis.network import build_network
+from designer.analysis.results import Bottleneck
+from designer.analysis.serving.bottlenecks import Phase, step_account
+from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.step_terms import step_of
+from designer.interchange.templates import open_design
+from designer.workload.kind import task_of
+from designer.workload.program.serving import Serve
+
+TEMPLATES = ("hgx-h100-8", "hgx-a100-8", "serving-l40s-4", "hgx-b200-8")
+DEPLOYED: tuple[dict[str, object], ...] = (
+    {"model": "llama-3-8b", "weights": "bf16", "tensor": 1},
+    {"model": "llama-3-70b", "weights": "fp8", "tensor": 4},
+    {"model": "llama-3-70b", "weights": "fp8", "tensor": 2, "pipeline": 2},
+    {"model": "mixtral-8x7b", "weights": "bf16", "tensor": 4, "graph": False},
+    {"model": "gpt-oss-120b", "weights": "mxfp4", "tensor": 2, "data": 2, "expert": 4, "adapters": 16},
+    {"model": "gemma-3-27b", "weights": "bf16", "tensor": 4, "engine": "sglang"},
+)
+
+
+@cache
+def placed(template: str, which: int, release: str = "") -> Placement:
+    task = task_of("serving", {"group": "gpu*", "release": release, **DEPLOYED[which]}, "s", Serve)
+    assert task is not None
+    return place_deployment(build_network(open_design(template)), task.operation.deployment, "s")
+
+
+def expressed(placement: Placement, phase: Phase) -> Time:
+    return phase.time(step_of(placement)).time
+
+
+def faster(time: Time, *resources: Resource) -> float:
+    return float(seconds(time, dict.fromkeys(resources, 0.5)))
+
+
+def resource(time: Time, name: str) -> Resource:
+    """The resource of a time by a word of its label."""
+    found = [r for tie in shares(time) for r in tie if isinstance(r, Bottleneck) and name in r.label]
+    assert len(set(found)) == 1
+    return found[0]
+
+
+def links(time: Time) -> list[Resource]:
+    ties: list[Tie] = list(shares(time))
+    return [r for tie in ties for r in tie if isinstance(r, Alike)]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(TEMPLATES), st.integers(0, len(DEPLOYED) - 1), st.integers(1, 9000), st.integers(1, 1500))
+def test_an_expression_is_as_long_as_the_step(template: str, which: int, tokens: int, requests: int) -> None:
+    placement = placed(template, which)
+    for phase in (Phase("prompts", tokens, 0, 0.0), Phase("decoding", 0, requests, 900.0 * requests)):
+        time = expressed(placement, phase)
+        assert float(seconds(time)) == pytest.approx(phase.time(placement.steps), rel=1e-9)
+        assert sum(shares(time).values()) == pytest.approx(phase.time(placement.steps), rel=1e-9)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_memory_twice_as_fast_is_the_step_of_a_device_with_wider_memory(which: int) -> None:
+    """No measured table on an H100: every byte over the bandwidth, and nothing else, takes half as long."""
+    placement = placed("hgx-h100-8", which)
+    phase = Phase("decoding", 0, 24, 24 * 2000.0)
+    time = expressed(placement, phase)
+    wide = phase.time(placement.again(placement.device.wider()))
+    assert faster(time, resource(time, "memory bandwidth")) == pytest.approx(wide, rel=1e-9)
+
+
+def test_links_twice_as_wide_are_the_step_over_wider_links() -> None:
+    placement = placed("hgx-h100-8", 1)
+    phase = Phase("prompts", 4096, 0, 0.0)
+    time = expressed(placement, phase)
+    assert faster(time, *links(time)) == pytest.approx(phase.time(placement.again(links=2.0)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("phase", "held"), [(Phase("prompts", 1000, 0, 0.0), 1), (Phase("decoding", 0, 40, 40 * 500.0), 40)]
+)
+def test_the_gain_of_the_engines_own_work_is_counted_by_hand(phase: Phase, held: int) -> None:
+    """32 layers, one step, each request, and what prompts add: half of these seconds are saved, and no others."""
+    placement = placed("hgx-h100-8", 0, "0.12.0")
+    over, layers = placement.release.overheads, placement.shape.layers
+    own = layers * over.layer + over.step + held * over.request + (over.prefill_step if phase.tokens else 0.0)
+    whole = phase.time(placement.steps)
+    assert 0.02 < own / whole < 0.5
+    found = {b.id: b for listed in step_account(placement, phase) for b in listed}
+    assert found["engine"].gain_if_doubled == pytest.approx(whole / (whole - own / 2), rel=1e-9)
+    assert found["engine"].gain_together == found["engine"].gain_if_doubled
+
+
+def test_launches_are_the_floors_of_all_kernels() -> None:
+    """Decoding 8B on one H100: four products and one attention a layer, and the product of the head."""
+    placement = placed("hgx-h100-8", 0)
+    time = expressed(placement, Phase("decoding", 0, 16, 16 * 500.0))
+    kernels = placement.device.kernels
+    floors = 32 * (4 * kernels.floor + kernels.decode_floor) + kernels.floor
+    assert shares(time)[(LAUNCH,)] == pytest.approx(floors, rel=1e-9)
+
+
+def test_what_binds_a_step_gains_at_least_half_of_what_the_best_does() -> None:
+    for phase in (Phase("prompts", 2048, 0, 0.0), Phase("decoding", 0, 64, 64 * 1500.0)):
+        placement = placed("hgx-h100-8", 1)
+        binding, after = step_account(placement, phase)
+        best = max(b.gain or 1.0 for b in binding)
+        assert all((b.gain or 1.0) >= 1 + (best - 1) / 2 for b in binding)
+        assert all(b.why.startswith(f"{phase.name}: step of ") for b in (*binding, *after))
+        found = account(expressed(placement, phase), {})
+        assert found.value == pytest.approx(phase.time(placement.steps), rel=1e-9)

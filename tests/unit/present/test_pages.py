@@ -1,0 +1,119 @@
+"""Pages of every workload of every template: their sentences, their numbers, and their lines in a terminal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import designer
+from designer.checks.analysing import analyze
+from designer.cli.pages import page_lines, text_of
+from designer.design.document import Design
+from designer.interchange.templates import open_design
+from designer.present.blocks import Page, State
+from designer.present.workload import overview, page_of
+
+TEMPLATES = sorted(
+    file.name.removesuffix(".design.json")
+    for file in (Path(designer.__file__).parents[1] / "templates").glob("*.design.json")
+)
+#: words of the engine that say nothing to its users
+INTERNAL = re.compile(
+    r"\b(told|tells|alike|binds|binding|channels?|way|felt|apart|meeting|TP\d+|PP\d+|DP\d+|mb\d+|shard-\w+|cb\d|SP)\b"
+    r"|\ba: S\d|\bS\d\d\b|  |\bNone\b|\bnan\b|\binf\b|\d e[+-]|[a-z]+_[a-z]+"
+)
+PATH = re.compile(r"\w+\[\d+\]|\b\w+--\w+|\b(gpu|cpu|psw|nvsw|nic|nvme|numa|switch|memory)\d+\b|[a-z]/[a-z]+\d")
+ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (?!min\b|h\b|s\b|ms\b|of\b|more\b|day\b|year\b)(\w+s)\b(?!/)")
+QUANTITY = re.compile(r"\d (?:[kMGTP]?B(?:/s)?|TFLOP/s|ms|µs|s|min|h|days|W|kW|\w+/s)\b")
+
+
+def pages_of(name: str) -> tuple[Design, list[Page]]:
+    design = open_design(name)
+    return design, [page_of(w, design, name) for w in analyze(design, curves=False).workloads]
+
+
+@pytest.fixture(scope="module", params=TEMPLATES)
+def answered(request: pytest.FixtureRequest) -> tuple[Design, list[Page]]:
+    return pages_of(request.param)
+
+
+def sentences(page: Page) -> list[str]:
+    return [s for s in re.split(r"(?<=[.?!]) (?=[A-Z])", page.headline) if s]
+
+
+def ids_of(design: Design) -> set[str]:
+    known = {*design.parts, *design.groups, *design.workloads, *design.vms}
+    return {name for name in known if re.search(r"[\d_-]", name)}
+
+
+def test_headlines_are_short_sentences(answered: tuple[Design, list[Page]]) -> None:
+    for page in answered[1]:
+        assert page.headline[0].isupper() or page.headline[0].isdigit()
+        assert page.headline.endswith(".")
+        for sentence in sentences(page):
+            assert len(sentence.split()) <= 30, sentence
+        assert len(page.headline.split()) <= 40, page.headline
+
+
+def test_headlines_hold_no_id_and_no_word_of_the_engine(answered: tuple[Design, list[Page]]) -> None:
+    design, pages = answered
+    for page in pages:
+        for text in (page.headline, *(limit.title for limit in page.limits), *(f.title for f in page.figures)):
+            assert INTERNAL.search(text) is None, text
+            assert PATH.search(text) is None, text
+            assert not {word.strip(".,;:") for word in text.split()} & ids_of(design), text
+
+
+def test_headlines_have_a_number_with_a_unit_and_agree_in_number(answered: tuple[Design, list[Page]]) -> None:
+    for page in answered[1]:
+        assert ONE_OF_MANY.search(page.headline) is None, page.headline
+        if page.state not in (State.REFUSED,):
+            assert QUANTITY.search(page.headline) or "more machines fit" in page.headline, page.headline
+        if page.limits:
+            assert re.search(r"\b(limits|limit)\b", page.headline), page.headline
+        subject = page.headline.split(". ")[-1]
+        if re.search(r"\blimit\b", subject):
+            assert " and " in subject or re.match(r"[\w ]+(launches|reads|streams|Readers)", subject), subject
+
+
+def test_figures_say_what_the_headline_says(answered: tuple[Design, list[Page]]) -> None:
+    """Each quantity of the headline is that of a figure, of a target or of a share shown below."""
+    for page in answered[1]:
+        assert 1 <= len(page.figures) <= 6
+        shown = " ".join(
+            [f"{f.text} {f.target}" for f in page.figures] + [s.text for w in page.where for s in w.shares]
+        )
+        shown += " ".join(f"{s.share:.0%}" for w in page.where for s in w.shares)
+        for number in re.findall(
+            r"\d[\d,.]*(?= (?:GB/s|MB/s|TB/s|PB/s|ms|days|tokens/s|images/s|requests/s))", page.headline
+        ):
+            assert number in shown, (number, page.headline, shown)
+
+
+def test_shares_add_up_to_the_whole(answered: tuple[Design, list[Page]]) -> None:
+    for page in answered[1]:
+        for stack in page.where:
+            assert sum(s.share for s in stack.shares) == pytest.approx(1.0, abs=0.025), stack
+            assert sum(s.limits for s in stack.shares) <= 1
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_pages_take_at_most_thirty_lines_of_a_terminal(answered: tuple[Design, list[Page]], width: int) -> None:
+    design, pages = answered
+    for page in [*pages, overview(pages, design, "x.design.json")]:
+        text = text_of(page_lines(page, width)).splitlines()
+        assert len(text) <= 30, "\n".join(text)
+        # a command is copied as it is: one long word of it may be wider
+        assert all(len(line) <= width or "--" in line for line in text), "\n".join(text)
+
+
+def test_commands_of_pages_are_commands_with_known_arguments(answered: tuple[Design, list[Page]]) -> None:
+    from designer.cli.main import commands, parser_of
+
+    for page in answered[1]:
+        for change in page.changes:
+            if change.command:
+                assert change.command[0] in commands()
+                parser_of(change.command[0]).parse_args(change.command[1:])
