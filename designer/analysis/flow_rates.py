@@ -31,6 +31,8 @@ LATENCY: Final = Bottleneck("limit", "latency", "latency of the path", "")
 #: what the flows ask for, where they get all of it
 DEMAND: Final = Bottleneck("limit", "demand", "what the flows ask for", "every flow gets all it asks for")
 
+_AS_DRAWN: Final[frozenset[tuple[Any, float]]] = frozenset()
+
 
 class RateEstimate(NamedTuple):
     """What rates on some resources rest on: its name, its 80 % band relative to the value [1], and keys of sources."""
@@ -84,7 +86,7 @@ class FlowRates:
         self.resources, self.number, self.key, self.alike = resources, number, key, alike
         self._users, self._sources = users, frozenset(sources)
         self._codes = {one.name: k for k, one in enumerate(estimates)}
-        self._rates: dict[frozenset[tuple[Any, float]], Float] = {frozenset(): allocation.rate}
+        self._rates: dict[frozenset[tuple[Any, float]], Float] = {_AS_DRAWN: allocation.rate}
         self._bound: dict[frozenset[tuple[Any, float]], Binding] = {}
 
     def named(self, key: Int) -> FlowRates:
@@ -92,13 +94,13 @@ class FlowRates:
         found = copy.copy(self)
         found.__dict__.pop("_class_of", None)
         found.key = key
-        found._rates, found._bound = {frozenset(): self.rate}, {}
+        found._rates, found._bound = {_AS_DRAWN: self.rate}, {}
         return found
 
     @property
     def rate(self) -> Float:
         """Rates as drawn [B/s]. : (n_flows,)"""
-        return self._rates[frozenset()]
+        return self._rates[_AS_DRAWN]
 
     @cached_property
     def _class_of(self) -> Int:
@@ -109,60 +111,70 @@ class FlowRates:
             lead[rows] = self.key[rows[0]]
         return lead
 
-    def usage(self, slower: Scenario) -> Float:
-        """What entries take of their resources in a scenario. : (nnz,)"""
-        usage = self.incidence.usage
-        for name, by in slower.items():
-            code = self._codes.get(name) if isinstance(name, str) else None
-            if code is not None and by != 1:
-                usage = np.where(self._estimate == code, np.maximum(usage * by, self._passing), usage)
-        return usage
+    def _mine(self, slower: Scenario) -> frozenset[tuple[Any, float]]:
+        """What of a scenario rates depend on."""
+        if not slower:
+            return _AS_DRAWN
+        codes = self._codes
+        return frozenset(
+            (name, by)
+            for name, by in slower.items()
+            if by != 1 and (name in codes or isinstance(name, int) or name is DEMAND)
+        )
 
-    def _in_scenario(self, slower: Scenario) -> tuple[frozenset[tuple[Any, float]], Incidence]:
-        """What of a scenario rates depend on, and the flows in it."""
-        one, capacity = self.incidence, self.incidence.capacity
-        mine: dict[Any, float] = {}
-        for name, by in slower.items():
-            if by == 1 or not (name is DEMAND or isinstance(name, int) or name in self._codes):
-                continue
-            mine[name] = by
-            if isinstance(name, int):
+    def _scaled(self, mine: frozenset[tuple[Any, float]]) -> tuple[Float, Float, Float]:
+        """Usages of entries, capacities of resources, and demands of flows in a scenario."""
+        usage, capacity, demand = self.incidence.usage, self.incidence.capacity, self.incidence.demand
+        for name, by in mine:
+            if name is DEMAND:
+                demand = demand / by
+            elif isinstance(name, str):
+                usage = np.where(self._estimate == self._codes[name], np.maximum(usage * by, self._passing), usage)
+            else:
                 capacity = np.where(self._class_of == name, capacity / by, capacity)
-        usage = self.usage(mine)
-        if usage is not one.usage:
-            one = one.with_usage(usage)
-        if capacity is not one.capacity:
-            one = one.with_capacity(capacity)
-        if DEMAND in mine:
-            one = one.with_demand(one.demand / mine[DEMAND])
-        return frozenset(mine.items()), one
+        return usage, capacity, demand
+
+    def _problem(self, mine: frozenset[tuple[Any, float]]) -> Incidence:
+        """The flows in a scenario."""
+        one = self.incidence
+        usage, capacity, demand = self._scaled(mine)
+        one = one if usage is one.usage else one.with_usage(usage)
+        one = one if capacity is one.capacity else one.with_capacity(capacity)
+        return one if demand is one.demand else one.with_demand(demand)
 
     def rates(self, slower: Scenario) -> Float:
         """Rates where resources and estimates take so many times as long [B/s]. : (n_flows,)"""
-        key, one = self._in_scenario(slower)
-        found = self._rates.get(key)
+        mine = self._mine(slower)
+        found = self._rates.get(mine)
         if found is None:
-            found = self._rates[key] = self.rate if self._holds(one) else solve(one).rate
+            found = self._rates[mine] = self.rate if self._holds(mine) else solve(self._problem(mine)).rate
         return found
 
-    def _holds(self, one: Incidence) -> bool:
-        """True if rates as drawn solve another problem: all of them fit, and what bound each is still full."""
-        load = one.load(self.rate)
-        if (load > one.capacity * (1 + SLACK)).any() or (self.rate > one.demand * (1 + SLACK)).any():
+    def _holds(self, mine: frozenset[tuple[Any, float]]) -> bool:
+        """True if rates as drawn are those of a scenario: all of them fit, and what bound each is still full."""
+        one, (usage, capacity, demand) = self.incidence, self._scaled(mine)
+        load = np.bincount(one.place, usage * self.rate[one.rows], len(capacity))
+        if (load > capacity * (1 + SLACK)).any() or (self.rate > demand * (1 + SLACK)).any():
             return False
-        bound = self.rate >= one.demand * (1 - SLACK)
-        now = self.binding({})
-        full = (load >= one.capacity * (1 - SLACK))[now.resource]
-        bound[np.repeat(np.arange(len(bound)), np.diff(now.ptr))[full]] = True
+        bound = self.rate >= demand * (1 - SLACK)
+        resource, flow = self._pairs
+        bound[flow[load[resource] >= capacity[resource] * (1 - SLACK)]] = True
         return bool(bound.all())
+
+    @cached_property
+    def _pairs(self) -> tuple[Int, Int]:
+        """Resources that bind as drawn, and the flows that they bind. : (n_binding,) both"""
+        now = self.binding({})
+        return now.resource, np.repeat(np.arange(len(self.rate)), np.diff(now.ptr))
 
     def binding(self, slower: Scenario) -> Binding:
         """What binds each flow in a scenario, by rows of the incidence."""
-        key, one = self._in_scenario(slower)
-        found = self._bound.get(key)
+        mine = self._mine(slower)
+        found = self._bound.get(mine)
         if found is None:
             rate = self.rates(slower)
-            found = self._bound[key] = binding(one, Allocation(rate, rate, 0, "", np.zeros(len(rate), np.int64)))
+            allocation = Allocation(rate, rate, 0, "", np.zeros(len(rate), np.int64))
+            found = self._bound[mine] = binding(self._problem(mine), allocation)
         return found
 
     def time(self, amount: float, *, latency: bool = True, size: str = "", flows: Int | None = None) -> Solved:
@@ -210,9 +222,8 @@ class FlowRates:
         """
 
         def each(slower: Scenario) -> Float:
-            one = self._in_scenario(slower)[1]
-            taken = np.bincount(one.resource, one.usage, one.n_resources)
-            return amount * taken[resources] / one.capacity[resources]
+            usage, capacity, _ = self._scaled(self._mine(slower))
+            return amount * np.bincount(self.incidence.place, usage, len(capacity))[resources] / capacity[resources]
 
         def held(slower: Scenario) -> Mapping[Tie, float]:
             spent = each(slower)
@@ -251,7 +262,20 @@ class FlowRates:
 
     @cached_property
     def bands(self) -> Mapping[str, Ends]:
-        """Times as long at least and at most, by estimate [1]."""
+        """Times as long at least and at most [1], by estimate that changes any rate; 1 for an end that changes none."""
+        found: dict[str, Ends] = {}
+        for one in self.estimates:
+            low, high = (
+                1 / end if end != 1 and self.rates({one.name: 1 / end}) is not self.rate else 1.0
+                for end in (one.high, one.low)
+            )
+            if low < high:
+                found[one.name] = low, high
+        return found | ({self.latencies: self._waiting} if self.latencies else {})
+
+    @cached_property
+    def all_bands(self) -> Mapping[str, Ends]:
+        """The same of all estimates."""
         found = {one.name: (1 / one.high, 1 / one.low) for one in self.estimates}
         return found | ({self.latencies: self._waiting} if self.latencies else {})
 
@@ -272,7 +296,7 @@ class FlowRates:
         """The 80 % band of each rate, deviations of estimates added in squares [B/s]. : (n_flows,) both"""
         below, above = np.zeros(len(self.rate)), np.zeros(len(self.rate))
         for one in self.estimates:
-            for end in {one.low, one.high} - {1.0}:
+            for end in {one.low, one.high} if one.name in self.bands else ():
                 off = self.rates({one.name: 1 / end}) - self.rate
                 below += np.minimum(off, 0.0) ** 2
                 above += np.maximum(off, 0.0) ** 2
@@ -281,16 +305,11 @@ class FlowRates:
     @cached_property
     def sources(self) -> tuple[str, ...]:
         """Keys of what the rates rest on: capacities, and the estimates that change any of them."""
-        return tuple(sorted(self._sources.union(*(one.sources for one in self.estimates if one.name in self.moving))))
+        return tuple(sorted(self._sources.union(*(one.sources for one in self.estimates if one.name in self.bands))))
 
     @cached_property
-    def moving(self) -> frozenset[str]:
-        """Names of the estimates that change any rate at an end of their bands."""
-        return frozenset(
-            one.name
-            for one in self.estimates
-            if any(self.rates({one.name: 1 / end}) is not self.rate for end in {one.low, one.high} - {1.0})
-        )
+    def _counts(self) -> Int:
+        return self._users()
 
     def words(self, resource: Resource) -> Bottleneck | None:
         """A resource in words; None if it is not one of the incidence."""
@@ -299,7 +318,7 @@ class FlowRates:
         row = int(np.flatnonzero(self.key == resource)[0])
         mine = self.incidence.resource == row
         fraction = float((self._passing[mine] / self.incidence.usage[mine]).min())
-        found = self.resources.bottleneck(int(self.number[row]), int(self._users()[row]), fraction)
+        found = self.resources.bottleneck(int(self.number[row]), int(self._counts[row]), fraction)
         return replace(found, alike=resource.count)
 
     @cached_property

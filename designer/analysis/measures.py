@@ -267,10 +267,12 @@ def bands_of(prices: Prices, tasks: Sequence[Task], run: Run | None = None) -> d
     for cost in costs_of(prices, tasks):
         rates, ends = cost.rates, dict[str, Ends]()
         if rates is not None:
-            counts = (
-                rates.moving | {rates.latencies} | (cost.rests.met_on(cost.resource, full) if cost.rests else set())
-            )
-            ends = {name: each for name, each in rates.bands.items() if name in counts}
+            # stage after stage, what changes no rate may change a time
+            ends = dict(rates.bands if cost.time is None else rates.all_bands)
+            if cost.after is None:
+                ends.pop(rates.latencies, None)
+            for name in cost.rests.met_on(cost.resource, full) if cost.rests is not None else ():
+                ends[name] = rates.all_bands[name]
         if cost.group and cost.low < cost.high:
             ends[cost.group] = cost.low, cost.high
         for name, (low, high) in ends.items():

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.account import Account, account
+from designer.analysis.account import Account, Ends, account
 from designer.analysis.bottlenecks import Limit
 from designer.analysis.capacities import NETWORK
 from designer.analysis.expression import Sum, Time
@@ -112,7 +112,11 @@ class Feed:
 
     def account(self, size: float, overlapped: bool, *, explained: bool = True) -> Account:
         """The account of that time."""
-        return account(self.time(size, overlapped), self.answer.rates.bands, explained=explained)
+        return account(self.time(size, overlapped), self.bands(overlapped), explained=explained)
+
+    def bands(self, overlapped: bool) -> Mapping[str, Ends]:
+        """Bands of what the time rests on."""
+        return self.answer.rates.bands if overlapped else self.answer.rates.all_bands
 
     def stage_rates(self) -> Mapping[str, float]:
         """What each stage alone gives the slowest reader [B/s]."""

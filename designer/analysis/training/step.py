@@ -130,7 +130,7 @@ def route_step(network: Network, plan: TrainingPlan, training: TrainStep, *, rea
     step = plan.estimate(costs, InputStage(Seconds(taken[0]), overlapped))
     # of computing only the band is asked for
     parts = Term("busy", float(busy.step_time), ESTIMATE), Sum((fed.time(size, overlapped), Term("lost", lost)))
-    bands = {**fed.answer.rates.bands, ESTIMATE: (busy.low / busy.step_time, busy.high / busy.step_time)}
+    bands = {**fed.bands(overlapped), ESTIMATE: (busy.low / busy.step_time, busy.high / busy.step_time)}
     whole = account(Longest(parts) if overlapped else Sum(parts), bands, explained=False)
     low, high = min(whole.low, step.step_time), max(whole.high, step.step_time)
     found = (*findings, *_odd(plan, data), *_beyond(plan, samples), *fed.answer.findings)

@@ -43,7 +43,8 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         together = Sum((moving,), 1 / float(move.size * rates.many.sum()))
     metrics["rate"] = _rate(told_of(together), found.sources)
     if network.has(Capability.ACCELERATE)[np.concatenate([found.traffic.source, found.traffic.target])].any():
-        metrics["data_rate_per_gpu"] = _rate(told_of(rates.time(math.inf, size=VIRTUALIZATION)), found.sources)
+        slowest = why if move.size == math.inf else told_of(rates.time(math.inf, size=VIRTUALIZATION))
+        metrics["data_rate_per_gpu"] = _rate(slowest, found.sources)
     if guest is not None:
         lines = guest.metrics()
         metrics |= {name: lines[name] for name in ("memory_share", "bandwidth_share", "virtualization_factor")}
