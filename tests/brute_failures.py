@@ -13,8 +13,8 @@ from designer.analysis.capacities import HOST
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
+from designer.analysis.survival import without
 from designer.analysis.worth import share_of
-from designer.checks.world import without
 from designer.decisions.failures import FEED, LINK
 from designer.decisions.failures_survey import survive
 from designer.design.address import split_path

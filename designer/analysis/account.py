@@ -100,7 +100,8 @@ def _named(
         (resource, alone), count = same[0], len(same)
         plain = words(resource)
         part = f"{held.share:.0%} of the time" if held.share > 0 else ""
-        part = part if held.gain is not None else "holds the time back once what binds is twice as fast"
+        if held.gain is None and not part:
+            part = "holds the time back once what binds is twice as fast"
         why = "; ".join(text for text in (plain.why, part) if text)
         found.append(
             replace(
@@ -113,6 +114,28 @@ def _named(
             )
         )
     return found
+
+
+def named(
+    spent: Mapping[Tie, float],
+    words: Callable[[Resource], Bottleneck],
+    sort: Callable[[Resource], Hashable] | None = None,
+) -> tuple[Bottleneck, ...]:
+    """What holds a time back, without gains, each with its share of the time, the largest first.
+
+    Parameters
+    ----------
+    spent
+        Ties by their share of the time [1]; a resource of several ties has the share of all of them.
+    words, sort
+        As of `Account.bottlenecks`.
+    """
+    found: dict[str, Bottleneck] = {}
+    for tie, share in spent.items():
+        for one in _named(Held(tie, None, (None,) * len(tie), share), words, sort):
+            known = found.get(one.id)
+            found[one.id] = one if known is None else replace(known, share=known.share + share)
+    return tuple(sorted(found.values(), key=lambda one: -one.share))
 
 
 def account(time: Time, bands: Mapping[str, Ends], *, floor: float = 0.0, explained: bool = True) -> Account:

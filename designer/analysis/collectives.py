@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.account import Account, account
 from designer.analysis.activities import Activity
-from designer.analysis.bottlenecks import Resources, classes_of, described
+from designer.analysis.bottlenecks import Resources
 from designer.analysis.capacities import SPREAD
 from designer.analysis.channel_order import ways
 from designer.analysis.collective_times import expression
@@ -22,7 +21,7 @@ from designer.analysis.group_situation import NETWORK_SWITCHES
 from designer.analysis.hop_loads import channels_in_classes
 from designer.analysis.islands import role_of
 from designer.analysis.network import LISTED_LIMIT, Network
-from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, LoadsOfClasses, Rows
+from designer.analysis.results import ChannelLoads, Curve, Flow, LoadsOfClasses
 from designer.analysis.routes import route
 from designer.analysis.selection import resolve
 from designer.analysis.staging import staged
@@ -32,68 +31,18 @@ from designer.analysis.vms.guests import guest_of
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
-from designer.formulas.collectives import CollectiveKind, CollectiveSituation, CollectiveTime, NetworkKind
-from designer.formulas.collectives._terms import held_between, held_inside
+from designer.formulas.collectives import CollectiveKind, CollectiveTime, NetworkKind
 from designer.formulas.collectives.size_sweep import sizes
 from designer.memo import memo
 from designer.sources import Status
-from designer.units import format_quantity
 from designer.workload.program.tasks import Collective
 
 Float = npt.NDArray[np.float64]
 #: networks, and groups of each, whose communicators are kept
 _GROUPS_LIMIT: Final = 4
-#: what the band of a collective belongs to
-ESTIMATE: Final = "collective"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CollectiveAnswer:
-    """What a collective achieves, and what limits it."""
-
-    time: CollectiveTime
-    situation: CollectiveSituation
-    binding: tuple[Bottleneck, ...]
-    next: tuple[Bottleneck, ...]
-    flows: Sequence[Flow]
-    n_flows: int
-    loads: ChannelLoads
-    curves: tuple[Curve, ...]
-    sources: tuple[str, ...]
-    findings: tuple[Finding, ...] = ()
-    guest: Guest | None = None
-
-
-def evaluate_collective(
-    network: Network, operation: Collective, place: str, curves: bool = True, explained: bool = True
-) -> CollectiveAnswer:
-    """Time, bandwidths and bottlenecks of a collective.
-
-    Raises
-    ------
-    AnalysisError
-        If the group has fewer than two accelerators, or they cannot reach each other.
-    """
-    asked = asked_group(network, operation, place)
-    group = asked.group
-    spreads = _spreads(group)
-    time = time_of(asked, operation)
-    binds, then = _account(asked, time).bottlenecks(asked.words) if explained else ((), ())
-    loads = loads_of(group, time, network)
-    flows = Rows(lambda: flows_of(group, time))
-    swept = _sweep(asked, operation, spreads) if curves else ()
-    sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
-    findings = (*asked.told, *role_findings(group), *_unused(group, operation)) if explained else ()
-    return CollectiveAnswer(
-        time, group.situation, binds, then, flows, group.n_legs, loads, swept, sources, findings, asked.guest
-    )
-
-
-def _account(asked: AskedGroup, time: CollectiveTime) -> Account:
-    return account(asked.expression(time, ESTIMATE), {ESTIMATE: (time.low / time.time, time.high / time.time)})
-
-
-def _unused(group: Communicator, operation: Collective) -> list[Finding]:
+def unused_switches(group: Communicator, operation: Collective) -> list[Finding]:
     """Switches that could add, where that is not counted."""
     network = group.network
     if operation.collective != CollectiveKind.ALL_REDUCE or operation.algorithm == IN_NETWORK:
@@ -169,10 +118,6 @@ class AskedGroup:
         share = 1.0 if guest is None else guest.turn.value * guest.factor.value
         return expression(self.group, time, 1 / share, estimate)
 
-    def words(self, resource: Hashable) -> Bottleneck:
-        """A resource of such an expression in words."""
-        return described(Resources(self.group.network), resource)
-
     def felt(self, operation: Collective, size: float, time: CollectiveTime) -> CollectiveTime:
         """What `time` is in the machines, with what is not known of their shares in its band.
 
@@ -186,7 +131,7 @@ class AskedGroup:
         turn, factor = guest.turn, guest.factor
         best, most = time.low, time.bus_high
         if self.whole is not None:
-            wide = _time(self.whole, operation, size, _spreads(self.whole))
+            wide = _time(self.whole, operation, size, spreads_of(self.whole))
             best, most = min(best, wide.low), max(most, wide.bus_high)
         value, low, high = (getattr(turn, end) * getattr(factor, end) for end in ("value", "low", "high"))
         return replace(
@@ -246,10 +191,10 @@ def _routed(network: Network, parts: npt.NDArray[np.int64], operation: Collectiv
 
 def time_of(asked: AskedGroup, operation: Collective) -> CollectiveTime:
     """Time of a collective over its group, with its band."""
-    return asked.felt(operation, operation.size, _time(asked.group, operation, operation.size, _spreads(asked.group)))
+    return asked.felt(operation, operation.size, _time(asked.group, operation, operation.size, spreads_of(asked.group)))
 
 
-def _spreads(group: Communicator) -> tuple[float, float]:
+def spreads_of(group: Communicator) -> tuple[float, float]:
     return _spread(group.network, group.inside), _spread(group.network, group.between)
 
 
@@ -309,35 +254,6 @@ def _egress(group: Communicator, time: CollectiveTime) -> tuple[float, float]:
     return inside, time.bus_bandwidth if servers > 1 else 0.0
 
 
-def collective_bottlenecks(
-    group: Communicator, activity: Activity | None, gain: float | None, first: bool
-) -> list[Bottleneck]:
-    """What binds a side of a collective in words, or what would next; `gain` is of the whole side twice as wide."""
-    if activity is None:
-        return []
-    network, situation = group.network, group.situation
-    held = held_between(situation) if activity is group.between else held_inside(situation)
-    chosen = (activity.edge_tightest(network) if held else activity.tightest()) if first else activity.then()
-    if not len(chosen[0]):
-        return []
-    resources = Resources(network)
-    bottlenecks = [described(resources, one) for one in classes_of(resources, *chosen)]
-    alone = gain if len(bottlenecks) == 1 else 1.0
-    who = "server" if activity is group.between else "rank"
-    hops = f"every {who} sends at most {format_quantity(activity.rate, 'rate')} raw"
-    if held and first:
-        hops = f"single transfers get {format_quantity(activity.edge.value, 'rate')} for every {who} through it"
-    return [
-        replace(
-            b,
-            why=f"{b.why}; {hops}",
-            gain_if_doubled=alone if gain is not None else None,
-            gain_together=gain,
-        )
-        for b in bottlenecks
-    ]
-
-
 def _flows(network: Network, activity: Activity | None, rate: float, time: CollectiveTime) -> tuple[Flow, ...]:
     if activity is None:
         return ()
@@ -390,7 +306,7 @@ def _loads(
     return LoadsOfClasses(classes, load, np.where(network.full[classes.first >> 1], busy, busy + back))
 
 
-def _sweep(asked: AskedGroup, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:
+def size_sweep(asked: AskedGroup, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:
     found = [(size, asked.felt(operation, size, _time(asked.group, operation, size, spreads))) for size in sizes()]
     x = tuple(size for size, _ in found)
     return (

@@ -114,17 +114,6 @@ class Communicator:
         return replace(one, between=between, situation=situation)
 
 
-def time_over(situation: CollectiveSituation, kind: str, message: float) -> CollectiveTime:
-    """Time of a collective in a situation, by the algorithm a library takes of itself.
-
-    Raises
-    ------
-    AnalysisError
-        If none can run it.
-    """
-    return collective_time(replace(situation, kind=CollectiveKind(kind), message=message, in_network_reduction=False))
-
-
 def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
     """The communicator of the given accelerators, in rank order.
 

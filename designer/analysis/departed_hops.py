@@ -13,7 +13,7 @@ import numpy as np
 
 from designer.analysis.capacities import NETWORK
 from designer.analysis.frame import STRUCTURES_LIMIT, changed_links, changed_parts
-from designer.analysis.hop_loads import Cells, Copies, Hops, occurring, weighed
+from designer.analysis.hop_loads import Cells, Copies, Hops, occurring
 from designer.analysis.islands import Islands, find_islands
 from designer.analysis.legs import Legs
 from designer.analysis.network import Network
@@ -28,9 +28,7 @@ def copies_on(network: Network, copies: Copies) -> Copies:
         return copies
     differ = islands.class_of[copies.islands] != find_islands(network.plain).class_of[copies.islands]
     rows = np.flatnonzero(differ)
-    first = np.searchsorted(copies.islands, copies.lead)
-    found, _ = Partition(copies.kind, first).split(rows, islands.class_of[copies.islands[rows]])
-    return replace(copies, lead=copies.islands[found.first], kind=found.of)
+    return replace(copies, partition=copies.partition.split(rows, islands.class_of[copies.islands[rows]])[0])
 
 
 def legs_on(network: Network, every: Legs, copies: Copies | None) -> Legs:
@@ -59,7 +57,7 @@ def hops_on(network: Network, hops: Hops, copies: Copies | None) -> Hops | None:
     usage, classes, was = _classed(network, hops, resource, origin, links)
     if copies is not None:
         on = network.links_of(resource)
-        classes = replace(classes, counted=weighed(classes, copies.many(on)))
+        classes = classes.weighed(copies.many(on))
         used = np.unique(on)
     else:
         used = _links_of(hops)
@@ -94,11 +92,11 @@ def _links_of(hops: Hops) -> Int:
 
 def _moved(copies: Copies, before: Copies, links: Int, islands: Islands) -> tuple[Int, Int]:
     """Links of the islands that stand for others now, by those of the islands that did, and the row of each."""
-    kinds = before.kind[np.searchsorted(before.islands, copies.lead)]
+    classes = before.partition.of[copies.partition.first]
     found: list[Int] = []
     rows: list[Int] = []
-    for lead, kind in zip(copies.lead.tolist(), kinds.tolist(), strict=True):
-        mine, place = before.of_kind(kind, links)
+    for lead, cls in zip(copies.lead.tolist(), classes.tolist(), strict=True):
+        mine, place = before.of_class(cls, links)
         found.append(islands.links[islands.link_start[lead] + place])
         rows.append(mine)
     return np.concatenate(found), np.concatenate(rows)

@@ -92,7 +92,7 @@ class FlowRates:
     def named(self, key: Int) -> FlowRates:
         """The same rates in scenarios that name resources otherwise. : key (n_resources,)"""
         found = copy.copy(self)
-        found.__dict__.pop("_class_of", None)
+        vars(found).pop("_class_of", None)
         found.key = key
         found._rates, found._bound = {_AS_DRAWN: self.rate}, {}
         return found

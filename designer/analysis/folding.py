@@ -21,12 +21,13 @@ import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
 from designer.analysis.fabric_routes import Trunks, trunks_of
+from designer.analysis.frame import inner_parts
 from designer.analysis.gateways import find_fabric
 from designer.analysis.hashing import Hash, mix, rounded
 from designer.analysis.islands import find_islands
 from designer.analysis.legs import Legs, join_legs
 from designer.analysis.network import Network
-from designer.analysis.partition import by_value, refined
+from designer.analysis.partition import Partition, by_value, refined
 from designer.analysis.routes import crossings
 from designer.analysis.routing.host_paths import Rules
 from designer.analysis.selection import Traffic
@@ -38,6 +39,8 @@ Float = npt.NDArray[np.float64]
 
 #: among fewer flows than this nobody looks for those that are alike
 ALIKE_LIMIT: Final = 512
+#: structures that classes are kept for: that shown, those before and after an edit, and another to compare with
+_FOLDED_LIMIT: Final = 4
 #: what tells pairs and nodes of different meaning apart
 _SOURCE, _TARGET, _WAY, _ISLAND, _CHANNEL, _TRUNK, _CROSSING, _MEETING = range(
     len(("source", "target", "way", "island", "channel", "trunk", "crossing", "meeting"))
@@ -60,41 +63,27 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nodes:
-    """Which of some things are alike.
-
-    Parameters
-    ----------
-    lead : (n,) the first that is like each
-    many : (n,) how many are like each
-    """
-
-    lead: Int
-    many: Int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Fold:
     """Classes of flows, and of what they meet.
 
     Parameters
     ----------
-    of : (n_flows,) class of each flow
-    lead, many : (n_classes,) the first flow of each class, and how many are in it
-    islands : which islands are alike
-    channels : (n,) channels between islands that are met, ascending; ``channel_nodes`` tells which of them are alike
-    meetings : which nodes of each of the given meetings are alike
+    flows, islands
+        Classes of flows, and of islands.
+    channels : (n,) channels between islands that are met, ascending
+    channel_classes
+        Classes of these channels.
+    meetings
+        Classes of the nodes of each of the given meetings.
     legs, met : rows of the legs, and of each of the given meetings, that belong to the first flows
     """
 
     network: Network
-    of: Int
-    lead: Int
-    many: Int
-    islands: Nodes
+    flows: Partition[Int]
+    islands: Partition[Int]
     channels: Int
-    channel_nodes: Nodes
-    meetings: tuple[Nodes, ...]
+    channel_classes: Partition[Int]
+    meetings: tuple[Partition[Int], ...]
     legs: Int
     met: tuple[Int, ...]
 
@@ -105,9 +94,9 @@ class Fold:
 
     def size(self) -> int:
         """Numbers that it keeps."""
-        nodes = (self.islands, self.channel_nodes, *self.meetings)
-        rows = len(self.legs) + sum(len(one) for one in self.met)
-        return len(self.of) + 2 * len(self.lead) + len(self.channels) + rows + sum(2 * len(one.lead) for one in nodes)
+        classes = (self.flows, self.islands, self.channel_classes, *self.meetings)
+        rows = len(self.legs) + len(self.channels) + sum(len(one) for one in self.met)
+        return rows + sum(len(one.of) + 2 * len(one) for one in classes)
 
     def channel(self, channels: Int) -> tuple[Int, Int]:
         """For some channels, those that stand for them, and how many each of these stands for."""
@@ -118,36 +107,24 @@ class Fold:
         found, many = channels.copy(), np.ones(len(channels), dtype=np.int64)
         rows = np.flatnonzero(inner)
         place = at.link_local[link[rows]]
-        lead = self.islands.lead[island[rows]]
-        found[rows] = 2 * at.links[at.link_start[lead] + place] + (channels[rows] & 1)
-        many[rows] = self.islands.many[island[rows]]
+        cls = self.islands.of[island[rows]]
+        found[rows] = 2 * at.links[at.link_start[self.islands.first[cls]] + place] + (channels[rows] & 1)
+        many[rows] = self.islands.many[cls]
         rows = np.flatnonzero(~inner)
         if len(rows) and len(self.channels):
             where = np.minimum(np.searchsorted(self.channels, channels[rows]), len(self.channels) - 1)
             met = self.channels[where] == channels[rows]
             rows, where = rows[met], where[met]
-            found[rows] = self.channels[self.channel_nodes.lead[where]]
-            many[rows] = self.channel_nodes.many[where]
+            cls = self.channel_classes.of[where]
+            found[rows] = self.channels[self.channel_classes.first[cls]]
+            many[rows] = self.channel_classes.many[cls]
         return found, many
 
     def part(self, parts: Int) -> tuple[Int, Int]:
         """The same for parts of islands."""
-        at, island = find_islands(self.network), self.network.island[parts]
-        found = at.parts[at.part_start[self.islands.lead[island]] + at.local[parts]]
-        return found, self.islands.many[island]
-
-    def resource(self, resources: Int) -> tuple[Int, Int]:
-        """The same for resources of links and parts; of links whose directions are one, where both are alike."""
-        network = self.network
-        found, many = resources.copy(), np.ones(len(resources), dtype=np.int64)
-        rows = np.flatnonzero(resources < network.n_link_resources)
-        channels = network.channels_of(resources[rows])
-        lead, many[rows] = self.channel(channels)
-        found[rows] = network.first_resource[lead >> 1] + (resources[rows] - network.first_resource[channels >> 1])
-        rows = np.flatnonzero(resources >= network.n_link_resources)
-        lead, many[rows] = self.part(network.parts_inside(resources[rows]))
-        found[rows] = network.part_resource[lead]
-        return found, many
+        at, cls = find_islands(self.network), self.islands.of[self.network.island[parts]]
+        found = at.parts[at.part_start[self.islands.first[cls]] + at.local[parts]]
+        return found, self.islands.many[cls]
 
     def every_channel(self) -> Int:
         """The channel that stands for each channel of the network. : (n_channels,)"""
@@ -156,8 +133,27 @@ class Fold:
         link[at.links] = at.links[at.link_start[lead] + at.link_local[at.links]]
         found = np.repeat(2 * link, 2)
         found[1::2] += 1
-        found[self.channels] = self.channels[self.channel_nodes.lead]
+        found[self.channels] = self.channels[self.channel_classes.lead]
         return found
+
+    def every_resource(self) -> Int:
+        """The resource that stands for each resource of the network. : (n_resources,)"""
+        return _every_resource(self)
+
+
+@memo(most=_FOLDED_LIMIT)
+def _every_resource(folded: Fold) -> Int:
+    network = folded.network
+    arrays, channel = network.arrays, np.arange(2 * network.net.n_links)
+    # links whose directions share one capacity have resources in the first direction alone
+    many = np.where(arrays.full[channel >> 1] | (channel & 1 == 0), arrays.cables[channel >> 1], 0)
+    moved = arrays.first_resource[folded.every_channel() >> 1] - arrays.first_resource[channel >> 1]
+    found = np.empty(network.n_resources, dtype=np.int64)
+    found[: network.n_link_resources] = np.repeat(moved, many) + np.arange(network.n_link_resources)
+    parts = inner_parts(network.frame)
+    found[network.n_link_resources :] = network.part_resource[folded.part(parts)[0]]
+    found.setflags(write=False)
+    return found
 
 
 def fold(
@@ -202,8 +198,6 @@ def _digest_of(columns: Legs | Traffic | Meeting) -> bytes:
 
 #: numbers kept of classes of flows, for each structure: 16 MB
 _KEPT_LIMIT: Final = 2_000_000
-#: structures they are kept for: that shown, those before and after an edit, and another to compare with
-_FOLDED_LIMIT: Final = 4
 
 
 @memo(most=_FOLDED_LIMIT)
@@ -319,15 +313,14 @@ class _Graph:
         flows = by_value(colour[:n_flows])
         if len(flows) * 2 > n_flows:
             return None
-        parts = [self._alike(colour, k) for k in range(1, len(self.first))]
-        channels = parts[1] if len(self.channels) else _none()
+        ends = [*self.first, len(colour)]
+        parts = [by_value(colour[ends[k] : ends[k + 1]]) for k in range(1, len(self.first))]
+        channels = parts[1] if len(self.channels) else by_value(colour[:0])
         leads = np.zeros(n_flows, dtype=bool)
         leads[flows.first] = True
         return Fold(
             self.network,
-            flows.of,
-            flows.first,
-            flows.many,
+            flows,
             parts[0],
             self.channels,
             channels,
@@ -335,13 +328,3 @@ class _Graph:
             np.flatnonzero(leads[legs.flow]),
             tuple(np.flatnonzero(leads[m.flow]) for m in meetings),
         )
-
-    def _alike(self, colour: Hash, k: int) -> Nodes:
-        low = self.first[k]
-        mine = colour[low : low + len(self.colours[k])]
-        found = by_value(mine)
-        return Nodes(found.first[found.of], found.many[found.of])
-
-
-def _none() -> Nodes:
-    return Nodes(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))

@@ -80,10 +80,15 @@ def distinct(values: npt.NDArray[np.generic]) -> tuple[Int, Int, Int]:
 
 def rounded(figures: npt.NDArray[np.float64], digits: int = _MANTISSA_DIGITS) -> Int:
     """A number for each figure: the same for figures that are equal to so many binary digits; −1 for infinite ones."""
-    finite = np.isfinite(figures)
-    mantissa, exponent = np.frexp(figures if finite.all() else np.where(finite, figures, 0.0))
-    found = (np.rint(np.ldexp(mantissa, digits)).astype(np.int64) << _EXPONENT_DIGITS) + exponent
-    return found if finite.all() else np.where(finite, found, -1)
+    flat = figures.ravel()
+    found = np.empty(len(flat), dtype=np.int64)
+    for start in range(0, len(flat), _BLOCK):
+        some = flat[start : start + _BLOCK]
+        finite = np.isfinite(some)
+        mantissa, exponent = np.frexp(some if finite.all() else np.where(finite, some, 0.0))
+        here = (np.rint(np.ldexp(mantissa, digits)).astype(np.int64) << _EXPONENT_DIGITS) + exponent
+        found[start : start + _BLOCK] = here if finite.all() else np.where(finite, here, -1)
+    return found.reshape(figures.shape)
 
 
 def draw(seed: int, *columns: Int) -> npt.NDArray[np.float64]:

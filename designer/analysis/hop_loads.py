@@ -21,7 +21,7 @@ from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
 from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import LISTED_LIMIT, Network
-from designer.analysis.partition import Float, Int, Numbers, Partition, classes_of, numbered
+from designer.analysis.partition import Float, Int, Numbers, Partition, by_value, classes_of, numbered
 from designer.analysis.staging import stages
 from designer.catalog.parttype import Capability
 from designer.memo import memo
@@ -38,44 +38,50 @@ CLASSES_LIMIT: Final = 24_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copies:
-    """Islands in which hops are the same: one of each kind stands for all of it.
+    """Islands in which hops are the same: the first of each class stands for all of it.
 
     Parameters
     ----------
-    lead : (n_kinds,) the island that stands for a kind, the first of it
-    islands, kind : (n_islands,) all islands with hops in them, and the kind of each
+    islands : (n_islands,) all islands with hops in them
+    partition
+        These islands in classes.
     link_start, links, first_resource
         Inner links by island, and the first resource of every link.
     """
 
-    lead: Int
     islands: Int
-    kind: Int
+    partition: Partition[Int]
     link_start: Int
     links: Int
     first_resource: Int
 
+    @property
+    def lead(self) -> Int:
+        """The island that stands for each class. : (n_classes,)"""
+        return self.islands[self.partition.first]
+
     def many(self, link: Int) -> Int:
         """How many islands each of some links of leading islands stands for. : (n,)"""
         found = np.zeros(len(link), dtype=np.int64)
-        for kind, members in enumerate(np.bincount(self.kind).tolist()):
-            found[self.of_kind(kind, link)[0]] = members
+        for cls, members in enumerate(self.partition.many.tolist()):
+            found[self.of_class(cls, link)[0]] = members
         return found
 
     def every(self, link: Int) -> tuple[Int, Int]:
         """All links that some of leading islands stand for, and the row of each in `link`."""
         links: list[Int] = []
         rows: list[Int] = []
-        for kind in range(len(self.lead)):
-            mine, place = self.of_kind(kind, link)
-            members = self.islands[self.kind == kind]
+        for cls in range(len(self.partition)):
+            mine, place = self.of_class(cls, link)
+            members = self.islands[self.partition.of == cls]
             links.append(self.links[self.link_start[members][:, None] + place].ravel())
             rows.append(np.tile(mine, len(members)))
         return np.concatenate(links), np.concatenate(rows)
 
-    def of_kind(self, kind: int, link: Int) -> tuple[Int, Int]:
-        """Rows of `link` that are in the leading island of a kind, and their places among its links."""
-        own = self.links[self.link_start[self.lead[kind]] : self.link_start[self.lead[kind] + 1]]
+    def of_class(self, cls: int, link: Int) -> tuple[Int, Int]:
+        """Rows of `link` that are in the leading island of a class, and their places among its links."""
+        lead = int(self.islands[self.partition.first[cls]])
+        own = self.links[self.link_start[lead] : self.link_start[lead + 1]]
         place = np.searchsorted(own, link)
         mine = np.flatnonzero(own[np.minimum(place, len(own) - 1)] == link)
         return mine, place[mine]
@@ -91,19 +97,19 @@ def leading(network: Network, legs: Legs) -> tuple[Legs, Copies | None]:
     columns = np.stack([islands.local[legs.source], islands.local[legs.target], legs.share.view(np.int64)])[:, order]
     place = np.arange(len(order)) - np.repeat(start, size)
     total = np.add.reduceat(mix(*columns, place), start)
-    _, first, kind = np.unique(mix(islands.class_of[used], size, total.view(np.int64)), True, True)
-    if len(first) * 2 > len(used):
+    classes = by_value(mix(islands.class_of[used], size, total.view(np.int64)))
+    if len(classes) * 2 > len(used):
         return legs, None
     # what stands for others has to be as they are, hop by hop
-    model = np.repeat(start[first[kind]], size) + place
-    if not (size == size[first[kind]]).all() or not np.array_equal(columns, columns[:, model]):
+    model = np.repeat(start[classes.lead], size) + place
+    if not (size == size[classes.lead]).all() or not np.array_equal(columns, columns[:, model]):
         return legs, None
     keep = np.zeros(network.n_islands, dtype=bool)
-    keep[used[first]] = True
+    keep[used[classes.first]] = True
     rows = np.flatnonzero(keep[island])
     chosen = Legs(np.arange(len(rows)), legs.source[rows], legs.target[rows], legs.share[rows])
     arrays = network.arrays
-    return chosen, Copies(used[first], used, kind, islands.link_start, islands.links, arrays.first_resource)
+    return chosen, Copies(used, classes, islands.link_start, islands.links, arrays.first_resource)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,7 +257,7 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: C
     way = np.where(arrays.full[on], (resource - arrays.first_resource[on]) // arrays.cables[on], 0)
     classes = classes_of(arrays.rate_class[on], way, figures=tuple(cells.usage))
     if copies is not None:
-        classes = replace(classes, counted=weighed(classes, copies.many(on)))
+        classes = classes.weighed(copies.many(on))
     both, hosted = _both_ways(network, routes, protocol)
     on_links = _cells(link, code, routes.share, both, net.n_links)
     two_way = classes_of(arrays.rate_class[both], net.link_def[both], figures=tuple(on_links.usage))
@@ -286,11 +292,6 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: C
         passed=_passed(network, legs, routes, outside),
         first_resource=arrays.first_resource,
     )
-
-
-def weighed(classes: Partition[Int], many: Int) -> Int:
-    """How many rows are in each class when each stands for so many. : many (n_rows,)"""
-    return np.bincount(classes.of, many, len(classes.first)).astype(np.int64)
 
 
 def _sums(row: Int, share: Float, size: int) -> tuple[Int, Float]:

@@ -25,7 +25,7 @@ from designer.analysis.frame import (
 )
 from designer.analysis.hashing import Hash, mix
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.partition import Partition
+from designer.analysis.partition import Partition, by_value
 from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
 from designer.memo import Alike, memo
 
@@ -74,7 +74,10 @@ class Islands:
 
     Parameters
     ----------
-    class_of : (n_islands,) class of each island
+    classes
+        The graph of each class; empty while only the places are known.
+    partition
+        Islands in classes.
     part_start, parts : members of island i are ``parts[part_start[i]:part_start[i+1]]``, ascending
     local : (n_parts,) place of each part in its island
     link_start, links : inner links of each island, likewise
@@ -82,13 +85,18 @@ class Islands:
     """
 
     classes: tuple[LocalGraph, ...]
-    class_of: Int
+    partition: Partition[Int]
     part_start: Int
     parts: Int
     local: Int
     link_start: Int
     links: Int
     link_local: Int
+
+    @property
+    def class_of(self) -> Int:
+        """Class of each island. : (n_islands,)"""
+        return self.partition.of
 
     def part(self, island: int, local: int) -> int:
         """Number of the part at place `local` of an island."""
@@ -105,35 +113,16 @@ _graphs: Alike[LocalGraph] = Alike(GRAPHS_LIMIT)
 _shapes: Alike[LocalShape] = Alike(GRAPHS_LIMIT)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Places:
-    """Where the parts and inner links of a frame are in its islands; see `Islands`.
-
-    Parameters
-    ----------
-    first : (n_classes,) the first island of each class
-    """
-
-    first: Int
-    class_of: Int
-    part_start: Int
-    parts: Int
-    local: Int
-    link_start: Int
-    links: Int
-    link_local: Int
-
-
 @memo(most=NETWORKS_LIMIT, size=size_of, budget=FRAMES_LIMIT)
 def find_islands(network: Network) -> Islands:
     """The islands of a network."""
-    at = _places(network.frame)
-    found = Islands((), at.class_of, at.part_start, at.parts, at.local, at.link_start, at.links, at.link_local)
-    return replace(found, classes=tuple(_local_graph(network, found, int(i)) for i in at.first))
+    found = _places(network.frame)
+    return replace(found, classes=tuple(_local_graph(network, found, int(i)) for i in found.partition.first))
 
 
 @memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT)
-def _places(frame: Frame) -> _Places:
+def _places(frame: Frame) -> Islands:
+    """Where the parts and inner links of a frame are in its islands, without graphs."""
     return _found(frame) if frame.departs is None else _departed(frame, frame.departs)
 
 
@@ -143,12 +132,12 @@ def plain_classes(network: Network) -> tuple[int, ...] | None:
     if network.plain is None:
         return None
     own, plain = find_islands(network), find_islands(network.plain)
-    was = plain.class_of[_places(network.frame).first].tolist()
+    was = plain.class_of[own.partition.first].tolist()
     same = all(one.shape is plain.classes[of].shape for one, of in zip(own.classes, was, strict=True))
     return tuple(was) if same else None
 
 
-def _departed(frame: Frame, departs: Departure) -> _Places:
+def _departed(frame: Frame, departs: Departure) -> Islands:
     """The places of the plain frame, with classes of their own for islands of which parts or inner links differ."""
     net, arrays, plain = frame.net, frame_arrays(frame), _places(departs.frame)
     parts, links = changed_parts(frame), changed_links(frame)
@@ -163,11 +152,10 @@ def _departed(frame: Frame, departs: Departure) -> _Places:
         np.searchsorted(islands, holder),
         len(islands),
     )
-    found, _ = Partition(plain.class_of, plain.first).split(islands, signs.view(np.int64))
-    return replace(plain, first=found.first, class_of=found.of)
+    return replace(plain, partition=plain.partition.split(islands, signs.view(np.int64))[0])
 
 
-def _found(frame: Frame) -> _Places:
+def _found(frame: Frame) -> Islands:
     net, arrays = frame.net, frame_arrays(frame)
     island, n = arrays.island, arrays.n_islands
     parts = np.argsort(island, kind="stable")
@@ -188,10 +176,7 @@ def _found(frame: Frame) -> _Places:
         of_link,
         n,
     )
-    _, first, class_of = np.unique(signature, return_index=True, return_inverse=True)
-    return _Places(
-        first, class_of.astype(np.int64), part_start, parts, local, link_start, links, cast("Int", link_local)
-    )
+    return Islands((), by_value(signature), part_start, parts, local, link_start, links, cast("Int", link_local))
 
 
 def _sums(signs: Hash, owner: Int, n: int) -> Hash:

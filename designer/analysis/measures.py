@@ -14,6 +14,7 @@ from designer.analysis.account import Account, Ends, account
 from designer.analysis.bottlenecks import sort_of
 from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
 from designer.analysis.clock.player import play
+from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
 from designer.analysis.costs.pricing import Settling
@@ -139,11 +140,12 @@ def answer(
     prices: Prices,
     job: Job,
     *,
+    beside: Sequence[Job] = (),
     bands: bool = True,
     explained: bool = True,
     cancelled: Callable[[], bool] | None = None,
 ) -> Answer:
-    """What a program comes to when it runs alone.
+    """What a program comes to when it runs alone, or beside others until it is done.
 
     Raises
     ------
@@ -157,18 +159,26 @@ def answer(
     def run_with(changes: Changes) -> Run:
         if math.isinf(program.times):
             watched = next((m.step for m in program.measures if m.of != "throughput"), program.steps[-1].name)
-            return settle(prices, [job], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
-        return play(prices, [job], changes=changes, cancelled=cancelled)
+            return settle(prices, [job, *beside], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
+        left = {step.name for step in program.steps}
 
-    itself = settling(prices, job)
+        def done(task: TaskRun) -> bool:
+            if task.program == job.name and task.number == program.times - 1:
+                left.discard(task.step)
+            return not left
+
+        stop = done if beside else None
+        return play(prices, [job, *beside], changes=changes, stop=stop, cancelled=cancelled)
+
+    itself = settling(prices, job) if not beside else None
     if itself is not None:
         found = itself(explained, cancelled)
         main = next((found.metrics[m.name].value for m in program.measures if m.name in found.metrics), 0.0)
         # what goes on for ever is shown until the clock would end by itself
         played = cache(lambda: play(prices, [job], until=UNTIL.value, cancelled=cancelled))
         why, told = Account(main, main, main), (found.binding, found.next)
-        return Answer(found.metrics, why, played, prices.table, found.findings, told)
-    times = settled(prices, program, job.place)
+        return Answer(found.metrics, why, played, prices.table, prices.table.words, found.findings, told)
+    times = settled(prices, program, job.place) if not beside else None
     if times:
         played = cache(lambda: run_with(NO_CHANGES))
         return _settled(prices, program, times, played, bands, explained)
@@ -179,25 +189,39 @@ def answer(
     values = values_of(run, job)
     groups = bands_of(prices, [step.task for step in program.steps], run) if bands else {}
     metrics = banded(job, values, groups, run_with)
-    main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
-    value = values[main.name] if main is not None else 0.0
-    why = Account(value, value, value)
-    if explained and main is not None:
-
-        def measure(changes: Changes) -> tuple[Run, float]:
-            again = run_with(changes)
-            return again, values_of(again, job).get(main.name, math.nan)
-
-        begin = 0.0
-        if main.of == "period":
-            ends = run.ends(job.name, main.step)
-            found = period_of(ends)
-            begin = found.warm_up if found is not None else 0.0
-        elif main.of == "latency":
-            # what was before the last item began is waiting for it to come
-            begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
-        why = explain(measure, base=(run, values[main.name]), begin=begin)
+    why = explained_by_runs(job, run, values, run_with) if explained else Account(0.0, 0.0, 0.0)
     return Answer(metrics, why, lambda: run, run.table, run.table.words, run.findings)
+
+
+def explained_by_runs(job: Job, run: Run, values: Mapping[str, float], run_with: Callable[[Changes], Run]) -> Account:
+    """What holds back the first time that a program measures, by running again; nothing where it measures none.
+
+    Parameters
+    ----------
+    run, values
+        A run of the program, alone or with others, and the metrics read from it.
+    run_with
+        The same run with changes.
+    """
+    program = job.program
+    assert program is not None
+    main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
+    if main is None:
+        return Account(0.0, 0.0, 0.0)
+
+    def measure(changes: Changes) -> tuple[Run, float]:
+        again = run_with(changes)
+        return again, values_of(again, job).get(main.name, math.nan)
+
+    begin = 0.0
+    if main.of == "period":
+        ends = run.ends(job.name, main.step)
+        found = period_of(ends)
+        begin = found.warm_up if found is not None else 0.0
+    elif main.of == "latency":
+        # what was before the last item began is waiting for it to come
+        begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
+    return explain(measure, base=(run, values[main.name]), begin=begin, program=job.name)
 
 
 def settling(prices: Prices, job: Job) -> Settling | None:

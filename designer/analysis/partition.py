@@ -66,6 +66,15 @@ class Partition(Generic[Rows]):
         """How many rows each class has. : (n_classes,)"""
         return self.counted if self.counted is not None else _sizes(self)
 
+    @property
+    def lead(self) -> Int:
+        """The row that stands for the class of each row. : (n_rows,)"""
+        return self.first[self.of]
+
+    def weighed(self, many: Int) -> Partition[Rows]:
+        """The same classes, counted where each row stands for so many. : many (n_rows,)"""
+        return Partition(self.of, self.first, np.bincount(self.of, many, len(self)).astype(np.int64))
+
     def members(self, classes: Int, most: int | None = None) -> Int:
         """Rows of some classes, ascending; at most so many."""
         left = len(self.of) if most is None else most

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from designer.analysis.bottlenecks import sort_of
 from designer.analysis.clock.jobs import Changes, Job, job_of
 from designer.analysis.clock.player import EVENTS_LIMIT, play
 from designer.analysis.clock.run import Run
@@ -15,18 +16,23 @@ from designer.analysis.failure_events import Failure, changes_of_links, changes_
 from designer.analysis.measures import (
     GROUPS_LIMIT,
     UNTIL,
+    Answer,
     Band,
+    answer,
     banded,
     bands_of,
+    explained_by_runs,
     main_metric,
     settling,
     values_of,
 )
 from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
 from designer.analysis.network import build_network
+from designer.analysis.phases import Binding, phases_of
 from designer.analysis.rerouting import rerouted, still_down
 from designer.analysis.serving.clocked import ENGINE_START
 from designer.analysis.serving.felt import Felt
+from designer.analysis.settled import settled
 from designer.analysis.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
 from designer.analysis.simulated_jobs import (
     goes_on,
@@ -50,6 +56,8 @@ from designer.workload.program import Program
 
 #: memory that is full to the last byte is not too full
 _ROUNDING_TOLERANCE: Final = 1e-9
+#: runs that explaining a program takes, about
+_TRIES_LIMIT: Final = 50
 #: events of a first look at how long a run is
 _PROBE_LIMIT: Final = 5_000
 #: later than this a second has too few digits left for the steps of a job [s]
@@ -74,6 +82,8 @@ class Simulation:
         Later starts that would make periodic jobs faster.
     felt
         What users of served models felt of each of the others.
+    binding
+        What binds each program: alone, with the others, and when.
     """
 
     name: str
@@ -87,6 +97,7 @@ class Simulation:
     findings: tuple[Finding, ...]
     titles: Mapping[str, str] = field(default_factory=dict[str, str])
     felt: tuple[Felt, ...] = ()
+    binding: Mapping[str, Binding] = field(default_factory=dict[str, Binding])
 
 
 def simulate(
@@ -160,17 +171,20 @@ def simulate(
     told(0.5, "each alone")
     alone, slow, runs = _alone(prices, jobs, run, changes, end, cancelled)
     metrics: dict[str, Mapping[str, Estimate]] = {}
+    binding: dict[str, Binding] = {}
     steady = until is None and not failures and len(jobs) == 1
     for k, job in enumerate(jobs):
-        told((1 + k / len(jobs)) / 2, f"bands of {job.name}")
-        itself = settling(prices, job) if steady else None
-        if itself is not None and job.program is not None:
-            # a task that settles itself is run as long as its load says, and not until the clock ends
-            found, names = itself(False, cancelled).metrics, {measure.name for measure in job.program.measures}
-            metrics[job.name] = {name: value for name, value in found.items() if name in names}
-            alone[job.name] = {name: value.value for name, value in metrics[job.name].items()}
-            continue
-        metrics[job.name] = _estimates(prices, jobs, job, run, changes, end, bands, cancelled)
+        told((1 + k / len(jobs)) / 2, f"what binds {job.name}")
+        by_itself = _explained_alone(prices, job, runs[job.name], bands, failures, cancelled)
+        told((1 + (k + 0.5) / len(jobs)) / 2, f"bands of {job.name}")
+        if by_itself is not None and steady and job.program is not None:
+            # the same question as ``analyze`` asks
+            names = {measure.name for measure in job.program.measures}
+            metrics[job.name] = {name: m for name, m in by_itself.metrics.items() if name in names}
+            alone[job.name] = {name: m.value for name, m in metrics[job.name].items()}
+        else:
+            metrics[job.name] = _estimates(prices, jobs, job, run, changes, end, bands, cancelled)
+        binding[job.name] = _binding(prices, jobs, job, run, by_itself, changes, end, bands, cancelled)
     told(1.0, "shifts")
     found = shifts_of(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
     names = [job.name for job in jobs]
@@ -198,7 +212,9 @@ def simulate(
     )
     told(1.0, "done")
     titles = {spec.id: spec.title or workload_kinds()[spec.kind].title for spec in specs}
-    return Simulation(design.name, file, run, metrics, alone, slow, meetings, found, findings, titles, feelings)
+    return Simulation(
+        design.name, file, run, metrics, alone, slow, meetings, found, findings, titles, feelings, binding
+    )
 
 
 def _within_reason(
@@ -298,6 +314,56 @@ def _estimates(
         return play(prices, jobs, until=end, changes=replace(changes, slower=asked.slower), cancelled=cancelled)
 
     return banded(job, values_of(run, job), groups, run_with, run)
+
+
+def _explained_alone(
+    prices: Prices,
+    job: Job,
+    run: Run,
+    explained: bool,
+    failures: Sequence[Failure],
+    cancelled: Callable[[], bool] | None,
+) -> Answer | None:
+    """The answer of a program alone, as ``analyze`` gives it; None where that would take long."""
+    program = job.program
+    if program is None or failures or not run.tasks:
+        return None
+    if settling(prices, job) is None:
+        if not explained or job.name in run.requests:
+            return None
+        if run.events > EVENTS_LIMIT // _TRIES_LIMIT and settled(prices, program, job.place) is None:
+            return None
+    return answer(prices, job, explained=explained, cancelled=cancelled)
+
+
+def _binding(
+    prices: Prices,
+    jobs: Sequence[Job],
+    job: Job,
+    run: Run,
+    alone: Answer | None,
+    changes: Changes,
+    end: float,
+    explained: bool,
+    cancelled: Callable[[], bool] | None,
+) -> Binding:
+    """What binds a program; gains with the others where the runs that they take are not too long."""
+    first = alone.bottlenecks() if alone is not None else ((), ())
+    phases = phases_of(run, jobs, job)
+    if alone is not None and len(jobs) == 1:
+        return Binding(*first, *first, phases)
+    few = explained and run.events * len(jobs) <= EVENTS_LIMIT // _TRIES_LIMIT
+    if not few or job.name in run.requests:
+        whole = max(phases, key=lambda phase: phase.end - phase.begin, default=None)
+        return Binding(*first, whole.binding if whole is not None else (), (), phases)
+
+    def run_with(asked: Changes) -> Run:
+        wider = replace(changes, slower=asked.slower, wider=asked.wider)
+        return play(prices, jobs, until=end, changes=wider, cancelled=cancelled)
+
+    found = explained_by_runs(job, run, values_of(run, job), run_with)
+    network = prices.network
+    return Binding(*first, *found.bottlenecks(prices.table.words, lambda one: sort_of(network, one)), phases)
 
 
 def _crowded(run: Run) -> list[Finding]:

@@ -132,8 +132,8 @@ def _leads(question: TransferQuestion, folded: Fold) -> tuple[Traffic, Legs]:
     """The first flow of each class."""
     legs, traffic = question.legs, question.traffic
     legs = legs.chosen(folded.legs)
-    legs = replace(legs, flow=folded.of[legs.flow])
-    return Traffic(legs, traffic.source[folded.lead], traffic.target[folded.lead]), legs
+    legs = replace(legs, flow=folded.flows.of[legs.flow])
+    return Traffic(legs, traffic.source[folded.flows.first], traffic.target[folded.flows.first]), legs
 
 
 def _numbered(first: int, kept: Int, lead: Int) -> Int:
@@ -186,7 +186,7 @@ class Problem:
             self.many = np.ones(self.traffic.n_flows, dtype=np.int64)
         else:
             self.traffic, self.legs = _leads(question, folded)
-            self.many, demand = folded.many, question.demand[folded.lead]
+            self.many, demand = folded.flows.many, question.demand[folded.flows.first]
         self.routes = routes = route(network, self.legs)
         n = self.traffic.n_flows
         self.protocol = self._protocols()
@@ -303,7 +303,7 @@ class Problem:
         """Flows without a path."""
         if self.fold is None or not len(self.routes.lost):
             return self.routes.lost
-        return np.flatnonzero(np.isin(self.fold.of, self.routes.lost))
+        return np.flatnonzero(np.isin(self.fold.flows.of, self.routes.lost))
 
     def _limited(self, limits: Sequence[Limit], many: Sequence[int]) -> int:
         """The number of the first of new limits."""
@@ -455,8 +455,8 @@ class Problem:
         """Entries of flows that stand for their class; which node stands for each, and how many are like it."""
         if self.fold is None:
             return np.arange(len(flow)), np.arange(n), np.ones(n, dtype=np.int64)
-        alike = self.fold.meetings[meeting]
-        return self.fold.met[meeting], alike.lead, alike.many
+        classes = self.fold.meetings[meeting]
+        return self.fold.met[meeting], classes.lead, classes.many[classes.of]
 
     def _row_of(self, flow: Int) -> Int:
-        return flow if self.fold is None else self.fold.of[flow]
+        return flow if self.fold is None else self.fold.flows.of[flow]

@@ -75,7 +75,7 @@ class TransferAnswer:
         """What is known of each row of the rates, for every flow; 0 for those without a path. : (n_flows,)"""
         every = np.zeros(self.asked.traffic.n_flows)
         every[self.asked.alive] = found
-        return every if self.asked.fold is None else every[self.asked.fold.of]
+        return every if self.asked.fold is None else every[self.asked.fold.flows.of]
 
     @cached_property
     def low(self) -> Float:
@@ -272,7 +272,7 @@ def _answer(question: TransferQuestion, place: str) -> TransferAnswer:
         sources=problem.sources,
     )
     alive = np.flatnonzero(problem.alive)
-    flow = alive if problem.fold is None else problem.fold.lead[alive]
+    flow = alive if problem.fold is None else problem.fold.flows.first[alive]
     each = tuple(problem.limit_many)
     rests = problem.estimates, problem.estimate, problem.passing
     classes = FlowProblem(problem.incidence, problem.limits, flow, many, problem.fold, *rests, problem.used, each)
@@ -280,7 +280,7 @@ def _answer(question: TransferQuestion, place: str) -> TransferAnswer:
     rate[alive] = allocation.rate
     wait = waits[0]
     if problem.fold is not None:
-        rate, wait = rate[problem.fold.of], wait[problem.fold.of]
+        rate, wait = rate[problem.fold.flows.of], wait[problem.fold.flows.of]
     return TransferAnswer(problem, rate, wait, rates, tuple(findings), classes, _expanded(problem))
 
 
@@ -399,7 +399,7 @@ def _binding_ids_of_members(
     found: list[list[str]] = [[] for _ in range(count)]
 
     def add(flow: Int, number: Int, true: Int, names: Callable[[Int], list[str]]) -> None:
-        row = folded.of[flow]
+        row = folded.flows.of[flow]
         kept = np.flatnonzero(problem.alive[row] & np.isin(problem.number[row] * size + number, binds))
         once = np.unique(np.stack([flow[kept], true[kept]]), axis=1)
         for f, name in zip(once[0].tolist(), names(once[1]), strict=True):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from designer.analysis.account import Account, account
 from designer.analysis.bottlenecks import Alike
@@ -17,20 +18,72 @@ from designer.analysis.flow_rates import LATENCY
 Measured = Callable[[Changes], tuple[Run, float]]
 
 
-def held(run: Run, begin: float = 0.0, slower: Scenario | None = None) -> dict[Tie, float]:
-    """Seconds after `begin` for which each tie holds back the critical path of a run, the longest first [s].
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A tie that holds back a critical path.
 
     Parameters
     ----------
+    begin, end
+        From when to when [s].
+    seconds
+        For how long of it; less than all where several things hold it back there in turn [s].
+    """
+
+    tie: Tie
+    begin: float
+    end: float
+    seconds: float
+
+
+def spans(run: Run, begin: float = 0.0, slower: Scenario | None = None, program: str = "") -> list[Span]:
+    """What holds back the critical path of a run, or of one of its programs, after `begin`, in order of time.
+
+    Parameters
+    ----------
+    begin
+        [s]
     slower
         Times as long by resource and by estimate in this run.
     """
-    found: dict[Tie, float] = {}
-    for number in leaves(run, run.path()):
+    found: list[Span] = []
+    known: dict[int, Mapping[Tie, float]] = {}
+    for number in leaves(run, run.path(_last(run, program))):
         works = [run.works[k] for k in run.tasks[number].works if not math.isnan(run.works[k].ended)]
         if works:
-            _add(found, run, max(works, key=lambda w: w.ended), begin, slower)
+            found += _of_work(run, max(works, key=lambda w: w.ended), begin, slower, known)
+    return found or _of_streams(run, begin, program)
+
+
+def held(run: Run, begin: float = 0.0, slower: Scenario | None = None, program: str = "") -> dict[Tie, float]:
+    """Seconds for which each tie holds back a critical path, as `spans`, the longest first [s]."""
+    found: dict[Tie, float] = {}
+    for span in spans(run, begin, slower, program):
+        found[span.tie] = found.get(span.tie, 0.0) + span.seconds
     return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _last(run: Run, program: str) -> int | None:
+    """The task of a program that ended last; None for all programs, -1 where none of it ended."""
+    if not program:
+        return None
+    done = [k for k, t in enumerate(run.tasks) if t.program == program and t.parent < 0 and t.done]
+    return max(done, key=lambda k: (run.tasks[k].ended, k), default=-1)
+
+
+def _of_streams(run: Run, begin: float, program: str) -> list[Span]:
+    """What holds back streams, which never end: the resources that bind the slowest of them."""
+    works = [w for w in run.works if w.log and math.isnan(w.ended) and program in ("", run.tasks[w.task].program)]
+    if not works:
+        return []
+    slowest = min(works, key=lambda w: w.log[-1][1])
+    found: list[Span] = []
+    for k, (at, _, full) in enumerate(slowest.log):
+        then = slowest.log[k + 1][0] if k + 1 < len(slowest.log) else run.end
+        if full and then > max(at, begin):
+            tie = tuple(Alike(r, run.count_alike(r)) for r in full)
+            found.append(Span(tie, max(at, begin), then, then - max(at, begin)))
+    return found
 
 
 def leaves(run: Run, path: Sequence[int]) -> list[int]:
@@ -46,38 +99,36 @@ def leaves(run: Run, path: Sequence[int]) -> list[int]:
     return found
 
 
-def _add(found: dict[Tie, float], run: Run, work: WorkRun, begin: float, slower: Scenario | None) -> None:
-    def spend(tie: Tie, span: float) -> None:
-        if span > 0:
-            found[tie] = found.get(tie, 0.0) + span
+def _of_work(
+    run: Run, work: WorkRun, begin: float, slower: Scenario | None, known: dict[int, Mapping[Tie, float]]
+) -> list[Span]:
+    # what goes at its own pace spends its time as it does alone
+    own: Mapping[Tie, float] = {(pace(work.group),): 1.0}
+    if work.time is not None:
+        own = known.get(id(work.time)) or known.setdefault(id(work.time), shares(work.time, slower))
+    whole = sum(own.values())
+    found: list[Span] = []
 
-    own, before = 0.0, work.began - max(work.ready, begin)
-    if work.engine >= 0:
-        spend((Alike(work.engine),), before)
-    elif work.time is not None:
-        own += max(0.0, before)
-    else:
-        spend((LATENCY,), before)
+    def spend(ties: Mapping[Tie, float], first: float, last: float) -> None:
+        first = max(first, begin)
+        if last > first:
+            total = sum(ties.values())
+            found.extend(Span(tie, first, last, (last - first) * part / total) for tie, part in ties.items())
+
+    waits: Mapping[Tie, float] = {(LATENCY,): 1.0} if work.time is None or whole <= 0 else own
+    spend({(Alike(work.engine),): 1.0} if work.engine >= 0 else waits, work.ready, work.began)
     for k, (at, rate, full) in enumerate(work.log):
         then = work.log[k + 1][0] if k + 1 < len(work.log) else work.ended
-        span = max(0.0, then - max(at, begin))
-        if full:
-            spend(tuple(Alike(r, run.count_alike(r)) for r in full), span)
-        elif not rate and work.time is None:
-            spend((LATENCY,), span)
-        else:
-            own += span
-    if work.time is None:
-        spend((pace(work.group),), own)
-        return
-    # what goes at its own pace spends its time as it does alone
-    parts = shares(work.time, slower)
-    whole = sum(parts.values())
-    for tie, spent in parts.items():
-        spend(tie, own * spent / whole)
+        # what has been sent is on its way
+        free = own if rate > 0 else waits
+        ties: Mapping[Tie, float] = {tuple(Alike(r, run.count_alike(r)) for r in full): 1.0} if full else free
+        spend(ties, at, then)
+    return found
 
 
-def explain(measure: Measured, *, base: tuple[Run, float] | None = None, begin: float = 0.0) -> Account:
+def explain(
+    measure: Measured, *, base: tuple[Run, float] | None = None, begin: float = 0.0, program: str = ""
+) -> Account:
     """The account of a time that runs measure, without its band.
 
     Parameters
@@ -86,6 +137,8 @@ def explain(measure: Measured, *, base: tuple[Run, float] | None = None, begin: 
         Runs with changes and returns the run and the time [s].
     begin
         Only what happens on the path after this counts: the warm-up is left out [s].
+    program
+        Whose critical path counts; empty for that of the run.
     """
     first = base if base is not None else measure(NO_CHANGES)
     known: dict[frozenset[tuple[object, float]], tuple[Run, float]] = {frozenset(): first}
@@ -98,7 +151,7 @@ def explain(measure: Measured, *, base: tuple[Run, float] | None = None, begin: 
 
     def parts(slower: Scenario) -> dict[Tie, float]:
         run, time = run_at(slower)
-        found = held(run, begin, slower)
+        found = held(run, begin, slower, program)
         # a path may hold several periods, or less than one
         scale = time / sum(found.values()) if found else 1.0
         return {tie: spent * scale for tie, spent in found.items()}

@@ -146,7 +146,7 @@ class Evaluator:
         items: list[Measure] = []
         whole = world.metric(of.job, name)
         for path in world.losses(of.pattern):
-            result = world.lost(path, of.job)
+            result = world.lost(path, of.job).after.result
             if result is None or name not in result.metrics:
                 raise CheckError(f"{of.job} cannot run without {path}", at, "ask for its slowdown")
             m = result.metrics[name]

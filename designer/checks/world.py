@@ -10,15 +10,15 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import Network, build_network, network_without
+from designer.analysis.damage import contents_of
+from designer.analysis.network import Network, build_network
 from designer.analysis.results import Analysis, Bottleneck, Flow, WorkloadResult
 from designer.analysis.study import analyze, run_workload
-from designer.analysis.worth import share_of, worth_of
-from designer.catalog.parttype import Capability, part_kinds
+from designer.analysis.survival import Survival, Way
+from designer.analysis.worth import worth_of
+from designer.catalog.parttype import part_kinds
 from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
-from designer.design.address import split_path
 from designer.design.document import Design, Wiring, WorkloadSpec, with_changes
-from designer.design.edits.parts import RemoveParts
 from designer.design.query import count_kinds, count_links
 from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError, DesignerError
@@ -71,7 +71,8 @@ class World:
         self._transfers: dict[tuple[str, str], WorkloadResult] = {}
         self._losses: dict[str, tuple[str, ...]] = {}
         self._counts: dict[str, Mapping[str, int]] = {}
-        self._lost: dict[tuple[str, str], WorkloadResult | None] = {}
+        self._lost: dict[tuple[str, str], Way] = {}
+        self._survivals: dict[str, Survival] = {}
 
     @cached_property
     def network(self) -> Network:
@@ -268,36 +269,30 @@ class World:
             numbers = [numbers[i] for i in sorted(first.tolist())][:LOSSES_LIMIT]
         return [net.path(number) for number in numbers]
 
-    def lost(self, path: str, workload: str) -> WorkloadResult | None:
-        """What a workload does without a part; None where it cannot run any more."""
+    def lost(self, path: str, workload: str) -> Way:
+        """How a workload goes on without a part: as ``designer survive`` and ``simulate --fail`` answer."""
         key = (path, workload)
-        if key not in self._lost:
-            try:
-                number = self.network.net.index_of(path)
-                if Capability.ACCELERATE in self.network.kind(number).capabilities:
-                    # what computes is no longer asked to: it is taken out
-                    network = build_network(without(self.design, path))
-                else:
-                    network = network_without(self.design, [number])
-                spec = self._workload(workload)
-                self._lost[key] = run_workload(network, spec, False, None, self._cancelled)[0]
-            except AnalysisError:
-                self._lost[key] = None
-        return self._lost[key]
+        known = self._lost.get(key)
+        if known is None:
+            survival = self._survivals.get(workload)
+            if survival is None:
+                made = Survival(self.network, self._workload(workload), self._cancelled)
+                survival = self._survivals[workload] = made
+            net = self.network.net
+            known = self._lost[key] = survival.best(contents_of(self.network, [net.index_of(path)]))
+        return known
 
     def slowdown(self, pattern: str, workload: str) -> Several:
         """How many times slower a workload gets without each of some parts."""
-        whole = self.result(workload)
-        worth_of(whole)
+        worth_of(self.result(workload))
         items: list[Measure] = []
         for path in self.losses(pattern):
-            result = self.lost(path, workload)
-            if result is None:
+            way = self.lost(path, workload)
+            if way.after.result is None:
                 items.append(Measure(np.inf, np.inf, np.inf, NONE, path, f"{workload} cannot run without {path}"))
                 continue
-            share = share_of(whole, result)
-            times = 1 / share if share > 0 else np.inf
-            binds, mend = bottleneck_text(result.binding)
+            times = 1 / way.share if way.share > 0 else np.inf
+            binds, mend = bottleneck_text(way.after.result.binding)
             items.append(replace(Measure.exact(times, NONE, path), binds=binds, mend=mend))
         return Several(tuple(items), "max", pattern)
 
@@ -389,13 +384,6 @@ def bottleneck_text(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
         return binds, ""
     of = f"all {count} that bind ({binds})" if count > 1 else best.label
     return binds, f"twice the capacity of {of} makes it {together:.2f} times as good"
-
-
-def without(design: Design, path: str) -> Design:
-    """The design with one part taken away; a member of a group becomes an exception of it."""
-    within, part = split_path(path)
-    bare = with_changes(design, assertions=[]) if design.assertions else design
-    return RemoveParts((part,), within=within).apply(bare)
 
 
 def _loaded(spec: WorkloadSpec, load: float) -> WorkloadSpec:

@@ -123,14 +123,20 @@ _LEAST_WIDTH: Final = 8
 _LEAST_PAGE: Final = 20
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = (), margin: str = "") -> str:
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[int] = (),
+    margin: str = "",
+    room: int | None = None,
+) -> str:
     """Columns that line up, each line after a `margin`; `right` names columns aligned to the right.
 
     In a terminal (or COLUMNS) too narrow for them cells go on below themselves; columns that still do not fit follow
     in a table of their own, after the columns once more that tell the rows apart.
     """
     cells = [[str(cell) for cell in row] for row in rows]
-    room = page_width()
+    room = room or page_width()
     kept = None if room is None else room - len(margin)
     fit = len(headings) if kept is None else _columns_that_fit(headings, cells, kept)
     if fit < len(headings):
@@ -142,7 +148,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequenc
         for chosen in (range(fit), (*named, *range(fit, len(headings)))):
             block = [[row[i] for i in chosen] for row in cells]
             aligned = [k for k, i in enumerate(chosen) if i in right]
-            blocks.append(table([headings[i] for i in chosen], block, aligned, margin))
+            blocks.append(table([headings[i] for i in chosen], block, aligned, margin, room))
         return "\n\n".join(blocks)
     widths = _widths(headings, cells, kept)
     lines = [*_wrapped(headings, widths), ["─" * width for width in widths]]

@@ -42,6 +42,8 @@ _CODES: Final = {
     "bar": "34",
     "": "",
 }
+#: states that the headline does not say
+_CHIPPED: Final = ("MET", "MISSED")
 #: a line: stretches of text with the names of their colours
 Line = tuple[tuple[str, str], ...]
 
@@ -85,13 +87,14 @@ def page_lines(page: Page, width: int = 0, *, everything: bool = False) -> list[
     cut = _Cut()
     lines = _lines(page, room, cut, everything)
     for smaller in (
-        _Cut(shares=3),
-        _Cut(shares=3, remarks=1),
-        _Cut(shares=3, remarks=1, limits=3),
-        _Cut(shares=2, remarks=1, limits=3, changes=3),
-        _Cut(shares=2, remarks=1, limits=2, changes=2),
-        _Cut(shares=2, remarks=0, limits=2, changes=2),
-        _Cut(shares=2, remarks=0, limits=2, changes=1),
+        _Cut(shares=3, rows=10),
+        _Cut(shares=3, remarks=1, rows=8),
+        _Cut(shares=3, remarks=1, limits=3, rows=6),
+        _Cut(shares=2, remarks=1, limits=3, changes=3, rows=5),
+        _Cut(shares=2, remarks=1, limits=2, changes=2, rows=4),
+        _Cut(shares=2, remarks=0, limits=2, changes=2, rows=3),
+        _Cut(shares=2, remarks=0, limits=2, changes=1, rows=2),
+        _Cut(shares=2, remarks=0, limits=1, changes=1, rows=1),
     ):
         if len(lines) <= _LINES:
             break
@@ -112,22 +115,24 @@ class _Cut:
     limits: int = 4
     changes: int = 4
     remarks: int = 3
+    rows: int = 12
 
 
 def _lines(page: Page, room: int, cut: _Cut, everything: bool) -> list[Line]:
     lines: list[Line] = [((line, "quiet"),) for line in textwrap.wrap(page.subject, room)]
     head = "head" if page.valid else "bad"
     lines += [(), *(((f"  {line}", head),) for line in textwrap.wrap(page.headline, room - 2))]
-    if page.chip or page.state.tone == "bad":
+    if page.state.name in _CHIPPED:
         lines.append(((f"  {page.chip_text}", str(page.state.tone)),))
     # without a valid answer what to change comes before everything else
     sections = [
-        _summary(page, room) or _figures(page.figures, room),
+        _summary(page, room) if page.summary else _figures(page.figures, room),
+        _rows(page, room, cut),
         _where(page, room, cut),
         _limits(page.limits[: cut.limits], room),
     ]
     changes = _changes(page, room, cut)
-    for section in [sections[0], changes, sections[1]] if not page.valid else [*sections, changes]:
+    for section in [sections[0], changes, sections[2]] if not page.valid else [*sections, changes]:
         if section:
             lines += [(), *section]
     foot: list[Line] = []
@@ -149,6 +154,20 @@ def _summary(page: Page, room: int) -> list[Line]:
             lines.append(((f"  and {len(shown) - k} more", "quiet"),))
             break
         lines += mine
+    return lines
+
+
+def _rows(page: Page, room: int, cut: _Cut) -> list[Line]:
+    """The first rows of the table that is the answer, and how many there are more."""
+    if page.table is None or not page.table.rows:
+        return []
+    shown = page.table.rows[: cut.rows]
+    right = [i for i, column in enumerate(page.table.columns) if column.number]
+    text = table([c.title for c in page.table.columns], shown, right, margin="  ", room=room)
+    lines: list[Line] = [((page.table.title, "head"),)] if page.table.title else []
+    lines += [((line, ""),) for line in text.splitlines()]
+    if len(page.table.rows) > len(shown):
+        lines.append(((f"  and {len(page.table.rows) - len(shown):,} more", "quiet"),))
     return lines
 
 

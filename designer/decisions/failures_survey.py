@@ -10,35 +10,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.damage import Damage, best_way, contents_of, damage, idle, remains
+from designer.analysis.damage import contents_of, damage, idle
 from designer.analysis.network import Network, build_network
-from designer.analysis.rerouting import where_its_data_is
-from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.selection import resolve
-from designer.analysis.study import run_workload
-from designer.analysis.vms.placement import place_vms
-from designer.analysis.worth import share_of_work, worth_of
+from designer.analysis.results import WorkloadResult
+from designer.analysis.survival import Survival
 from designer.catalog.parttype import Capability
 from designer.checks.runner import State, promises_of, run
 from designer.checks.world import World
 from designer.decisions.failures import FEED, Failure, failures, feed_of, lost_parts
 from designer.design.document import Design, WorkloadSpec
 from designer.design.workload_ids import find_workload
-from designer.errors import AnalysisError, DesignerError, NothingNamed
-from designer.findings import Severity
+from designer.errors import AnalysisError
 from designer.formulas.reliability.outage import REPAIR, outage
 from designer.formulas.reliability.time_between_failures import PARTS, time_between_failures
-from designer.memo import forget
 from designer.progress import UNWATCHED, Cancel, Progress, Watch
 from designer.sources import Estimate
 from designer.units import Seconds, format_quantity
-from designer.workload.kind import program_of, task_of
+from designer.workload.kind import program_of
 from designer.workload.program.tasks import Collective
 from designer.workload.program.training import TrainStep
 
@@ -51,10 +44,6 @@ _HOUR: Final = 3600.0
 _YEAR: Final = 8766 * _HOUR
 _FREE: Final = Estimate.exact(0.0, "h")
 _NEVER: Final = Estimate.exact(float("inf"), "s")
-#: objects that each function keeps answers about between failures of a large design
-_KEPT_LIMIT: Final = 1
-#: of designs of more parts what holds them back after a failure is not told
-EXPLAINED_LIMIT: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,35 +182,6 @@ def workload_of(design: Design, asked: str | None = None) -> WorkloadSpec:
     return find_workload(design, name, "--workload")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class After:
-    """What a failure leaves; of the network it leaves only what is told, since many failures are kept in mind.
-
-    Parameters
-    ----------
-    result
-        The workload, its rows left out; None where it cannot run, and `why`.
-    stranded
-        Accelerators that stand and are of no use.
-    accelerators
-        How many the workload still has to choose from.
-    ranks
-        How many take part in a collective; 0 for other workloads, whose throughput counts them.
-    refused
-        Machines that have no place.
-    broken
-        Promises and limits that do not hold.
-    """
-
-    result: WorkloadResult | None
-    stranded: Int
-    why: str
-    accelerators: int
-    refused: frozenset[str]
-    broken: frozenset[str]
-    ranks: int = 0
-
-
 def outage_of(spec: WorkloadSpec, whole: WorkloadResult) -> Estimate:
     """From a failure until a workload goes on [s]; of a training with what was done since its last checkpoint."""
     program = program_of(spec.kind, spec.settings, f"workloads.{spec.id}")
@@ -234,164 +194,14 @@ def outage_of(spec: WorkloadSpec, whole: WorkloadResult) -> Estimate:
     return replace(found, value=found.value + again / 2, low=found.low, high=found.high + again)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Way:
-    """How a workload goes on after a failure.
-
-    Parameters
-    ----------
-    share
-        Of the throughput that is left.
-    leaves_out
-        Path of what is left out besides what failed; empty for nothing.
-    """
-
-    after: After
-    share: float
-    leaves_out: str = ""
-
-
-#: what people call the parts that a selector of a workload names
-_CALLED: Final[Mapping[str, str]] = {
-    "gpus": "all GPUs",
-    "accelerators": "all accelerators",
-    "nics": "all NICs",
-    "cpus": "all processors",
-    "dpus": "all DPUs",
-    "memory": "all memory",
-    "storage": "all storage",
-    "storage_systems": "all storage systems",
-    "drives": "all drives",
-    "servers": "all servers",
-}
-
-
-def _why(error: AnalysisError) -> str:
-    """Why a workload that ran before a failure cannot run after it."""
-    if not isinstance(error, NothingNamed):
-        return error.text
-    taken = _CALLED.get(error.selector, f"every part that {error.selector!r} names")
-    return f"the failure takes {taken} of the workload"
-
-
-class Survivor:
-    """A design and its workload, asked again and again what is left without some of it."""
+class Survivor(Survival):
+    """A design and its workload, asked again and again what is left without some of it, promises and all."""
 
     def __init__(self, design: Design, spec: WorkloadSpec, watch: Watch = UNWATCHED, *, promised: bool = True) -> None:
-        self.design, self.spec, self._watch = design, spec, watch
-        self.network = build_network(design)
-        self.whole, self.loads = run_workload(self.network, spec, False, None, watch.cancelled)
-        #: true for a large design: what holds it back after a failure is not told
-        self.brief = self.network.net.n_parts > EXPLAINED_LIMIT
-        self.metric = worth_of(self.whole)
-        self._asked = where_its_data_is(self.network, spec)
+        super().__init__(build_network(design), spec, watch.cancelled)
         self._promised = promised and bool(design.assertions)
-        self._known: dict[tuple[object, bytes], After] = {}
-        self._best: dict[object, tuple[float, Damage, str]] = {}
-        self._ranks = self._taking_part(self.network)
         self.gpus = int(self.network.has(Capability.ACCELERATE).sum())
         self.outage = outage_of(spec, self.whole)
-
-    def answer(self, network: Network) -> tuple[WorkloadResult, ChannelLoads | None]:
-        """The workload on a network."""
-        self._watch.check()
-        try:
-            return run_workload(network, self._asked, False, None, self._watch.cancelled, explained=not self.brief)
-        except AnalysisError:
-            if self.spec.kind != "serving" or not self._asked.settings.get("replicas"):
-                raise
-        # fewer replicas than asked for are left: as many as there is room for
-        fewer = self._asked.model_copy(update={"settings": {**self._asked.settings, "replicas": 0}})
-        return run_workload(network, fewer, False, None, self._watch.cancelled, explained=not self.brief)
-
-    @cached_property
-    def _broken(self) -> frozenset[str]:
-        return self._limits(self.network, self.whole)
-
-    @cached_property
-    def _refused_before(self) -> frozenset[str]:
-        return frozenset(place_vms(self.network).refused) if self.design.vms else frozenset()
-
-    def after(self, parts: Int, links: Sequence[int] = ()) -> After:
-        """What is left without parts and links; what leaves the same behind is worked out once."""
-        return self._what_is_left(damage(self.network, parts, links))
-
-    def _what_is_left(self, found: Damage) -> After:
-        if not self.design.vms and idle(self.network, found, self.loads):
-            return self._left(self.network, self.whole, found.stranded)
-        key = (found.key, found.deleted.tobytes() if self.design.vms else b"")
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._after(found)
-            if self.brief:
-                # what is known of a large network that a failure left is of no use to the next failure
-                forget(_KEPT_LIMIT)
-        return replace(known, stranded=found.stranded)
-
-    def share(self, after: After) -> float:
-        """What is left of the throughput; of a collective, of what its ranks move together."""
-        if after.result is None:
-            return 0.0
-        return share_of_work(self.whole, after.result, self._ranks, after.ranks)
-
-    def _taking_part(self, network: Network) -> int:
-        """Ranks of a collective; 0 for other workloads."""
-        place = f"workloads.{self.spec.id}"
-        task = task_of(self.spec.kind, self.spec.settings, place, Collective)
-        return len(resolve(network, task.group, place)) if task is not None else 0
-
-    def best(self, parts: Int, links: Sequence[int] = ()) -> Way:
-        """How the workload goes on without parts and links: as they are, or with more left out where that is better."""
-        if self.design.vms:
-            # machines restart where they find a place, which no job chooses
-            own = self.after(parts, links)
-            return Way(own, self.share(own))
-        share, found, leaves_out = best_way(self.network, parts, links, self._share_left, self._best)
-        return Way(self._what_is_left(found), share, leaves_out)
-
-    def _share_left(self, found: Damage) -> float:
-        return self.share(self._what_is_left(found))
-
-    def _damage(self, parts: Int, links: Sequence[int]) -> Damage:
-        return damage(self.network, parts, links)
-
-    def _after(self, found: Damage) -> After:
-        after = self._network(found)
-        try:
-            return self._left(after, self.answer(after)[0], found.stranded)
-        except AnalysisError as error:
-            why = _why(error)
-        cut = np.setdiff1d(found.stranded, found.parts)
-        if len(cut):
-            # what is cut off is no longer asked to take part
-            try:
-                after = remains(self.network, np.union1d(found.parts, cut), found.links)
-                return self._left(after, self.answer(after)[0], found.stranded)
-            except AnalysisError as error:
-                why = _why(error)
-        return self._left(after, None, found.stranded, why)
-
-    def _left(self, network: Network, result: WorkloadResult | None, stranded: Int, why: str = "") -> After:
-        """What is kept in mind of an answer."""
-        same = network is self.network
-        broken: frozenset[str] = frozenset()
-        if result is not None:
-            broken = self._broken if same else self._limits(network, result)
-            # rows are read from the network, which would stay with them
-            result = replace(result, flows=(), curves={}, tables={})
-        refused = frozenset(place_vms(network).refused) if self.design.vms and not same else self._refused_before
-        ranks = self._taking_part(network) if result is not None and self._ranks else 0
-        return After(result, stranded, why, int(network.has(Capability.ACCELERATE).sum()), refused, broken, ranks)
-
-    def _network(self, found: Damage) -> Network:
-        if self.design.vms and len(found.deleted) and not found.links:
-            parent, gone = self.network.net.parent, set(found.deleted.tolist())
-            outer = [p for p in found.deleted.tolist() if int(parent[p]) not in gone]
-            try:
-                return _deleted(self.network, [self.network.net.path(p) for p in outer])
-            except DesignerError:
-                pass
-        return found.after or remains(self.network, found.parts, found.links)
 
     def loss(self, failure: Failure) -> Loss:
         """What a failure costs, by the first of its class."""
@@ -431,7 +241,7 @@ class Survivor:
 
     def _cost(self, parts: Int, links: Sequence[int], share: float, gone: int) -> Estimate:
         """What a failure costs until it is repaired [GPU-hours]."""
-        if share == 1.0 and not gone and idle(self.network, self._damage(parts, links), self.loads):
+        if share == 1.0 and not gone and idle(self.network, damage(self.network, parts, links), self.loads):
             return _FREE
         stands = self.outage
         # accelerators that are gone do nothing, however much the rest gets done
@@ -456,15 +266,15 @@ class Survivor:
 
     def _limits(self, network: Network, result: WorkloadResult) -> frozenset[str]:
         """Promises of the design that do not hold, and errors the workload tells."""
-        found = {f.code for f in result.findings if f.severity is Severity.ERROR}
-        if self._promised:
-            world = World(self.design, cancelled=self._watch.cancelled)
-            world.network = network
-            world.take(result)
-            # promises about failures are about the whole design
-            asked = [p for p in promises_of(self.design) if "survives" not in p.text]
-            found |= {r.promise.text for r in run(world, asked) if r.state is State.BROKEN}
-        return frozenset(found)
+        found = super()._limits(network, result)
+        if not self._promised:
+            return found
+        world = World(network.design, cancelled=self._cancelled)
+        world.network = network
+        world.take(result)
+        # promises about failures are about the whole design
+        asked = [p for p in promises_of(network.design) if "survives" not in p.text]
+        return found | {r.promise.text for r in run(world, asked) if r.state is State.BROKEN}
 
 
 def survive(
@@ -579,19 +389,3 @@ def heat(survey: Survey, network: Network) -> tuple[Mapping[int, float], Mapping
         for number in loss.members.tolist():
             into[number] = max(into.get(number, 0.0), loss.lost)
     return parts, links
-
-
-def _deleted(network: Network, paths: Sequence[str]) -> Network:
-    """The network of the design with parts deleted from the document, so that its virtual machines let go of them.
-
-    Raises
-    ------
-    DesignerError
-        If something else in the design needs them.
-    """
-    from designer.checks.world import without
-
-    design = network.design
-    for path in paths:
-        design = without(design, path)
-    return build_network(design)

@@ -14,9 +14,8 @@ import numpy.typing as npt
 Float = npt.NDArray[np.float64]
 Rect = tuple[float, float, float, float]
 
-#: around a whole design, and the corner that the legend takes with its margin [px]
-_MARGIN: Final = 24
-LEGEND: Final = (260, 94)
+#: around a whole design [px]
+_MARGIN: Final = 20
 MIN_SCALE: Final = 0.0005
 MAX_SCALE: Final = 4.0
 
@@ -71,16 +70,11 @@ class View:
             y=self.height / 2 - (y + height / 2) * scale,
         )
 
-    def whole(self, rect: Rect) -> View:
-        """The view of a whole design; above the legend where that would lie on it and there is room to spare."""
-        target = self.fitted(rect, _MARGIN)
-        left, _ = target.to_view(rect[0], rect[1])
-        _, bottom = target.to_view(rect[0], rect[1] + rect[3])
-        wide, high = LEGEND
-        if left > wide or bottom < self.height - high or self.height < 4 * high:
-            return target
-        above = self.sized(self.width, self.height - high + _MARGIN // 2).fitted(rect, _MARGIN)
-        return replace(above, height=self.height)
+    def whole(self, rect: Rect, free: tuple[int, int, int, int] = (0, 0, 0, 0)) -> View:
+        """The view of a whole design, clear of what lies over the view at its left, top, right and bottom [px]."""
+        left, top, right, bottom = free
+        target = self.sized(self.width - left - right, self.height - top - bottom).fitted(rect, _MARGIN)
+        return replace(target.panned(left, top), width=self.width, height=self.height)
 
     def revealing(self, rect: Rect, margin: float = 24.0) -> View:
         """Moved as little as needed to show a scene rectangle; itself if it is in sight."""

@@ -26,8 +26,10 @@ class Release(StrEnum):
 
     def since(self, first: Release) -> bool:
         """True if this release is `first` or newer."""
-        order = list(Release)
-        return order.index(self) >= order.index(first)
+        return _ORDER[self] >= _ORDER[first]
+
+
+_ORDER = {release: k for k, release in enumerate(Release)}
 
 
 def read_release(text: str) -> Release:

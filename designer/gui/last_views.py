@@ -15,7 +15,7 @@ _REST: Final = 150
 
 
 class LastView(QObject):
-    """Keeps the view of a canvas for its file, and goes back to it once the docks have taken their room.
+    """Keeps the view of a canvas for its file, and goes back to it once everything has its place.
 
     It lives as long as the canvas. A view that shows the whole design is not kept: on another screen the whole design
     is another view.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final, TypeVar
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 Margins = tuple[int, int, int, int]
 #: a widget or layout, how far it stretches and where it stands in its place; a number is empty room that stretches
@@ -62,3 +63,38 @@ def scrolled(page: QWidget) -> QScrollArea:
     area.setWidget(page)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     return area
+
+
+class Wrap(QWidget):
+    """Widgets in a row that goes on in the next line where the width ends."""
+
+    def __init__(self, *widgets: QWidget, margins: Margins = FLUSH, spacing: int = 8) -> None:
+        super().__init__()
+        self._widgets, self._margins, self._spacing = widgets, margins, spacing
+        for widget in widgets:
+            widget.setParent(self)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def event(self, event: QEvent) -> bool:
+        """One of the widgets came, went, or wants another size."""
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.FontChange, QEvent.Type.Show):
+            self._place()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
+        left, top, right, bottom = self._margins
+        x, y, high = left, top, 0
+        for widget in self._widgets:
+            if widget.isHidden():
+                continue
+            size = widget.sizeHint().expandedTo(widget.minimumSize())
+            if x > left and x + size.width() > self.width() - right:
+                x, y, high = left, y + high + self._spacing // 2, 0
+            widget.setGeometry(x, y, size.width(), size.height())
+            x, high = x + size.width() + self._spacing, max(high, size.height())
+        if self.minimumHeight() != y + high + bottom:
+            self.setFixedHeight(y + high + bottom)

@@ -1,4 +1,4 @@
-"""The window: menus, toolbar, docks and tabs around the canvases of the open documents.
+"""The window: menus and tabs above, the canvases, side panel and tools below.
 
 Only Qt is loaded with this module; everything heavier comes when it is first needed, so the window stands quickly.
 """
@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
+    QMenuBar,
     QMessageBox,
-    QVBoxLayout,
+    QToolButton,
     QWidget,
 )
 
@@ -25,9 +26,10 @@ from designer.gui import icons, theme
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
 from designer.gui.layouts import FLUSH, in_column, in_row
+from designer.gui.legend_bar import LegendBar
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
-from designer.gui.toolbar import ToolBar
+from designer.gui.toolbar import Hint, ToolBar
 from designer.gui.window.billing import Billing
 from designer.gui.window.menus import Menus
 from designer.gui.window.proposing import Proposing
@@ -39,6 +41,7 @@ from designer.gui.window.saving import SavingState
 from designer.gui.window.sweeping import Sweeps
 from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
+from designer.gui.window_area import WindowArea
 from designer.memo import forget
 from designer.plain_text import in_one_line
 
@@ -47,17 +50,19 @@ if TYPE_CHECKING:
     from designer.design.document import Design
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.dialogs.command_palette import PaletteEntry
-    from designer.gui.docks import Docks
     from designer.gui.documents import Document
-    from designer.gui.panels._panel import Panel, PanelKind, Surroundings
+    from designer.gui.panels._panel import Panel, PanelKind, Place, Surroundings
+    from designer.gui.places import Places
     from designer.gui.recovery_page import RecoveryPage
     from designer.gui.time_bar import TimeBar
     from designer.gui.viewmodels.sweep import Varied
-    from designer.gui.window.folding import Folding
     from designer.gui.workers import Sweeper
     from designer.gui.workspace import Workspace
 
-_LAYOUT: Final = 1
+#: the head with menus and tabs [px]
+_HEAD: Final = 40
+#: how many numbers are kept of what is open
+_KEPT: Final = 2
 #: room for the frame and title that desktops draw around a window [px]
 _FRAME: Final = 2
 _TITLE_BAR: Final = 32
@@ -74,19 +79,18 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.resize(1440, 900)
         self.setMinimumSize(900, 560)
-        self.setDockOptions(
-            QMainWindow.DockOption.AllowTabbedDocks
-            | QMainWindow.DockOption.AllowNestedDocks
-            | QMainWindow.DockOption.GroupedDragging
-        )
+        self._menu_bar = QMenuBar()
         self.start = self._start_page()
         self.documents = Tabs(self._show_document, self._close)
         self.tabs, self.pages = self.documents.bar, self.documents.pages
         self.pages.addWidget(self.start)
         self.saving = SavingState(lambda: self.document, lambda: self.run("file.save"), self._settle)
         self.autosave, self.notice = self.saving.button, self.saving.notice
+        self.places: Places | None = None
         self._over = middle = QWidget()
-        self._middle = self._lay_out(middle)
+        self.area = WindowArea(self.pages)
+        self.area.arranged.connect(self._arranged)
+        in_column(self.notice, (self.area, 1), on=middle, margins=FLUSH, spacing=0)
         self.setCentralWidget(middle)
         self.toasts = Toasts(middle, self._in_question)
         self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.name)
@@ -101,18 +105,21 @@ class MainWindow(QMainWindow):
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
         self._ending = False
-        self.docks: Docks | None = None
         self._panels: dict[str, Panel] = {}
         self.warming = Warming(self, self)
-        self.folding: Folding | None = None
         self._connections: list[tuple[Any, Callable[..., object]]] = []
         self.menus = Menus(self, self, self.pages, self.theme)
         self.qt_actions = self.menus.actions
-        self.toolbar = ToolBar(self.qt_actions, self.run, self.theme)
-        self.toolbar.add_wanted.connect(lambda: self.edit_workload(new=True))
-        self.toolbar.findings.clicked.connect(lambda: self.show_panel("findings"))
-        self.addToolBar(self.toolbar)
-        self.toolbar.hide()
+        self._lay_out_head()
+        self.toolbar, self.hint = ToolBar(self.qt_actions), Hint()
+        self.legend = LegendBar(self.hint)
+        self.area.tools, self.area.legend = self.area.hold(self.toolbar), self.area.hold(self.legend)
+        self.opener = QToolButton()
+        self.opener.setObjectName("floating")
+        self.opener.setText("Answer ‹")
+        self.opener.setToolTip("Show the side panel  (F9)")
+        self.opener.clicked.connect(self.toggle_side)
+        self.area.corner = self.area.hold(self.opener)
         geometry = self.settings.layout("geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)
@@ -147,10 +154,25 @@ class MainWindow(QMainWindow):
         start.pictures_painted.connect(lambda: not self.documents.order and forget())
         return start
 
-    def _lay_out(self, middle: QWidget) -> QVBoxLayout:
-        """Tabs and the state of saving above, the notice, and the pages in the middle."""
-        head = in_row((self.tabs, 1), self.autosave, spacing=0)
-        return in_column(head, self.notice, (self.pages, 1), on=middle, margins=FLUSH, spacing=0)
+    def menuBar(self) -> QMenuBar:
+        """The bar of menus, which shares its row with the tabs."""
+        return self._menu_bar
+
+    def _lay_out_head(self) -> None:
+        """Menus, tabs, the state of saving and the search, in one row."""
+        head = QWidget()
+        head.setObjectName("head")
+        in_row(
+            self._menu_bar,
+            (self.tabs, 1),
+            self.autosave,
+            self.menus.search,
+            on=head,
+            margins=(2, 0, 6, 0),
+            spacing=6,
+        )
+        head.setFixedHeight(max(_HEAD, head.sizeHint().height()))
+        self.setMenuWidget(head)
 
     def run(self, action_id: str, *_: object) -> None:
         """Do what an action does, if it can be done now."""
@@ -182,7 +204,7 @@ class MainWindow(QMainWindow):
             from designer.gui.time_bar import TimeBar
 
             self.time_bar_ = TimeBar(self.theme)
-            self._middle.addWidget(self.time_bar_)
+            self.area.bar = self.area.hold(self.time_bar_)
         return self.time_bar_
 
     @property
@@ -219,7 +241,7 @@ class MainWindow(QMainWindow):
         sweeper = self._sweeping()
         canvas = Canvas(document.session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
-        canvas.hint_changed.connect(self.toolbar.hint.setText)
+        canvas.hint_changed.connect(self.hint.setText)
         self.requests.listen(canvas)
         self._listen_to_document(document)
         for signal in (
@@ -235,7 +257,7 @@ class MainWindow(QMainWindow):
         self.documents.add(document, canvas, MachineWatch(document.session, canvas.set_machines, canvas), self.theme)
         self._show_document()
         canvas.setFocus()
-        # the docks have taken their place only when the event loop has been round
+        # everything has taken its place only when the event loop has been round
         QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
         LastView(canvas, self.settings)
 
@@ -295,10 +317,9 @@ class MainWindow(QMainWindow):
     def _show_document(self) -> None:
         document = self.documents.show()
         if document is not None:
-            self.toolbar.show()
-            self._ready_docks().show_all()
-            if self.folding is not None:
-                self.folding.fit(again=True)
+            self._ready_places()
+            self.area.document = True
+            self.area.arrange()
             self._follow(document)
 
     def show_start(self) -> None:
@@ -313,46 +334,122 @@ class MainWindow(QMainWindow):
             self.start.fill()
         self.documents.show_page(page)
         self._retitle()
-        self.toolbar.hide()
-        if self.docks is not None:
-            self.docks.hide_all()
-        if self.folding is not None:
-            self.folding.fit()
+        self.area.document = False
+        self.area.arrange()
         self.update_actions()
 
-    def _ready_docks(self) -> Docks:
-        if self.docks is None:
+    def _ready_places(self) -> Places:
+        if self.places is None:
             from designer.gui.actions._late import tools_of_toolbar
             from designer.gui.actions._members import show as show_member
             from designer.gui.actions._members import shown_group
-            from designer.gui.docks import Docks
+            from designer.gui.panels._panel import Place
+            from designer.gui.places import Palette, Places
 
             self.menus.add_late(self.theme)
-            self.toolbar.add_tools([self.qt_actions[name] for name in tools_of_toolbar()])
-            self.docks = Docks(self, self._around(), self._panels)
+            self.toolbar.add_tools([self.qt_actions[name] for name in ("view.parts", *tools_of_toolbar())])
+            self.legend.add_actions(self.qt_actions, self.run)
+            places = self.places = Places(self._around(), self._panels, self.qt_actions["analyze.edit"], self.run)
             self._panels = {}
-            self.docks.parts.insert_requested.connect(self.requests.insert)
-            self.docks.left = self.focus_canvas
-            self.docks.inspector.shown_group = partial(shown_group, self)
-            self.docks.inspector.member_wanted.connect(partial(show_member, self))
-            self.docks.inspector.what_if.tried.connect(self.update_actions)
-            self.docks.inspector.sweep_wanted.connect(self.sweep_value)
-            self.docks.findings.counted.connect(self.toolbar.count)
-            self.docks.findings.waive_wanted.connect(self.requests.waive)
-            self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
-            self.docks.flow.update_wanted.connect(partial(self.run, "analyze.run"))
-            self.docks.flow.stop_wanted.connect(partial(self.run, "analyze.stop"))
+            area = self.area
+            area.side = area.hold(places)
+            area.palette_ = area.hold(Palette(places.books[Place.PALETTE], self.leave_panels, area))
+            area.run = area.hold(places.books[Place.RUN])
+            places.wanted.connect(self._open_place)
+            places.widened.connect(self._widen)
+            places.head.add_wanted.connect(lambda: self.edit_workload(new=True))
+            places.parts.insert_requested.connect(self.requests.insert)
+            places.parts.dropped.connect(self._dropped)
+            places.left = self.leave_panels
+            places.inspector.shown_group = partial(shown_group, self)
+            places.inspector.member_wanted.connect(partial(show_member, self))
+            places.inspector.what_if.tried.connect(self.update_actions)
+            places.inspector.sweep_wanted.connect(self.sweep_value)
+            places.findings.waive_wanted.connect(self.requests.waive)
+            places.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
+            places.flow.update_wanted.connect(partial(self.run, "analyze.run"))
+            places.flow.stop_wanted.connect(partial(self.run, "analyze.stop"))
+            places.moment.run_wanted.connect(partial(self.run, "time.run"))
+            places.moment.lanes_wanted.connect(self.toggle_run)
             for name in ("outline", "history"):
-                self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
+                places.frames[name].addAction(self.qt_actions["edit.delete"])
             # what is selected there is selected on the canvas: its letter does there what it does here
-            self.docks.docks["outline"].addAction(self.qt_actions["edit.connect"])
-            state = self.settings.layout("docks")
-            if state is not None:
-                self.restoreState(state, _LAYOUT)
-            from designer.gui.window.folding import Folding
+            places.frames["outline"].addAction(self.qt_actions["edit.connect"])
+            self._restore_places()
+        return self.places
 
-            self.folding = Folding(self, self.docks, self.theme)
-        return self.docks
+    def _restore_places(self) -> None:
+        state = self.settings.layout("places")
+        words = bytes(state.data()).decode(errors="replace").split() if state is not None else []
+        if len(words) == _KEPT and all(word.isdigit() for word in words):
+            self.area.side_shown, self.area.side_width = words[0] != "0", int(words[1])
+
+    # ---- what is open around the canvas
+
+    def _arranged(self) -> None:
+        """The tools lie elsewhere: the whole design is fitted beside them, and panels out of sight rest."""
+        if self.canvas is not None:
+            self.canvas.set_free(self.area.margins())
+        if self.places is not None:
+            self.places.look()
+            self.opener.setVisible(self.area.document and self.places.isHidden())
+
+    def _open_place(self, place: Place) -> None:
+        from designer.gui.panels._panel import Place
+
+        area = self.area
+        if place is Place.PALETTE:
+            area.palette_shown = True
+        elif place is Place.RUN:
+            area.run_shown = True
+        elif area.narrow:
+            area.side_over = True
+        else:
+            area.side_shown = True
+        area.arrange()
+
+    def _widen(self, wide: bool) -> None:
+        self.area.wide = wide
+        self.area.arrange()
+
+    def toggle_side(self) -> None:
+        """Show or hide the side panel."""
+        area = self.area
+        if area.narrow:
+            area.side_over = not area.side_over
+        else:
+            area.side_shown = not area.side_shown
+        area.arrange()
+        if self.places is not None and self.places.isHidden():
+            self.focus_canvas()
+
+    def toggle_wide(self) -> None:
+        """Give the side panel much of the window, or take it back."""
+        if self.places is not None:
+            self.places.wide.toggle()
+
+    def toggle_parts(self) -> None:
+        """Open the palette, or close it."""
+        if self.area.palette_shown:
+            self.leave_panels()
+        else:
+            self.search_parts()
+
+    def toggle_run(self) -> None:
+        """Show or hide the pages of a run below the canvas."""
+        self.area.run_shown = not self.area.run_shown
+        self.area.arrange()
+
+    def leave_panels(self) -> None:
+        """Close what lies over the canvas, and give it the keys."""
+        self.area.palette_shown = self.area.side_over = False
+        self.area.arrange()
+        self.focus_canvas()
+
+    def _dropped(self) -> None:
+        """A part was dragged out of the palette: it closes, unless Ctrl is held."""
+        if not QApplication.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.leave_panels()
 
     def _around(self) -> Surroundings:
         from designer.gui.panels._panel import Surroundings
@@ -360,29 +457,28 @@ class MainWindow(QMainWindow):
         return Surroundings(self.theme, self.settings, self.find_icon, self._others)
 
     def make_panel(self, kind: PanelKind) -> None:
-        """Make a panel before the docks are wanted."""
-        if self.docks is None and kind.name not in self._panels:
+        """Make a panel before the places are wanted."""
+        if self.places is None and kind.name not in self._panels:
             self._panels[kind.name] = kind.build(self._around())
 
-    def make_docks(self) -> None:
-        """Make the docks before a document is there to be shown in them."""
-        if self.docks is None:
-            self._ready_docks().hide_all()
+    def make_places(self) -> None:
+        """Make the places before a document is there to be shown in them."""
+        self._ready_places()
 
     def _follow(self, document: Document | None) -> None:
         self._disconnect()
         session = document.session if document is not None else None
-        if self.docks is not None:
-            if any(d.session is self.docks.inspector.session for d in self.documents.order):
+        if self.places is not None:
+            if any(d.session is self.places.inspector.session for d in self.documents.order):
                 # what is being typed belongs to the design it was typed for
-                self.docks.inspector.finish()
-            self.docks.set_session(session)
+                self.places.inspector.finish()
+            self.places.set_session(session, document)
         if document is not None and session is not None:
             for signal in (session.design_changed, session.selection_changed):
                 signal.connect(self.menus.update_soon)
                 self._connections.append((signal, self.menus.update_soon))
-        self.toolbar.follow(document)
-        self.toolbar.hint.setText(self.canvas.tool.hint if self.canvas is not None else "")
+        self.hint.setText(self.canvas.tool.hint if self.canvas is not None else "")
+        self.legend.follow(self.canvas)
         if document is not None or self.time_bar_ is not None:
             self.time_bar.follow(document)
         self._retitle()
@@ -405,11 +501,12 @@ class MainWindow(QMainWindow):
             from designer.gui.window.lighting import light
 
             light(canvas, document)
+            self.legend.explain(canvas)
 
     def _migrated(self, migration: object) -> None:
         """Bring what a move takes to the front; the keys stay with the canvas."""
-        if migration is not None and self.docks is not None:
-            self.docks.docks["migration"].raise_()
+        if migration is not None and self.places is not None:
+            self.places.bring("migration", keys=False)
 
     def _renamed(self, changes: Diff) -> None:
         if changes.before.title != changes.after.title:
@@ -441,10 +538,10 @@ class MainWindow(QMainWindow):
         """Show a document beside what its file holds now."""
         self.show_document(document)
         self.show_panel("compare")
-        if self.docks is not None:
+        if self.places is not None:
             from designer.gui.window.comparing import ON_DISK
 
-            self.docks.compare.choose(ON_DISK)
+            self.places.compare.choose(ON_DISK)
 
     # ---- looks
 
@@ -473,11 +570,10 @@ class MainWindow(QMainWindow):
             canvas.set_theme(self._canvas_theme())
         for panel in self._panels.values():
             panel.set_theme(self.theme)
-        if self.docks is not None:
-            self.docks.set_theme(self.theme)
-        if self.folding is not None:
-            self.folding.set_theme(self.theme)
-        self.toolbar.set_theme(self.theme)
+        if self.places is not None:
+            self.places.set_theme(self.theme)
+        if self.canvas is not None:
+            self.legend.explain(self.canvas)
         if self.time_bar_ is not None:
             self.time_bar_.set_theme(self.theme)
         self.update_actions()
@@ -519,23 +615,23 @@ class MainWindow(QMainWindow):
     def find_in_design(self) -> None:
         """Show the outline, ready to type."""
         self.show_panel("outline")
-        if self.docks is not None:
-            self.docks.outline.search.setFocus()
-            self.docks.outline.search.selectAll()
+        if self.places is not None:
+            self.places.outline.search.setFocus()
+            self.places.outline.search.selectAll()
 
     def search_parts(self) -> None:
         """Show the palette, ready to type."""
         if self.document is None:
             self.new_document()
         self.show_panel("parts")
-        if self.docks is not None:
-            self.docks.parts.search.setFocus()
-            self.docks.parts.search.selectAll()
+        if self.places is not None:
+            self.places.parts.search.setFocus()
+            self.places.parts.search.selectAll()
 
     def show_panel(self, name: str) -> None:
-        """Bring a dock to the front."""
+        """Bring a panel to the front."""
         if self.document is not None:
-            self._ready_docks().raise_dock(name)
+            self._ready_places().bring(name)
 
     def focus_canvas(self) -> None:
         """Give the keys to the canvas."""
@@ -545,26 +641,30 @@ class MainWindow(QMainWindow):
 
     def scale_value(self, by: int) -> None:
         """What if the number in question were twice as large, or half for −1; the keys stay where they are."""
-        if self.docks is not None:
-            self.docks.docks["inspector"].raise_()
-            self.docks.inspector.scale(by)
+        if self.places is not None:
+            self.places.bring("inspector", keys=False)
+            self.places.inspector.scale(by)
 
     @property
     def on_trial(self) -> bool:
         """True if a what-if stands beside the design."""
-        return self.docks is not None and self.docks.inspector.what_if.on_trial
+        return self.places is not None and self.places.inspector.what_if.on_trial
 
     def end_trial(self, apply: bool) -> None:
         """Put the what-if into the design, or forget it."""
-        if self.docks is not None:
-            what_if = self.docks.inspector.what_if
+        if self.places is not None:
+            what_if = self.places.inspector.what_if
             what_if.apply() if apply else what_if.discard()
 
     def choose_workload(self) -> None:
-        """Open the list of workloads in the toolbar."""
+        """Open the list of workloads."""
         if self.document is not None:
-            self.toolbar.chooser.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            self.toolbar.chooser.showPopup()
+            from designer.gui.panels._panel import Place
+
+            self._open_place(Place.ANSWER)
+            chooser = self._ready_places().head.chooser
+            chooser.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            chooser.showPopup()
 
     def offer(self, choices: list[Any], hint: str) -> None:
         """Show a list to search and choose from."""
@@ -573,12 +673,14 @@ class MainWindow(QMainWindow):
         CommandPalette(choices, self.theme, hint, self).open_over(self)
 
     def reset_layout(self) -> None:
-        """All docks back to where they came from."""
-        self.settings.set_layout("docks", None)
-        if self.docks is not None:
-            self.docks.arrange()
-        if self.folding is not None:
-            self.folding.fit(again=True)
+        """Put all panels back to where they came from."""
+        self.settings.set_layout("places", None)
+        area = self.area
+        area.side_shown, area.side_width = True, 0
+        area.palette_shown = area.run_shown = area.side_over = False
+        if self.places is not None:
+            self.places.arrange()
+        area.arrange()
 
     def next_tab(self, by: int) -> None:
         """Show another open document."""
@@ -721,8 +823,9 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.settings.set_layout("geometry", self.saveGeometry())
-        if self.docks is not None and self.document is not None:
-            self.settings.set_layout("docks", self.saveState(_LAYOUT))
+        if self.places is not None:
+            kept = f"{self.area.side_shown:d} {self.area.side_width}"
+            self.settings.set_layout("places", QByteArray(kept.encode()))
         self.settings.sync()
         self.shut_down()
         event.accept()
@@ -734,8 +837,8 @@ class MainWindow(QMainWindow):
         if app is not None:
             app.removeEventFilter(self)
         self.warming.close()
-        if self.docks is not None:
-            self.docks.close_jobs()
+        if self.places is not None:
+            self.places.close_jobs()
         self.recovery_.close()
         self.sweeps.close_all()
         self.racking.close_all()

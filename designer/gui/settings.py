@@ -118,12 +118,12 @@ class Settings:
         return [(path, words) for words, _, path in pairs if path]
 
     def layout(self, name: str) -> QByteArray | None:
-        """A stored geometry or dock layout."""
+        """A stored geometry, or what is open."""
         found = self._store.value(f"window/{name}")
         return found if isinstance(found, QByteArray) and not found.isEmpty() else None
 
     def set_layout(self, name: str, state: QByteArray | None) -> None:
-        """Store a geometry or dock layout; None forgets it."""
+        """Store a geometry, or what is open; None forgets it."""
         if state is None:
             self._store.remove(f"window/{name}")
         else:

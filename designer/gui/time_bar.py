@@ -20,7 +20,7 @@ from designer.gui.controls import Label, plain
 from designer.gui.layouts import in_column, in_row
 from designer.gui.theme import Theme
 from designer.gui.time_ruler import TimeRuler
-from designer.gui.viewmodels.moments import clock_text, held_text, speed_text
+from designer.gui.viewmodels.moments import clock_text, held_text, slower_texts, speed_text
 from designer.gui.viewmodels.plots import busy_at
 from designer.gui.viewmodels.scenario import Scenario, runnable
 from designer.units import format_quantity, parse_duration
@@ -360,21 +360,5 @@ def _shown(text: str) -> str:
 
 
 def _slower(player: Player) -> str:
-    """What the workloads lose to each other, the most first: who, by whom, how much, for how long."""
-    found = player.session.simulation
-    if found is None or player.stale:
-        return ""
-
-    def named(workload: str) -> str:
-        return found.titles.get(workload, workload)
-
-    met = sorted((m for m in found.meetings if m.times > 1.005), key=lambda m: -m.times)
-    if met:
-        told = [
-            f"{named(m.by)} makes {'a step of ' * m.repeats}{named(m.workload)} {m.times:.2f}× as long for "
-            f"{format_quantity(m.seconds, 'duration')}"
-            for m in met
-        ]
-        return "; ".join(told)
-    slower = [f"{named(name)} {times:.2f}×" for name, times in found.slow_down.items() if times > 1.005]
-    return "beside the others: " + ", ".join(slower) if slower else ""
+    """What the workloads lose to each other, in a line."""
+    return "" if player.stale else " ".join(slower_texts(player.session.simulation))

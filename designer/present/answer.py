@@ -16,7 +16,7 @@ from designer.present import numbers
 from designer.present.blocks import Column, Figure, Share, Source, Table, Tone
 from designer.present.limits import limiting
 from designer.present.targets import Target, Verdict, judge, targets_of
-from designer.present.words import COUNTS, SHARES, counted_by, metric_title
+from designer.present.words import COUNTS, SHARES, counted_by, metric_title, plain
 from designer.sources import Estimate
 from designer.units import DIMENSION_OF_UNIT, parse
 
@@ -78,19 +78,11 @@ class Answer:
 
     def what(self, name: str) -> str:
         """What a metric per second counts."""
-        what = counted_by(name)
-        if what == "samples" and self._images:
-            return "images"
-        return what
-
-    @cached_property
-    def _images(self) -> bool:
-        model = self.setting("model")
-        return any(word in model for word in ("resnet", "vgg", "googlenet", "inception", "vit", "yolo"))
+        return counted_by(name, self.spec)
 
     def named(self, text: str) -> str:
         """A text with paths in it as the drawing names them."""
-        return in_names(self.design, text)
+        return plain(in_names(self.design, text))
 
     def command(self, verb: str, *more: str) -> tuple[str, ...]:
         """Arguments of a command about this workload."""

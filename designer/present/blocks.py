@@ -215,6 +215,8 @@ class Page:
         At most six, the most important first; renderers with little room show three or four.
     summary
         Of an answer about several things, each with its sentence.
+    table
+        The rows that are the answer itself: runs of a sweep, single failures, designs side by side.
     where_title, where
         ``Where the time goes`` with one stack for each kind of step.
     changes
@@ -231,6 +233,7 @@ class Page:
     headline: str
     figures: tuple[Figure, ...] = ()
     summary: tuple[tuple[str, str], ...] = ()
+    table: Table | None = None
     where_title: str = ""
     where: tuple[Stack, ...] = ()
     limits: tuple[Limit, ...] = ()

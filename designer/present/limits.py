@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.results import Bottleneck, WorkloadResult
+from designer.decisions.answers import Binding
 from designer.design.document import Design
 from designer.design.naming import in_names
 from designer.present import numbers
@@ -193,6 +194,19 @@ def limits_of(result: WorkloadResult, design: Design, most: int = 4) -> tuple[Li
             gain = numbers.gain(one.gain) if one.gain is not None else ""
             found.append(Limit(when, one.title, detail, gain, one.ids, current))
     return tuple(found[:most])
+
+
+def short_of(bottlenecks: Sequence[Bottleneck | Binding], design: Design) -> str:
+    """What limits in a few words: ``GPU arithmetic``, ``NVLink between GPU and NVSwitch``; empty where nothing does."""
+    every = named(
+        [b if isinstance(b, Bottleneck) else Bottleneck(b.what, b.id, b.label, "") for b in bottlenecks], design
+    )
+    return _joined(every)[0].title if every else ""
+
+
+def limits_it(name: str) -> str:
+    """``limits it`` or ``limit it``, as the name of what limits asks for."""
+    return "limit it" if _is_plural(name) else "limits it"
 
 
 def limiting(result: WorkloadResult, design: Design) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from designer.catalog.parttype import link_kinds, part_kinds
 
 if TYPE_CHECKING:
-    from designer.design.document import Block, Design, Part
+    from designer.design.document import Block, Design, Part, WorkloadSpec
 
 TITLES: Final = MappingProxyType(
     {
@@ -133,6 +134,75 @@ _COUNTED: Final = MappingProxyType(
         "most_samples_per_second": "samples",
     }
 )
+_OF_IMAGES: Final = re.compile(r"resnet|vgg|googlenet|inception|vit|yolo")
+#: codes of a layout as the engine writes them
+_LAYOUT: Final = re.compile(r"\bTP\d+ PP\d+(?: [A-Za-z]+\d*| shard-\w+)*?(?= needs|[,;.)]|$)")
+_WAYS: Final = MappingProxyType(
+    {
+        "TP": "{}-way tensor parallel",
+        "PP": "{} pipeline stages",
+        "DP": "{}-way data parallel",
+        "EP": "{}-way expert parallel",
+        "CP": "{}-way context parallel",
+        "VP": "{} virtual stages",
+    }
+)
+_CODES: Final = MappingProxyType(
+    {
+        "SP": "sequence parallel",
+        "shard-optimizer": "optimizer sharded (ZeRO-1)",
+        "shard-gradients": "gradients sharded (ZeRO-2)",
+        "shard-parameters": "fully sharded (FSDP)",
+        "recompute": "recomputing",
+    }
+)
+
+
+def _profile(found: re.Match[str]) -> str:
+    return f"{found[1].upper()}-{found[2].upper()}"
+
+
+def _kind(found: re.Match[str]) -> str:
+    return f"({link_words(found[1])})"
+
+
+_Words = str | Callable[[re.Match[str]], str]
+#: phrases of the engine, and the words of pages
+_PHRASES: Final[tuple[tuple[re.Pattern[str], _Words], ...]] = tuple(
+    (re.compile(pattern), words)
+    for pattern, words in cast(
+        "tuple[tuple[str, _Words], ...]",
+        (
+            (
+                r"\bno set(?: that was tried)? of the (\d+) edits considered lifts it",
+                r"none of the \1 changes considered helps",
+            ),
+            (r"\bholds? it back\b", "limits it"),
+            (r"\bstill bound by ([^;]+)", r"\1 still limits it"),
+            (r"\bbound by ([^;]+?) in place of ([^;]+)", r"\1 limits it instead of \2"),
+            (r"\band (\d+|one) alike\b", r"and \1 like it"),
+            (r"\(and (\d+) hosts alike\)", r"(\1 other hosts likewise)"),
+            (r"\(([\d,]+) alike\)", r"(\1 like it)"),
+            (r" is not told\b", " is not set"),
+            (r"\bis told\b", "is set"),
+            (
+                r"\bqueues grow for ever and no latency is told\b",
+                "queues would grow without limit, so no latency is given",
+            ),
+            (r"\bgrid_(\w+)-(\d+\w)", _profile),
+            (r"NVIDIA ([\w ]+?)(?: \d+ GB)? \(arithmetic\)", r"arithmetic of the \1"),
+            (r"NVIDIA ([\w ]+?)(?: \d+ GB)? \(memory bandwidth\)", r"memory of the \1"),
+            (
+                r"\((pcie|nvlink|upi|xgmi|ethernet|infiniband|memory_bus|c2c)( ×\d+)?\)",
+                _kind,
+            ),
+            (
+                r"([\d.]+)/s each of ([\d.]+)/s it can take \(([\d.]+)/s to ([\d.]+)/s within the band\)",
+                r"each replica gets \1 of \2 requests/s (\3–\4)",
+            ),
+        ),
+    )
+)
 #: link kinds whose name is also that of what they connect
 _PLAIN: Final = MappingProxyType({"memory_bus": "Memory bus", "c2c": "NVLink-C2C"})
 _STEP: Final = re.compile(r"([^\[\]/]+)\[(?:\d+|\*)\]")
@@ -199,9 +269,37 @@ def metric_title(name: str, kind: str = "") -> str:
     return TITLES.get(name) or " ".join(_SPELLED.get(word.casefold(), word) for word in words)
 
 
-def counted_by(name: str) -> str:
-    """What a metric per second counts: ``requests``, ``tokens``; empty for none."""
-    return _COUNTED.get(name, "")
+def counted_by(name: str, spec: WorkloadSpec | None = None) -> str:
+    """What a metric per second counts: ``requests``, ``tokens``, for models of images ``images``; empty for none."""
+    what = _COUNTED.get(name, "")
+    model = spec.settings.get("model") if spec is not None else None
+    return "images" if what == "samples" and isinstance(model, str) and _OF_IMAGES.search(model) else what
+
+
+def plain(text: str) -> str:
+    """A message of the engine in the words of pages; what scripts read keeps the engine's."""
+    for pattern, words in _PHRASES:
+        text = pattern.sub(words, text)
+    return layouts(text)
+
+
+def layouts(text: str) -> str:
+    """A text with codes of layouts in words: ``TP8 PP1 mb1`` is ``8-way tensor parallel, micro-batch 1``."""
+    return _LAYOUT.sub(_layout_words, text)
+
+
+def _layout_words(found: re.Match[str]) -> str:
+    words: list[str] = []
+    for code in found[0].split():
+        tail = re.search(r"\d+$", code)
+        name, number = (code[: tail.start()], int(tail[0])) if tail is not None else (code, 0)
+        if name in _WAYS and number > 1:
+            words.append(_WAYS[name].format(f"{number:,}"))
+        elif name == "mb":
+            words.append(f"micro-batch {number:,}")
+        elif name in _CODES:
+            words.append(_CODES[name])
+    return ", ".join(words) or "one GPU"
 
 
 def link_words(kind: str) -> str:

@@ -18,7 +18,7 @@ from designer.present.changes import fixes
 from designer.present.families import collective, machines, other, serving, storage, training, transfer
 from designer.present.family import Family
 from designer.present.limits import limits_of, named
-from designer.present.words import opened, sentence
+from designer.present.words import opened, plain, sentence
 
 if TYPE_CHECKING:
     from designer.decisions.fitting import FittingSettings
@@ -161,7 +161,9 @@ def remarks(findings: tuple[Finding, ...], design: Design, most: int = _REMARKS)
     """Errors and warnings in a sentence each, the worst first; all that is not shown is counted."""
     order = list(Severity)
     ranked = sorted(dict.fromkeys((f.severity, f.text) for f in findings), key=lambda one: order.index(one[0]))
-    shown = [sentence(in_names(design, text)) for severity, text in ranked if severity is not Severity.INFO][:most]
+    shown = [sentence(plain(in_names(design, text))) for severity, text in ranked if severity is not Severity.INFO][
+        :most
+    ]
     if len(ranked) > len(shown):
         left = len(ranked) - len(shown)
         shown.append(f"{numbers.counted(left, 'more remark' if shown else 'remark')}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from designer.errors import AnalysisError, UnitError, raised_as
 from designer.registry import discover
 from designer.spelling import did_you_mean
 from designer.units import DIMENSIONS, parse
+from designer.workload.metrics import Metric, add_metrics
 from designer.workload.program import AnyTask, Program
 
 #: no setting counts more than this
@@ -49,7 +50,9 @@ class WorkloadKind:
     program
         Settings, in SI units, to the program that ``analyze`` and ``simulate`` run; None for searches.
     metrics
-        Names in ``designer.workload.metrics`` that the answer may have; some depend on the settings.
+        Names of what the answer may have, in ``designer.workload.metrics`` or in `own`; some depend on the settings.
+    own
+        Metrics that no other kind has: unit, better direction and meaning.
     answer
         The module of ``designer.analysis.families`` that reads the answer from the program, such as
         ``training.checkpointing``; by default the measures of the program are read from its run, and nothing else.
@@ -66,12 +69,16 @@ class WorkloadKind:
     metrics: tuple[str, ...] = ()
     answer: str = "measured"
     search: str = ""
+    own: Mapping[str, Metric] = field(default_factory=dict[str, Metric])
 
 
 @cache
 def workload_kinds() -> Mapping[str, WorkloadKind]:
-    """All workload kinds by name."""
-    return discover("designer.workload.kinds", "WORKLOAD", WorkloadKind)
+    """All workload kinds by name; the metrics of their own are known from then on."""
+    found = discover("designer.workload.kinds", "WORKLOAD", WorkloadKind)
+    for kind in found.values():
+        add_metrics(kind.own)
+    return found
 
 
 def program_of(kind_name: str, settings: Mapping[str, object], place: str) -> Program | None:

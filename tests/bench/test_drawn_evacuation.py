@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
+from designer.analysis.flows import Incidence
 from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
 from designer.design.document import Design, WorkloadSpec
+from tests.bench.naive import naive
 from tests.bench.ratios import against
-from tests.bench.test_evacuation_plan import filled
 from tests.unit.analysis.vms.machines import plain_cluster, rows
 
 HOSTS, VMS = 64, 8
 #: in naive fillings of as many moves, by machines moved
 MOST = {VMS: 14, 8 * VMS: 29}
+
+
+def filled() -> object:
+    """All moves at once to up to seven other hosts each, their rates found by the naive filling."""
+    rows = [[(host, 1.0), (HOSTS + (host + 1 + 7 * at) % HOSTS, 1.0)] for host in range(HOSTS) for at in range(VMS)]
+    moves = len(rows)
+    return naive(Incidence.from_rows(rows, [9e9 + k for k in range(2 * HOSTS)], [1.0] * moves, [math.inf] * moves))
 
 
 def fresh(design: Design) -> Design:

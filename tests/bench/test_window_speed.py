@@ -174,7 +174,7 @@ def test_an_edit_until_its_loads_are_painted(benchmark, window, monkeypatch, tem
     answers: list[float] = []
     session.analysis_changed.connect(lambda _: answers.append(time.perf_counter()))
     paints, colours = Paints(canvas, monkeypatch), list[float]()
-    panels = window.docks.panels.values()
+    panels = window.places.panels.values()
 
     def painted() -> bool:
         return bool(answers) and paints.times[-1:] > answers[:1] and not any(p.pending for p in panels)
@@ -268,14 +268,14 @@ def test_98304_gpus_are_shown_and_answered(benchmark, window):
         start, worked = time.perf_counter(), time.process_time()
         window.open_template("cluster-98304")
         document, canvas = window.document, window.canvas
-        session, panels = document.session, window.docks.panels.values()
+        session, panels = document.session, window.places.panels.values()
         turn_until(lambda s=session: s.analysis is not None and not s.stale)
         turn_until(lambda c=canvas, p=panels: not c.tile_cache.surface.busy and not any(one.pending for one in p))
         times.add(time.process_time() - worked)
         waits.append(time.perf_counter() - start)
         document.live.stop()
         window.workspace.close(document)
-        while document.live._jobs.busy or window.docks.findings._jobs.busy:
+        while document.live._jobs.busy or window.places.findings._jobs.busy:
             turn()
     times.note(benchmark)
     note(benchmark, wall=1e3 * np.median(waits))
@@ -289,7 +289,7 @@ def test_the_first_edit_of_a_member_of_98304_gpus_until_it_is_painted(benchmark,
     150 ms are aimed at (145 to 160 ms of processor time seen).
     """
     session, canvas = opened(window, "cluster-98304")
-    panels = window.docks.panels.values()
+    panels = window.places.panels.values()
     paints = Paints(canvas, monkeypatch)
     answers: list[float] = []
     session.analysis_changed.connect(lambda _: answers.append(time.perf_counter()))

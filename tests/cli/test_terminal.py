@@ -65,7 +65,7 @@ def test_rows_that_begin_alike_are_told_apart_in_the_second_table_too() -> None:
 
 def test_commands_of_a_sheet_can_be_copied_from_a_narrow_terminal() -> None:
     with terminal_of(80) as terminal:
-        main(["accept", "hgx-h100-8"])
+        main(["accept", "hgx-h100-8", "--all"])
     lines = terminal.getvalue().splitlines()
     assert "  nvbandwidth -t host_to_all_memcpy_ce" in lines
     # the controller /dev/nvme0 is no block device

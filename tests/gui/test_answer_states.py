@@ -49,8 +49,8 @@ def set_sharding(session: Session, sharding: str) -> None:
 
 def test_what_does_not_fit_is_said_first_and_the_button_makes_it_fit(window: MainWindow, qtbot: QtBot) -> None:
     session = opened(window, qtbot)
-    assert window.docks is not None
-    flow = window.docks.flow
+    assert window.places is not None
+    flow = window.places.flow
     done = session.history.done
     set_sharding(session, "none")
     qtbot.waitUntil(lambda: session.state is AnswerState.UNFIT and bool(session.fitting), timeout=60_000)
@@ -60,8 +60,8 @@ def test_what_does_not_fit_is_said_first_and_the_button_makes_it_fit(window: Mai
     # 6.74 G parameters at 2 + 4 + 12 bytes are 121 GB, and activations come on top: more than 85.5 GB
     assert said[1] == "Does not fit: 143 GB on GPUs of 85.5 GB"
     assert said.index("What to change") < said.index("If it did fit") < said.index("Time to train")
-    assert "cannot run" in window.toolbar.live.text()
-    assert window.toolbar.live.colour == window.theme.bad
+    assert "cannot run" in window.places.head.live.text()
+    assert window.places.head.live.colour == window.theme.bad
     assert window.canvas is not None
     assert not window.canvas.scene.view_state.loads.known
     assert session.fitting is not None
@@ -83,11 +83,11 @@ def test_the_finding_of_too_little_memory_can_be_mended(window: MainWindow, qtbo
     set_sharding(session, "none")
     qtbot.waitUntil(lambda: bool(session.fitting), timeout=60_000)
     window.show_panel("findings")
-    assert window.docks is not None
-    findings = window.docks.findings
+    assert window.places is not None
+    findings = window.places.findings
     findings.flush()
-    assert window.toolbar.findings.text() == "1"
-    assert "1 error" in window.toolbar.findings.toolTip()
+    assert window.places.tabs.tabText(2) == "Checks 1"
+    assert "1 error" in window.places.tabs.tabToolTip(2)
     row = next(k for k, line in enumerate(findings.table.lines.lines) if line.cells[3].text == "TRAIN-MEMORY")
     findings.table.selectRow(row)
     assert findings.mend.isEnabled()
@@ -107,11 +107,11 @@ def test_a_served_model_that_is_refused_gets_the_width_that_fits(window: MainWin
     )
     qtbot.waitUntil(lambda: session.state is AnswerState.REFUSED and bool(session.fitting), timeout=60_000)
     window.show_panel("flow")
-    assert window.docks is not None
-    flow = window.docks.flow
+    assert window.places is not None
+    flow = window.places.flow
     flow.flush()
     qtbot.waitUntil(lambda: "No answer" in texts(flow)[:2])
-    assert "no answer" in window.toolbar.live.text()
+    assert "no answer" in window.places.head.live.text()
     qtbot.mouseClick(button(flow, "Apply"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=60_000)
     assert session.design.workloads["chat-70b"].settings["tensor"] == 2
@@ -143,10 +143,10 @@ def test_while_the_first_answer_is_computed_every_panel_says_so(
     assert window.document is not None
     session = window.document.session
     assert session.state is AnswerState.COMPUTING
-    assert "computing" in window.toolbar.live.text()
+    assert "computing" in window.places.head.live.text()
     window.show_panel(dock)
-    assert window.docks is not None
-    panel = window.docks.panels[dock]
+    assert window.places is not None
+    panel = window.places.panels[dock]
     qtbot.waitUntil(lambda: session.progress == (0.25, "routes"))
     panel.flush()
     qtbot.waitUntil(lambda: bool(texts(panel)))
@@ -154,10 +154,10 @@ def test_while_the_first_answer_is_computed_every_panel_says_so(
     assert "omputing" in said or "routes" in said, said
     for lie in ("No workload", "0 ms", "Nothing", "No channel", "No findings"):
         assert lie not in said
-    assert "0 ms" not in window.toolbar.live.text()
+    assert "0 ms" not in window.places.head.live.text()
     held.set()
     qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=60_000)
-    qtbot.waitUntil(lambda: "up to date" in window.toolbar.live.text())
+    qtbot.waitUntil(lambda: "up to date" in window.places.head.live.text())
 
 
 def test_a_cancelled_first_answer_is_not_computed_and_can_be(
@@ -167,14 +167,14 @@ def test_a_cancelled_first_answer_is_not_computed_and_can_be(
     assert window.document is not None
     session = window.document.session
     window.show_panel("flow")
-    assert window.docks is not None
-    flow = window.docks.flow
+    assert window.places is not None
+    flow = window.places.flow
     flow.flush()
     qtbot.mouseClick(button(flow, "Cancel"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: session.state is AnswerState.STALE)
     flow.flush()
     qtbot.waitUntil(lambda: "Not computed" in texts(flow))
-    assert "out of date" in window.toolbar.live.text()
+    assert "out of date" in window.places.head.live.text()
     held.set()
     qtbot.mouseClick(button(flow, "Update now"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=60_000)
@@ -186,8 +186,8 @@ def test_an_edit_without_live_updates_leaves_the_answer_marked(window: MainWindo
     window.document.live.enabled = False
     set_sharding(session, "optimizer")
     assert session.state is AnswerState.STALE
-    assert window.docks is not None
-    flow = window.docks.flow
+    assert window.places is not None
+    flow = window.places.flow
     qtbot.waitUntil(lambda: "Out of date" in texts(flow), timeout=5000)
     assert window.canvas is not None
     assert window.canvas.scene.view_state.stale
@@ -203,8 +203,8 @@ def test_a_design_without_workloads_says_what_would_fill_the_panel(window: MainW
     assert window.document is not None
     assert window.document.session.state is AnswerState.NONE
     window.show_panel("flow")
-    assert window.docks is not None
-    flow = window.docks.flow
+    assert window.places is not None
+    flow = window.places.flow
     flow.flush()
     qtbot.waitUntil(lambda: "No workload yet" in texts(flow))
     assert button(flow, "Add a workload…").isVisible()

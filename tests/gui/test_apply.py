@@ -23,8 +23,8 @@ def improve(window: MainWindow, qtbot: QtBot, template: str, *sets: str) -> tupl
     session = document.session
     qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=120_000)
     window.show_panel("decisions")
-    assert window.docks is not None
-    panel = window.docks.panels["decisions"]
+    assert window.places is not None
+    panel = window.places.panels["decisions"]
     assert isinstance(panel, DecisionsPanel)
     return session, panel
 

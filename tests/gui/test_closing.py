@@ -138,8 +138,8 @@ def look_around(window: MainWindow, qtbot) -> None:
         assert document is not None
         session = document.session
         qtbot.waitUntil(lambda session=session: session.analysis is not None and not session.stale, timeout=60_000)
-        assert window.docks is not None
-        for name in window.docks.panels:
+        assert window.places is not None
+        for name in window.places.panels:
             window.show_panel(name)
             qtbot.wait(1)
         session.select_all()

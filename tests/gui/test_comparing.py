@@ -36,8 +36,8 @@ def test_each_number_that_moved_says_why(window: MainWindow, qtbot: QtBot) -> No
     session.apply(ChangeLinks((LINK,), {"lanes": 8}))
     qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=30_000)
     window.show_panel("compare")
-    assert window.docks is not None
-    panel = window.docks.compare
+    assert window.places is not None
+    panel = window.places.compare
     panel.choose("itself as it was opened")
     qtbot.waitUntil(lambda: bool(panel._reasons), timeout=60_000)
     told = {

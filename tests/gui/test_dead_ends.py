@@ -135,7 +135,7 @@ def test_a_group_of_one_is_no_stack(window: MainWindow, qtbot: QtBot) -> None:
     assert layers() == many - 2
 
 
-def test_the_legend_and_the_minimap_give_way_to_what_is_selected(window: MainWindow, qtbot: QtBot) -> None:
+def test_the_minimap_gives_way_to_what_is_selected(window: MainWindow, qtbot: QtBot) -> None:
     window.open_template("hgx-h100-8")
     assert window.document is not None
     assert window.canvas is not None
@@ -146,17 +146,11 @@ def test_the_legend_and_the_minimap_give_way_to_what_is_selected(window: MainWin
     assert box is not None
     x, y, _, _ = (float(v) for v in canvas.scene.geometry.rect[box])
     scale = 1.5
-    # GPU 0 in the lower left corner, below the legend
-    canvas.camera.view = canvas.camera.view.__class__(
-        scale, 30 - x * scale, canvas.height() - 60 - y * scale, canvas.width(), canvas.height()
-    )
-    assert canvas._legend_has_room()  # pyright: ignore[reportPrivateUsage]
-    session.select([((), Ref("parts", "gpu0"))])
-    assert not canvas._legend_has_room()  # pyright: ignore[reportPrivateUsage]
-    # and in the lower right corner, below the minimap
+    # GPU 0 in the lower right corner, below the minimap
     canvas.camera.view = canvas.camera.view.__class__(
         scale, canvas.width() - 90 - x * scale, canvas.height() - 60 - y * scale, canvas.width(), canvas.height()
     )
+    session.select([((), Ref("parts", "gpu0"))])
     canvas._place_minimap()  # pyright: ignore[reportPrivateUsage]
     assert not canvas.minimap.isVisible()
     session.select(())

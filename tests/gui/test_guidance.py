@@ -59,8 +59,8 @@ def test_an_empty_canvas_tells_how_to_begin_until_something_stands_on_it(shown: 
 
 def test_a_design_without_workload_offers_to_add_one(shown: MainWindow, qtbot: QtBot) -> None:
     shown.new_document()
-    assert shown.docks is not None
-    panel = shown.docks.flow
+    assert shown.places is not None
+    panel = shown.places.flow
     panel.flush()
     add = panel.findChild(QPushButton, "")
     assert add is not None
@@ -82,12 +82,12 @@ def test_a_dock_without_figures_leads_to_a_workload_that_has_some(shown: MainWin
     settle(shown, qtbot)
     document = shown.document
     assert document is not None
-    assert shown.docks is not None
+    assert shown.places is not None
     session = document.session
     session.set_workload("h2d")
     settle(shown, qtbot)
     shown.show_panel("scaling")
-    panel = shown.docks.panels["scaling"]
+    panel = shown.places.panels["scaling"]
     assert isinstance(panel, FiguresPanel)
     panel.flush()
     offered = buttons(panel.empty)
@@ -105,11 +105,11 @@ def test_long_findings_are_broken_into_lines(shown: MainWindow, qtbot: QtBot) ->
     settle(shown, qtbot)
     document = shown.document
     assert document is not None
-    assert shown.docks is not None
+    assert shown.places is not None
     document.session.set_workload("evacuate")
     settle(shown, qtbot)
     shown.show_panel("findings")
-    panel = shown.docks.findings
+    panel = shown.places.findings
     panel.flush()
     QApplication.processEvents()
     table = panel.table
@@ -190,8 +190,8 @@ def test_measurements_stand_beside_their_predictions(shown: MainWindow, qtbot: Q
     cases = [case("large", "450 GB/s"), case("far-off", "90 GB/s"), case("odd", "1 GB/s") | {"design": "no-such"}]
     file.write_text(json.dumps({"format": "designer-cases", "version": 1, "cases": cases}))
     shown.run("analyze.measured")
-    assert shown.docks is not None
-    panel = shown.docks.panels["measured"]
+    assert shown.places is not None
+    panel = shown.places.panels["measured"]
     assert isinstance(panel, MeasuredPanel)
     assert panel.opener.isVisible()
     panel.predict([file])
@@ -212,9 +212,9 @@ def test_stopping_predictions_leaves_the_page_as_it_was(shown: MainWindow, qtbot
     file = tmp_path / "many.json"
     cases = [case(f"c{k}", "450 GB/s", f"{k + 1} MiB") for k in range(200)]
     file.write_text(json.dumps({"format": "designer-cases", "version": 1, "cases": cases}))
-    assert shown.docks is not None
+    assert shown.places is not None
     shown.show_panel("measured")
-    panel = shown.docks.panels["measured"]
+    panel = shown.places.panels["measured"]
     panel.predict([file])
     assert panel.stopper.isVisible()
     qtbot.mouseClick(panel.stopper, LEFT)

@@ -62,13 +62,13 @@ def test_no_label_and_no_tip_obeys_the_markup_in_names(window: MainWindow, qtbot
     window.say(name + " again")
     session.select_all()
     first = next(iter(session.design.parts))
-    assert window.docks is not None
+    assert window.places is not None
     seen = 0
-    for panel in window.docks.panels:
+    for panel in window.places.panels:
         window.show_panel(panel)
         if panel == "inspector":
             session.select([((), Ref("parts", first))])
-        window.docks.panels[panel].flush()
+        window.places.panels[panel].flush()
         QApplication.processEvents()
         for widget in [window, *window.findChildren(QWidget)]:
             assert not obeyed(widget.toolTip()), f"{panel}: {widget} {widget.toolTip()[:120]}"
@@ -119,24 +119,24 @@ def test_a_word_without_end_widens_no_panel(window: MainWindow, qtbot: QtBot) ->
     window.resize(1440, 900)
     window.open_template("hgx-h100-8")
     assert window.document is not None
-    assert window.docks is not None
-    session, docks = window.document.session, window.docks
+    assert window.places is not None
+    session, places = window.document.session, window.places
     first = next(iter(session.design.parts))
     session.select([((), Ref("parts", first))])
     qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=60_000)
-    qtbot.waitUntil(lambda: not any(p.pending for p in docks.panels.values()))
-    before = {name: dock.width() for name, dock in docks.docks.items() if dock.isVisible()}
+    qtbot.waitUntil(lambda: not any(p.pending for p in places.panels.values()))
+    before = {name: dock.width() for name, dock in places.frames.items() if dock.isVisible()}
     word = "W" * 110
     session.apply(ChangeParts((first,), {"name": word}))
     for workload in session.design.workloads:
         session.apply(ChangeWorkload(workload, {"title": word}))
     session.apply(SetProperties({"title": word}))
-    qtbot.waitUntil(lambda: not session.stale and not any(p.pending for p in docks.panels.values()), timeout=60_000)
+    qtbot.waitUntil(lambda: not session.stale and not any(p.pending for p in places.panels.values()), timeout=60_000)
     qtbot.wait(50)
-    assert docks.inspector.title.text() == word
-    assert {name: docks.docks[name].width() for name in before} == before
+    assert places.inspector.title.text() == word
+    assert {name: places.frames[name].width() for name in before} == before
     # and nothing of it hangs out of what it stands in
-    assert docks.inspector.title.minimumSizeHint().width() <= before["inspector"]
+    assert places.inspector.title.minimumSizeHint().width() <= before["inspector"]
 
 
 def test_names_of_several_lines_and_marks_of_direction_are_one_line_that_reads_as_it_is(
@@ -144,7 +144,7 @@ def test_names_of_several_lines_and_marks_of_direction_are_one_line_that_reads_a
 ) -> None:
     window.open_template("hgx-h100-8")
     assert window.document is not None
-    assert window.docks is not None
+    assert window.places is not None
     session = window.document.session
     name = "one\ntwo\u2028three \u202eevil &x[*]"
     shown = "one two three \ufffdevil &x[*]"
@@ -154,20 +154,20 @@ def test_names_of_several_lines_and_marks_of_direction_are_one_line_that_reads_a
     first = next(iter(session.design.parts))
     session.apply(ChangeParts((first,), {"name": name}))
     qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=60_000)
-    chooser = window.toolbar.chooser
+    chooser = window.places.head.chooser
     assert chooser.currentText() == shown
     # a title that changes is the title of the tab and of the window at once
     assert window.documents.bar.tabText(0).removeprefix("● ") == shown.replace("&", "&&")
     assert window.windowTitle().startswith(shown.replace("[*]", "[*][*]") + "[*]")
-    window.docks.flow.flush()
-    assert any(label.text() == shown for label in window.docks.flow.findChildren(Label))
+    window.places.flow.flush()
+    assert any(label.text() == shown for label in window.places.flow.findChildren(Label))
     link = ElidedLink(name)
     qtbot.addWidget(link)
     link.resize(600, 30)
     link.show()
     assert link.text() == shown.replace("&", "&&")
-    window.docks.outline.flush()
-    titles = [str(index.data()) for _, index in window.docks.outline.model.walk()]
+    window.places.outline.flush()
+    titles = [str(index.data()) for _, index in window.places.outline.model.walk()]
     assert shown in titles
     assert not any("\n" in title or "\u202e" in title for title in titles)
     assert fitted_text(name, 10.0, 1000.0) == shown
@@ -176,16 +176,16 @@ def test_names_of_several_lines_and_marks_of_direction_are_one_line_that_reads_a
 def test_a_long_heading_leaves_room_for_what_stands_below_it(window: MainWindow, qtbot: QtBot) -> None:
     window.open_template("hgx-h100-8")
     assert window.document is not None
-    assert window.docks is not None
-    session, docks = window.document.session, window.docks
+    assert window.places is not None
+    session, places = window.document.session, window.places
     name = "very long name " * 60
     session.apply(SetProperties({"title": name}))
     for workload in session.design.workloads:
         session.apply(ChangeWorkload(workload, {"title": name}))
     qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=60_000)
-    docks.inspector.flush()
-    docks.flow.flush()
-    headings = [docks.inspector.title, *(x for x in docks.flow.findChildren(Label) if x.property("role") == "title")]
+    places.inspector.flush()
+    places.flow.flush()
+    headings = [places.inspector.title, *(x for x in places.flow.findChildren(Label) if x.property("role") == "title")]
     named = [heading for heading in headings if heading.text().startswith("very long name")]
     assert len(named) == 2
     for heading in named:

@@ -83,8 +83,8 @@ class User:
 
     @property
     def inspector(self) -> InspectorPanel:
-        assert self.window.docks is not None
-        return self.window.docks.inspector
+        assert self.window.places is not None
+        return self.window.places.inspector
 
     def ids(self, kind: str) -> list[str]:
         return [p.id for p in self.session.design.parts.values() if p.kind == kind]
@@ -99,8 +99,8 @@ class User:
     def insert(self, text: str) -> None:
         """Ctrl+P, type, Enter, as one does by keyboard."""
         self.window.run("insert.part")
-        assert self.window.docks is not None
-        search = self.window.docks.parts.search
+        assert self.window.places is not None
+        search = self.window.places.parts.search
         search.clear()
         self.bot.keyClicks(search, text)
         self.bot.keyClick(search, ENTER)
@@ -145,8 +145,8 @@ class User:
 
     def flow_words(self) -> list[str]:
         """All that is written in the Flow dock."""
-        assert self.window.docks is not None
-        return [label.text() for label in self.window.docks.panels["flow"].findChildren(QLabel)]
+        assert self.window.places is not None
+        return [label.text() for label in self.window.places.panels["flow"].findChildren(QLabel)]
 
     def on_connection(self, connection: int) -> QPoint:
         """A point where a connection alone is drawn."""
@@ -167,8 +167,8 @@ class User:
     def drag_in(self, text: str) -> None:
         """Search the palette, then drag the first find onto a free place of the canvas."""
         self.window.run("insert.part")
-        assert self.window.docks is not None
-        panel = self.window.docks.parts
+        assert self.window.places is not None
+        panel = self.window.places.parts
         panel.search.clear()
         self.bot.keyClicks(panel.search, text)
         panel.flush()
@@ -629,8 +629,8 @@ def test_a_link_and_its_row_choose_each_other(user: User) -> None:
     user.session.set_workload("h2d")
     user.settled()
     user.window.show_panel("links")
-    assert user.window.docks is not None
-    panel = user.window.docks.panels["links"]
+    assert user.window.places is not None
+    panel = user.window.places.panels["links"]
     assert isinstance(panel, LinksPanel)
     panel.flush()
     last = str(panel.table.lines.lines[-1].key)

@@ -200,8 +200,8 @@ def finished(hands: Hands) -> None:
     result = session.result
     assert result is not None
     assert result.binding
-    assert window.docks is not None
-    flow = window.docks.flow
+    assert window.places is not None
+    flow = window.places.flow
     flow.flush()
     shown = flow._shown
     assert shown is not None

@@ -95,8 +95,8 @@ def test_the_wheel_changes_no_setting_and_no_choice_of_the_window(
     workload = session.workload
     assert len(session.design.workloads) > 1
     window.show_panel("inspector")
-    assert window.docks is not None
-    inspector = window.docks.inspector
+    assert window.places is not None
+    inspector = window.places.inspector
     qtbot.waitUntil(lambda: not inspector.pending)
     tried = [*dialog.findChildren(QComboBox), *dialog.findChildren(QSpinBox), *window.findChildren(QComboBox)]
     assert len(tried) >= 5
@@ -174,8 +174,8 @@ def test_connecting_begins_from_the_outline_and_goes_on_with_the_keys(
 ) -> None:
     session, canvas = opened(window, "dgx-h100")
     window.show_panel("outline")
-    assert window.docks is not None
-    outline = window.docks.outline
+    assert window.places is not None
+    outline = window.places.outline
     outline.flush()
     key = ((), Ref("parts", next(p.id for p in session.design.parts.values() if p.kind == "gpu")))
     index = outline.model.index_of(key)
@@ -217,8 +217,8 @@ def test_connecting_something_inside_a_closed_group_says_what_to_do(window: Main
 def test_the_letters_of_a_name_that_is_searched_for_are_no_commands(window: MainWindow, qtbot: QtBot) -> None:
     session, canvas = opened(window, "dgx-h100")
     window.find_in_design()
-    assert window.docks is not None
-    search = window.docks.outline.search
+    assert window.places is not None
+    search = window.places.outline.search
     assert isinstance(search, QLineEdit)
     qtbot.keyClicks(search, "cpu")
     assert search.text() == "cpu"

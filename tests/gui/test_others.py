@@ -144,8 +144,8 @@ def test_compare_shows_the_file_beside_the_design(window: MainWindow, qtbot: QtB
     document = opened(window, file)
     by_somebody(qtbot, document, file, "theirs")
     window.notice.buttons["compare"].click()
-    assert window.docks is not None
-    panel = window.docks.compare
+    assert window.places is not None
+    panel = window.places.compare
     qtbot.waitUntil(panel.isVisible, timeout=5_000)
     assert panel.chooser.currentText() == "its file as it is now"
     assert document.on_disk() is not None

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from designer.gui.actions._action import menus
 from designer.gui.main_window import MainWindow
-from designer.gui.panels._panel import Side, panel_kinds
+from designer.gui.panels._panel import Place, panel_kinds
 
 
 def test_every_file_is_a_panel_with_a_title_and_place_of_its_own(checkout: Path) -> None:
@@ -21,22 +21,22 @@ def test_every_file_is_a_panel_with_a_title_and_place_of_its_own(checkout: Path)
     kinds = panel_kinds()
     assert {kind.name for kind in kinds} == files
     assert len({kind.title for kind in kinds}) == len(kinds)
-    assert len({(kind.side, kind.order) for kind in kinds}) == len(kinds)
-    assert {kind.side for kind in kinds} == set(Side)
+    assert len({(kind.place, kind.order) for kind in kinds}) == len(kinds)
+    assert {kind.place for kind in kinds} == set(Place)
     keys = [kind.shortcut for kind in kinds if kind.shortcut]
     assert len(set(keys)) == len(keys)
 
 
-def test_each_is_a_dock_and_an_action(window: MainWindow) -> None:
+def test_each_has_a_place_and_an_action(window: MainWindow) -> None:
     window.open_template("hgx-a100-4")
-    assert window.docks is not None
-    assert list(window.docks.docks) == [kind.name for kind in panel_kinds()]
+    assert window.places is not None
+    assert list(window.places.frames) == [kind.name for kind in panel_kinds()]
     view = next(menu for menu in menus() if menu.name == "view")
     assert [a.id for a in view.actions if a.under == "Panels"] == [f"view.panel_{kind.name}" for kind in panel_kinds()]
     shown = next(m for m in window.menuBar().findChildren(QMenu) if m.title() == "Panels")
     assert [a.text() for a in shown.actions()] == [f"Show {kind.title}" for kind in panel_kinds()]
     window.qt_actions["view.panel_history"].trigger()
-    assert window.docks.docks["history"].isVisibleTo(window)
+    assert window.places.frames["history"].isVisibleTo(window)
 
 
 def test_the_start_page_loads_no_panel() -> None:
@@ -53,13 +53,13 @@ def test_the_start_page_loads_no_panel() -> None:
 def test_every_panel_is_entered_at_a_field_and_left_by_esc(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1440, 900)
     window.open_template("hgx-h100-8")
-    document, docks = window.document, window.docks
+    document, places = window.document, window.places
     assert document is not None
-    assert docks is not None
+    assert places is not None
     qtbot.waitUntil(lambda: document.session.analysis is not None and not document.session.stale, timeout=60_000)
-    for name in docks.docks:
+    for name in places.frames:
         window.show_panel(name)
-        panel = docks.panels[name]
+        panel = places.panels[name]
         qtbot.waitUntil(lambda panel=panel: not panel.pending)
         window.show_panel(name)
         focus = QApplication.focusWidget()

@@ -34,13 +34,13 @@ def test_screens_look_as_they_did(window: MainWindow, qtbot: QtBot, look: str, s
     session = document.session
     session.set_workload("resnet-50")
     qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=60_000)
-    assert window.docks is not None
+    assert window.places is not None
     assert window.canvas is not None
     session.select([((), Ref("parts", "gpu0"))])
     for panel in ("flow", "links"):
         window.show_panel(panel)
-        window.docks.panels[panel].flush()
-        window.docks.inspector.flush()
+        window.places.panels[panel].flush()
+        window.places.inspector.flush()
         qtbot.wait(60)
         window.canvas.settle()
         window.toasts.hide()

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetricsF
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -35,7 +36,6 @@ from designer.gui.dialogs.waive_dialog import WaiveDialog
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._entry_rows import EntryRow
-from designer.gui.panels._panel import Side
 from designer.gui.panels._widgets import ElidedLink, Table
 from designer.gui.panels.decisions import DecisionsPanel
 from designer.gui.settings import Settings
@@ -155,8 +155,8 @@ def sized(
 
 def test_no_text_of_the_panels_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
     """Each panel in each theme; the window around it, which themes do not move, with every panel once."""
-    assert sized.docks is not None
-    panels = sized.docks.panels
+    assert sized.places is not None
+    panels = sized.places.panels
 
     def settle() -> None:
         # panels are redrawn one a turn, and laid out in the next
@@ -169,7 +169,7 @@ def test_no_text_of_the_panels_is_cut_or_covered(sized: MainWindow, qtbot: QtBot
         settle()
         found = problems(sized)
         assert not found, f"{look}: {found}"
-        for name, dock in sized.docks.docks.items():
+        for name, dock in sized.places.frames.items():
             sized.show_panel(name)
             QApplication.processEvents()
             panels[name].flush()
@@ -184,17 +184,17 @@ def test_no_text_of_the_panels_is_cut_or_covered(sized: MainWindow, qtbot: QtBot
 def of_the_inspector(sized: MainWindow, qtbot: QtBot) -> None:
     """A part and a link in it."""
     assert sized.document is not None
-    assert sized.docks is not None
+    assert sized.places is not None
     session = sized.document.session
     sized.set_theme("light")
     sized.show_panel("inspector")
     for what in ("parts", "links"):
         first = next(iter(getattr(session.design, what)))
         session.select([((), Ref(what, first))])
-        sized.docks.inspector.flush()
+        sized.places.inspector.flush()
         qtbot.wait(20)
         assert not problems(sized), what
-    rows = [row for row in sized.docks.inspector.rows.values() if row.entry.editable]
+    rows = [row for row in sized.places.inspector.rows.values() if row.entry.editable]
     assert rows
 
 
@@ -204,9 +204,9 @@ def test_no_text_of_long_tables_is_cut_or_covered(sized: MainWindow, qtbot: QtBo
 
 
 def of_what_to_change_and_of_failures(sized: MainWindow, qtbot: QtBot) -> None:
-    assert sized.docks is not None
+    assert sized.places is not None
     sized.show_panel("decisions")
-    panel = sized.docks.panels["decisions"]
+    panel = sized.places.panels["decisions"]
     assert isinstance(panel, DecisionsPanel)
     for button, table in ((panel.survive, panel.failures), (panel.suggest, panel.table)):
         button.click()
@@ -219,8 +219,8 @@ def of_what_to_change_and_of_failures(sized: MainWindow, qtbot: QtBot) -> None:
 
 
 def of_a_comparison_and_of_the_waivers(sized: MainWindow, qtbot: QtBot) -> None:
-    assert sized.docks is not None
-    panel = sized.docks.compare
+    assert sized.places is not None
+    panel = sized.places.compare
     sized.show_panel("compare")
     panel.choose("template: NVIDIA DGX H200 (8 × H200)")
     qtbot.waitUntil(lambda: panel._answer is not None, timeout=60_000)
@@ -229,8 +229,8 @@ def of_a_comparison_and_of_the_waivers(sized: MainWindow, qtbot: QtBot) -> None:
     panel.pictured.click()
     assert not problems(sized)
     sized.show_panel("findings")
-    sized.docks.findings.show_waivers()
-    sized.docks.findings.flush()
+    sized.places.findings.show_waivers()
+    sized.places.findings.flush()
     assert not problems(sized)
 
 
@@ -309,48 +309,67 @@ def test_no_text_of_the_start_page_is_cut_or_covered(
     assert not found
 
 
-def test_sides_fold_where_there_is_no_room_and_come_back(window: MainWindow, qtbot: QtBot) -> None:
-    """At 1440 both sides stand; at 1024 the left one folds, what is asked for unfolds it and folds the other."""
+def test_the_canvas_has_most_of_the_window_and_panels_come_by_key(window: MainWindow, qtbot: QtBot) -> None:
+    """At 1440 the panel is beside the canvas, at 1024 over it; the canvas takes what is left."""
     window.resize(1440, 900)
     window.open_template("hgx-h100-8")
-    assert window.docks is not None
-    assert window.folding is not None
-    docks, folding = window.docks.docks, window.folding
-    qtbot.waitUntil(lambda: folding.folded == frozenset())
-    assert docks["parts"].isVisible()
-    assert docks["inspector"].isVisible()
-    window.resize(1024, 700)
-    qtbot.waitUntil(lambda: folding.folded == {Side.LEFT})
-    assert not docks["parts"].isVisible()
-    qtbot.waitUntil(lambda: docks["inspector"].width() >= 300)
-    assert window.canvas is not None
-    assert window.canvas.width() >= 500
+    places, canvas = window.places, window.canvas
+    assert places is not None
+    assert canvas is not None
+    QApplication.processEvents()
+
+    def share() -> float:
+        return canvas.width() * canvas.height() / (window.width() * window.height())
+
+    assert share() >= 0.70
+    assert places.isVisible()
+    assert not places.frames["parts"].isVisible()
+    window.run("view.side")
+    assert not places.isVisible()
+    assert share() >= 0.90
+    assert canvas.hasFocus()
+    window.run("view.side")
+    assert places.isVisible()
     window.search_parts()
     QApplication.processEvents()
-    assert folding.folded == {Side.RIGHT}
-    assert docks["parts"].isVisible()
-    assert docks["parts"].width() >= 250
-    assert not docks["inspector"].isVisible()
+    palette = places.frames["parts"]
+    assert palette.isVisible()
+    assert palette.width() >= 250
+    assert share() >= 0.70, "the palette lies over the canvas"
+    assert places.parts.search.hasFocus()
+    QTest.keyClick(places.parts.search, Qt.Key.Key_Escape)
+    assert not palette.isVisible()
+    window.resize(1024, 700)
+    QApplication.processEvents()
+    assert not places.isVisible()
+    assert window.opener.isVisible()
+    assert share() >= 0.79
+    window.show_panel("links")
+    QApplication.processEvents()
+    assert places.isVisible()
+    assert share() >= 0.79, "the panel lies over the canvas"
+    assert places.width() >= 300
+    window.leave_panels()
+    assert not places.isVisible()
     window.resize(1440, 900)
-    qtbot.waitUntil(lambda: folding.folded == frozenset())
-    assert docks["parts"].isVisible()
-    assert docks["inspector"].isVisible()
+    QApplication.processEvents()
+    assert places.isVisible()
     window.show_start()
     QApplication.processEvents()
-    assert not docks["parts"].isVisible()
+    assert not places.isVisible()
+    assert not window.legend.isVisible()
 
 
-@pytest.mark.parametrize(("width", "least"), [(1024, 310), (900, 225)])
-def test_the_side_that_stays_has_its_width_from_the_start(
-    window: MainWindow, qtbot: QtBot, width: int, least: int
-) -> None:
-    window.resize(width, 700)
+def test_a_wide_panel_takes_much_of_the_window_and_gives_it_back(window: MainWindow) -> None:
+    window.resize(1440, 900)
     window.open_template("hgx-h100-8")
-    assert window.docks is not None
-    assert window.folding is not None
-    folding, inspector = window.folding, window.docks.docks["inspector"]
-    qtbot.waitUntil(lambda: folding.folded == {Side.LEFT})
-    qtbot.waitUntil(lambda: inspector.width() >= least, timeout=3000)
+    assert window.places is not None
+    QApplication.processEvents()
+    before = window.places.width()
+    window.run("view.wide")
+    assert window.places.width() >= 2 * before
+    window.run("view.wide")
+    assert window.places.width() == before
 
 
 def test_the_drawing_refits_until_one_looks_elsewhere(window: MainWindow, qtbot: QtBot) -> None:
@@ -362,7 +381,7 @@ def test_the_drawing_refits_until_one_looks_elsewhere(window: MainWindow, qtbot:
     assert canvas.shows_all()
     scale = canvas.view.scale
     window.resize(1024, 700)
-    qtbot.waitUntil(lambda: canvas.width() < 720)
+    qtbot.waitUntil(lambda: canvas.width() == 1024)
     qtbot.wait(30)
     assert canvas.shows_all()
     assert canvas.view.scale < scale
@@ -373,30 +392,17 @@ def test_the_drawing_refits_until_one_looks_elsewhere(window: MainWindow, qtbot:
     assert canvas.view.scale == held.scale
 
 
-def test_the_legend_gives_way_on_a_small_canvas(window: MainWindow, qtbot: QtBot) -> None:
+def test_the_legend_lies_below_the_drawing(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1440, 900)
     window.open_template("hgx-h100-8")
     canvas = window.canvas
     assert canvas is not None
-    # with the first results it is drawn
-    qtbot.waitUntil(lambda: all(canvas.legend.extent), timeout=30_000)
-    assert canvas._legend_has_room()
-    canvas.resize(560, 280)
-    canvas.zoom_to_fit(animated=False)
-    assert not canvas._legend_has_room()
-    without = canvas.grab().toImage()
-    at = QPoint(60, canvas.height() - 40)
-    # where the pointer asks for it, it is shown
-    canvas.legend.point(at.toPointF(), canvas.height(), canvas.devicePixelRatioF())
-    shown = canvas.grab().toImage()
-    ratio = canvas.devicePixelRatioF()
-    area = QRect(12, canvas.height() - 80, 200, 60)
-    differ = sum(
-        without.pixel(round(x * ratio), round(y * ratio)) != shown.pixel(round(x * ratio), round(y * ratio))
-        for x in range(area.left(), area.right(), 4)
-        for y in range(area.top(), area.bottom(), 4)
-    )
-    assert differ > 100
+    keys = window.legend.keys
+    # with the first results there is something to explain
+    qtbot.waitUntil(lambda: "limits" in keys.accessibleDescription(), timeout=30_000)
+    assert window.legend.geometry().top() >= window.area.pages.geometry().bottom()
+    painted = keys.grab().toImage()
+    assert len({painted.pixel(x, y) for x in range(0, painted.width(), 2) for y in range(painted.height())}) > 5
 
 
 def test_enter_closes_the_settings_and_forgets_nothing(

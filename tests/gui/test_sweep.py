@@ -92,10 +92,10 @@ def test_a_value_of_a_part_from_the_inspector(opened: tuple[MainWindow, Session]
     link = next(x.id for x in session.design.links.values() if x.bandwidth_per_direction is not None)
     session.select([((), Ref("links", link))])
     window.show_panel("inspector")
-    assert window.docks is not None
-    window.docks.inspector.flush()
+    assert window.places is not None
+    window.places.inspector.flush()
     QApplication.processEvents()
-    qtbot.mouseClick(window.docks.inspector.what_if.sweep, LEFT)
+    qtbot.mouseClick(window.places.inspector.what_if.sweep, LEFT)
     dialog = window.sweeps.open[session]
     assert dialog.first.varied is not None
     assert dialog.first.varied.path == f"links.{link}.bandwidth_per_direction"

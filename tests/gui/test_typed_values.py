@@ -28,9 +28,9 @@ def opened(window: MainWindow, qtbot: QtBot) -> Document:
     window.open_template("hgx-a100-4")
     document = window.document
     assert document is not None
-    assert window.docks is not None
+    assert window.places is not None
     document.session.select({((), Ref("links", next(iter(document.session.design.links))))})
-    qtbot.waitUntil(lambda: not window.docks.inspector.pending)
+    qtbot.waitUntil(lambda: not window.places.inspector.pending)
     return document
 
 
@@ -40,8 +40,8 @@ def count(document: Document) -> int:
 
 def typed(window: MainWindow, text: str) -> None:
     """Type a number into the form without leaving the field."""
-    assert window.docks is not None
-    field = window.docks.inspector.rows["count"].value
+    assert window.places is not None
+    field = window.places.inspector.rows["count"].value
     assert isinstance(field, ValueField)
     field.setFocus()
     field.selectAll()
@@ -124,11 +124,11 @@ def test_names_of_members_are_typed_and_undone(window: MainWindow, qtbot: QtBot)
     window.open_template("su-h100-32")
     document = window.document
     assert document is not None
-    assert window.docks is not None
+    assert window.places is not None
     document.session.select({((), Ref("groups", "servers"))})
-    qtbot.waitUntil(lambda: "naming" in window.docks.inspector.rows)
+    qtbot.waitUntil(lambda: "naming" in window.places.inspector.rows)
     for text, naming in (("dgx{001}", "dgx{001}"), ("dgx", "dgx{001}")):
-        field = window.docks.inspector.rows["naming"].value
+        field = window.places.inspector.rows["naming"].value
         assert isinstance(field, ValueField)
         field.setFocus()
         field.selectAll()

@@ -172,9 +172,9 @@ def test_undo_brings_the_machine_back_and_forgets_the_migration(user: User) -> N
 
 def test_the_migration_dock_comes_to_the_front(user: User) -> None:
     user.drop("etl0", "hosts[0]/server")
-    docks = user.window.docks
-    assert docks is not None
-    panel = docks.panels["migration"]
+    places = user.window.places
+    assert places is not None
+    panel = places.panels["migration"]
     assert isinstance(panel, MigrationPanel)
     user.bot.waitUntil(lambda: panel.isVisible() and not panel.visibleRegion().isEmpty(), timeout=5000)
     panel.flush()
@@ -380,9 +380,9 @@ def test_many_machines_cost_few_calls_and_are_counted(qtbot: QtBot) -> None:
 
 
 def test_the_inspector_edits_a_machine_with_undo(user: User) -> None:
-    docks = user.window.docks
-    assert docks is not None
-    panel = docks.panels["inspector"]
+    places = user.window.places
+    assert places is not None
+    panel = places.panels["inspector"]
     assert isinstance(panel, InspectorPanel)
     QTest.mouseClick(user.canvas, LEFT, NONE, user.chip("infer0"))
     panel.flush()
@@ -477,22 +477,22 @@ def test_beside_its_chips_a_small_tray_gives_the_nearest(user: User) -> None:
 def test_tables_and_findings_call_hosts_as_the_drawing_does(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1440, 900)
     window.open_template("vsphere-cluster-4")
-    document, docks = window.document, window.docks
+    document, places = window.document, window.places
     assert document is not None
-    assert docks is not None
+    assert places is not None
     session = document.session
     session.set_workload("evacuate")
     qtbot.waitUntil(lambda: session.result is not None and session.result.id == "evacuate" and not session.stale)
     for name in ("tables", "findings", "flow"):
         window.show_panel(name)
-        docks.panels[name].flush()
-    tables, findings = docks.panels["tables"], docks.findings
+        places.panels[name].flush()
+    tables, findings = places.panels["tables"], places.findings
     assert isinstance(tables, TablesPanel)
     shown = [cell.text for line in tables.table.lines.lines for cell in line.cells]
     assert "ESXi hosts 1" in shown
     shown += [cell.text for line in findings.table.lines.lines for cell in line.cells]
     assert any("ESXi hosts 2, GPU 0" in text for text in shown)
-    shown += [label.full for label in docks.flow.findChildren(ElidedLink)]
+    shown += [label.full for label in places.flow.findChildren(ElidedLink)]
     assert not [text for text in shown if "hosts[" in text]
 
 

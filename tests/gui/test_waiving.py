@@ -35,8 +35,8 @@ def finding() -> Finding:
 def panel_of(window: MainWindow, qtbot: QtBot) -> FindingsPanel:
     window.open_template(TEMPLATE)
     window.show_panel("findings")
-    assert window.docks is not None
-    panel = window.docks.findings
+    assert window.places is not None
+    panel = window.places.findings
     qtbot.waitUntil(lambda: any(waiving.can_waive(f) for f in panel._listed), timeout=20_000)
     return panel
 

@@ -37,9 +37,9 @@ def asked(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> tuple[MainWindow,
     link = next(x.id for x in session.design.links.values() if x.bandwidth_per_direction is not None)
     session.select([((), Ref("links", link))])
     window.show_panel("inspector")
-    assert window.docks is not None
-    window.docks.inspector.flush()
-    what_if = window.docks.inspector.what_if
+    assert window.places is not None
+    window.places.inspector.flush()
+    what_if = window.places.inspector.what_if
     QApplication.processEvents()
     assert what_if.isVisible()
     return window, session, what_if, link
@@ -131,7 +131,7 @@ def test_selecting_something_else_ends_the_trial(asked: tuple[MainWindow, Sessio
     window, session, what_if, _link = asked
     qtbot.mouseClick(what_if.double, LEFT)
     session.select([((), Ref("parts", "gpu0"))])
-    assert window.docks is not None
-    window.docks.inspector.flush()
+    assert window.places is not None
+    window.places.inspector.flush()
     assert not what_if.on_trial
     assert not session.history.can_undo

@@ -180,8 +180,8 @@ def test_the_command_palette_finds_commands_parts_and_templates(window: MainWind
 def test_inserting_from_the_palette_by_keyboard(window: MainWindow, qtbot: QtBot) -> None:
     window.new_document()
     window.search_parts()
-    assert window.docks is not None
-    parts = window.docks.parts
+    assert window.places is not None
+    parts = window.places.parts
     qtbot.keyClicks(parts.search, "ConnectX-7")
     qtbot.keyClick(parts.search, Qt.Key.Key_Return)
     assert window.document is not None
@@ -247,20 +247,20 @@ def test_selection_is_shared_by_canvas_outline_and_inspector(window: MainWindow,
     session = opened(window, qtbot).session
     window.show_panel("outline")
     session.select([GPU0])
-    assert window.docks is not None
-    docks = window.docks
-    qtbot.waitUntil(lambda: docks.inspector.title.text() == "GPU 0", timeout=5000)
-    docks.outline.flush()
-    index = docks.outline.model.index_of(((), Ref("parts", "cpu1")))
-    docks.outline.tree.setCurrentIndex(index)
+    assert window.places is not None
+    places = window.places
+    qtbot.waitUntil(lambda: places.inspector.title.text() == "GPU 0", timeout=5000)
+    places.outline.flush()
+    index = places.outline.model.index_of(((), Ref("parts", "cpu1")))
+    places.outline.tree.setCurrentIndex(index)
     assert session.selection == {((), Ref("parts", "cpu1"))}
 
 
 def test_a_value_typed_into_the_inspector_is_one_step_and_marked(window: MainWindow, qtbot: QtBot) -> None:
     session = opened(window, qtbot).session
     session.select([GPU0])
-    assert window.docks is not None
-    inspector = window.docks.inspector
+    assert window.places is not None
+    inspector = window.places.inspector
     inspector.flush()
     field = inspector.rows["memory_bandwidth"].value
     field.setFocus()
@@ -283,8 +283,8 @@ def test_a_slider_drag_is_a_trial_and_applied_it_is_one_step(window: MainWindow,
     session = opened(window, qtbot).session
     link = next(x for x in session.design.links.values() if x.kind == "nvlink")
     session.select([((), Ref("links", link.id))])
-    assert window.docks is not None
-    inspector = window.docks.inspector
+    assert window.places is not None
+    inspector = window.places.inspector
     inspector.flush()
     before = session.design
     for value in (10, 40, 90, 100):
@@ -338,15 +338,15 @@ def test_a_start_page_out_of_sight_takes_other_colours_when_it_is_looked_at(wind
     assert {card._theme.name for card in shown} == {"dark"}
 
 
-def test_docks_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
+def test_what_is_open_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
     opened(window, qtbot)
-    assert window.docks is not None
-    window.docks.raise_dock("findings")
-    assert window.docks.findings.isVisible()
+    assert window.places is not None
+    window.places.bring("findings")
+    assert window.places.findings.isVisible()
     window.reset_layout()
-    assert window.docks.panels["flow"].isVisible()
+    assert window.places.panels["flow"].isVisible()
     window.close()
-    assert window.settings.layout("docks") is not None
+    assert window.settings.layout("places") is not None
 
 
 def test_a_picture_can_be_exported(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -447,7 +447,7 @@ def test_a_machine_is_pasted_into_the_box(window: MainWindow, qtbot: QtBot) -> N
 def test_what_a_tool_can_do_is_read_beside_the_buttons(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1440, 900)
     window.open_template("dgx1-v100")
-    hint = window.toolbar.hint
+    hint = window.hint
     qtbot.waitUntil(lambda: hint.text() != "")
     assert hint.isVisible()
     assert hint.width() > hint.fontMetrics().horizontalAdvance(hint.text()) / 2

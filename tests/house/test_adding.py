@@ -52,7 +52,7 @@ def copy(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-#: names every tool, and makes every panel of the window as the docks do
+#: names every tool, and makes every panel of the window as its places do
 PANELS = """
 from pathlib import Path
 from PySide6.QtWidgets import QApplication

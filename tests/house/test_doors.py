@@ -105,7 +105,7 @@ def test_every_figure_is_shown_in_a_panel() -> None:
     """A figure names its dock; the panels name those they show."""
     said = {
         node.value
-        for path in (*(ROOT / "gui" / "panels").glob("*.py"), ROOT / "gui" / "docks.py")
+        for path in (*(ROOT / "gui" / "panels").glob("*.py"), ROOT / "gui" / "places.py")
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }

@@ -174,7 +174,7 @@ def problems(network: Network, source: str, target: str) -> None:
     """The rates are those of a certificate on the classes, and on the expanded problem."""
     answer = evaluate_transfer(network, Move(source, target), "w")
     assert answer.problem.fold is not None
-    of = answer.problem.fold.of
+    of = answer.problem.fold.flows.of
     assert answer.problem.many.sum() == len(of)
     assert len(answer.problem.many) < len(of) / 8
     assert check(answer.problem.incidence, solve(answer.problem.incidence).rate).ok

@@ -15,8 +15,10 @@ from designer.analysis.costs import Prices
 from designer.analysis.measures import answer, banded, bands_of, values_of
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Bottleneck
+from designer.analysis.simulation import simulate
 from designer.analysis.study import run_workload
-from designer.design.document import WorkloadSpec
+from designer.checks.analysing import analyze
+from designer.design.document import Design, WorkloadSpec, replaced, with_changes
 from designer.errors import AnalysisError
 from designer.interchange.templates import list_templates, open_design
 from designer.workload.kind import program_of
@@ -25,16 +27,18 @@ from designer.workload.kind import program_of
 KINDS = {
     "collective": "communication_time",
     "training": "step_time",
+    "serving": "ttft",
+    "vmotion": "migration_time",
+    "kvm_migration": "migration_time",
+    "evacuation": "evacuation_time",
     "transfer": "transfer_time",
     "data_loading": "input_time",
     "checkpointing": "checkpoint_time",
 }
 #: kinds of which every metric of the program is one of the analysis
 MOVING = ("transfer", "data_loading", "checkpointing")
-#: kinds whose ties are listed link by link
-SINGLE = ("collective", "transfer", "checkpointing", "data_loading")
-#: workloads that templates do not have: the defaults of kinds that move data, and the same with what changes their way
-MOVED: dict[str, tuple[str, dict[str, object]]] = {
+#: asked of every template besides its own workloads: the defaults of kinds that move data, and what changes their way
+MOVED = {
     "transfer": ("transfer", {}),
     "transfer-sized": ("transfer", {"size": "1 GB", "both_ways": True}),
     "transfer-small": ("transfer", {"size": "4 kB"}),
@@ -48,10 +52,33 @@ MOVED: dict[str, tuple[str, dict[str, object]]] = {
     "checkpointing-behind": ("checkpointing", {"model": "llama-2-7b", "target": "drives", "snapshot": True}),
 }
 TEMPLATES = [t.id for t in list_templates() if t.gpus <= 64]
+#: asked of a template besides its own workloads
+MORE = {
+    "vsphere-cluster-4": [
+        ("kvm_migration", {"vms": "web0"}),
+        ("kvm_migration", {"vms": "web0, etl0", "channels": 8, "compression": "zstd", "auto_converge": True}),
+        ("kvm_migration", {"vms": "web0", "dirty_rate": "2 GB/s", "post_copy": True}),
+        ("vmotion", {"vms": "web0", "round_trip": "150 ms"}),
+        ("vmotion", {"vms": "lab0, web0, infer1", "release": "9.0", "disks": "100 GB"}),
+        ("vmotion", {"vms": "web0", "dirty_rate": "1 GB/s", "background": "all-reduce"}),
+        ("evacuation", {"hosts": "hosts[0-1]/server"}),
+        ("evacuation", {"hosts": "hosts[0]/server", "release": "kvm"}),
+        ("evacuation", {"hosts": "hosts[2]/server", "release": "7.0", "at_once": 1}),
+    ]
+}
+
+
+def designed(template: str) -> Design:
+    """A template with what is asked of it besides."""
+    design = open_design(template)
+    asked = [WorkloadSpec(id=f"asked{k}", kind=kind, settings=s) for k, (kind, s) in enumerate(MORE.get(template, []))]
+    return with_changes(design, workloads=replaced(design.workloads, asked)) if asked else design
+
+
 DRAWN = [
     (template, spec.id)
     for template in TEMPLATES
-    for spec in open_design(template).workloads.values()
+    for spec in designed(template).workloads.values()
     if spec.kind in KINDS
 ]
 CASES = [*DRAWN, *((template, name) for template in TEMPLATES for name in MOVED)]
@@ -59,7 +86,7 @@ CASES = [*DRAWN, *((template, name) for template in TEMPLATES for name in MOVED)
 
 @cache
 def network_of(template: str) -> Network:
-    return build_network(open_design(template))
+    return build_network(designed(template))
 
 
 def spec_of(template: str, workload: str) -> WorkloadSpec:
@@ -92,12 +119,14 @@ def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
     alone = answer(Prices(network), job_of(program, "w"))
     metric = KINDS[spec.kind] if KINDS[spec.kind] in analyzed.metrics else "rate"
     assert metric in alone.metrics
+    every = spec.kind in (*MOVING, "serving")
     for name, its in alone.metrics.items():
-        if name == metric or spec.kind in MOVING:
+        if name == metric or (every and name in analyzed.metrics):
             mine = analyzed.metrics[name]
             assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9), name
-    # every channel is listed for the drawing where nothing but links is explained
-    binding, then = alone.why.bottlenecks(alone.words) if spec.kind in SINGLE else alone.bottlenecks()
+    # every channel of them is listed, for the drawing
+    single = spec.kind not in ("training", "serving")
+    binding, then = alone.why.bottlenecks(alone.words) if single else alone.bottlenecks()
     assert told(binding) == told(analyzed.binding)
     assert told(then) == told(analyzed.next)
     theirs = gains((*binding, *then))
@@ -134,3 +163,71 @@ def test_the_clock_has_the_same_values_and_bands(template: str, workload: str):
         # deviations of a rate are added in squares as those of its time are
         if its.unit == "s":
             assert (its.low, its.high) == pytest.approx((mine.low, mine.high), rel=1e-6), name
+
+
+MOVES = [
+    (template, workload)
+    for template, workload in CASES
+    if workload not in MOVED
+    and designed(template).workloads[workload].kind in ("vmotion", "kvm_migration", "evacuation")
+]
+
+
+@pytest.mark.parametrize(("template", "workload"), MOVES)
+def test_simulated_moves_take_what_is_analyzed(template: str, workload: str):
+    design = designed(template)
+    spec = design.workloads[workload]
+    mine = run_workload(build_network(design), spec, curves=False)[0].metrics[KINDS[spec.kind]]
+    simulated = simulate(design, [workload], until=1000.0)
+    its = simulated.metrics[workload][KINDS[spec.kind]]
+    assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+
+
+@pytest.mark.parametrize(("template", "workload"), [case for case in DRAWN if case[0] in ("hgx-h100-8", "dgx2")])
+def test_analyze_and_simulate_say_the_same(template: str, workload: str):
+    design = open_design(template)
+    (analyzed,) = analyze(design, [workload], curves=False).workloads
+    simulated = simulate(design, [workload])
+    metric = KINDS[design.workloads[workload].kind]
+    mine, its = analyzed.metrics[metric], simulated.metrics[workload][metric]
+    assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+    bound = simulated.binding[workload]
+    assert bound.alone == bound.together
+    # links of a tie that are as wide stand for each other here, and are listed there, for the drawing
+    theirs, ours = gains(bound.alone), gains(analyzed.binding)
+    assert theirs.keys() <= ours.keys()
+    assert {name: g[1] for name, g in theirs.items()} == {
+        name: None if ours[name][1] is None else pytest.approx(ours[name][1], rel=1e-9) for name in theirs
+    }
+
+
+#: kinds that a program measures and nothing else, with settings that are quickly run
+OWN = {
+    "federated": {"server": "memory0", "sites": "gpus", "rounds": 3},
+    "workflow": {"model": "resnet-50", "samples": 1000, "evaluated": 100, "size": "10 GB", "retrainings": 1},
+    "elastic": {"model": "resnet-50", "samples": 100_000, "workers": "8, 4 at 10 s"},
+}
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_kinds_that_only_their_program_answers_say_the_same(kind: str):
+    design = open_design("hgx-h100-8")
+    spec = WorkloadSpec.model_validate({"id": "own", "kind": kind, "settings": OWN[kind]})
+    design = design.model_copy(update={"workloads": {"own": spec}})
+    (analyzed,) = analyze(design, ["own"], curves=False).workloads
+    simulated = simulate(design, ["own"])
+    assert dict(simulated.metrics["own"]) == dict(analyzed.metrics)
+    bound = simulated.binding["own"]
+    assert bound.alone == analyzed.binding
+    assert bound.alone_next == analyzed.next
+
+
+@pytest.mark.parametrize("workload", ["chat-70b", "code-8b"])
+def test_a_served_model_simulated_alone_has_the_metrics_it_is_analyzed_with(workload: str):
+    design = open_design("serving-h100-8")
+    analyzed = run_workload(build_network(design), design.workloads[workload], curves=False)[0]
+    metrics = simulate(design, [workload]).metrics[workload]
+    assert {"ttft", "tpot", "latency_p95", "requests_per_second"} <= metrics.keys()
+    for name, found in metrics.items():
+        mine = analyzed.metrics[name]
+        assert (found.value, found.low, found.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)

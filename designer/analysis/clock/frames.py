@@ -87,7 +87,7 @@ class Frames:
         self._engine = np.array([int(r) in slots for r in self.resources], dtype=bool)
         for at in np.flatnonzero(self._engine):
             self._capacity[at] = slots[int(self.resources[at])]
-        alike = np.bincount(run.stands_for, minlength=n)
+        alike = run.multiplicity
         #: how many resources each stands for
         self.alike = np.maximum(alike[self.resources], 1)
         for row, resource in enumerate(self.resources.tolist()):

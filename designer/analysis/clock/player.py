@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
-from designer.analysis.clock.classes import Classes, classes_of
 from designer.analysis.clock.engine import Clock
-from designer.analysis.clock.folded_classes import folded_classes
 from designer.analysis.clock.jobs import NO_CHANGES, Change, Changes, Job, PartChange
+from designer.analysis.clock.quotient import Quotient, quotient
 from designer.analysis.clock.records import TaskRun, WorkRun
 from designer.analysis.clock.run import Run
 from designer.analysis.clock.saturation import saturations
 from designer.analysis.clock.work import Shape, Work
-from designer.analysis.costs import Cost, Expansion, Price, Prices, every_work
+from designer.analysis.costs import Cost, Expansion, Price, Prices
 from designer.analysis.serving.request_log import RequestLog
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
@@ -121,7 +120,7 @@ class _Player:
         #: by engine of a part that something happens to, whether it works: what is computed there takes all of it
         self.working: dict[int, int] = {}
         self.events = (*changes.events, *self._of_parts())
-        self.classes = self._classes()
+        self.quotient = self._quotient()
         self.tasks: list[TaskRun] = []
         self.logs: dict[str, Recording] = {}
         #: (time, resource, capacity) that tasks set
@@ -182,33 +181,28 @@ class _Player:
                 found.append(Change(change.at, self.working[engine], sum(shares.values()) / len(shares)))
         return found
 
-    def _classes(self) -> Classes:
-        """What is alike; of costs given in classes every work is looked at where those do not hold for all together."""
+    def _quotient(self) -> Quotient:
+        """The classes of all tasks; `listed` has every flow by itself where classes of flows do not hold."""
         table = self.prices.table
-        apart = {change.resource for change in self.events} | set(self.changes.apart) | set(self.working)
+        apart = {change.resource for change in self.events} | set(self.changes.apart) | set(self.working) | table.apart
         apart |= {number for numbers in table.machines.values() for number in numbers}
         key = (tuple(self.listed), len(table.capacity), tuple(sorted(apart)))
         kept = self.prices.classes.get(key)
         if kept is None:
-            found = folded_classes(self.listed, table, apart)
-            costs = self.listed
-            if found is None:
-                costs = [every_work(cost) for cost in costs]
-                found = classes_of(costs, table.capacity, table.slots, key[2])
             # runs on the same prices differ in who runs and in how long things take, seldom in what is alike
             while len(self.prices.classes) >= CLASSES_LIMIT:
                 del self.prices.classes[next(iter(self.prices.classes))]
-            kept = self.prices.classes[key] = (costs, found)
+            kept = self.prices.classes[key] = quotient(self.listed, table.capacity, table.slots, key[2])
         self.listed, found = kept
-        assert isinstance(found, Classes)
+        assert isinstance(found, Quotient)
         return found
 
     def _clock(self) -> Clock:
         table = self.prices.table
-        stands_for = self.classes.stands_for
+        stands_for = self.quotient.stands_for
         capacity: dict[int, float] = {}
         slots: dict[int, int] = {}
-        for one in (one for works in self.classes.works for one in works):
+        for one in (one for works in self.quotient.works for one in works):
             if one.engine >= 0:
                 slots[one.engine] = table.slots[one.engine]
             for resource, _ in one.uses:
@@ -247,12 +241,12 @@ class _Player:
             works,
             table,
             changes,
-            self.classes.stands_for,
+            self.quotient.stands_for,
             self.clock.events,
             (*self.findings, *stuck, *saturations(self.prices, self.jobs)),
             {name: held for name, held in self.holds.items() if held},
             {name: log.log(end) for name, log in self.logs.items()},
-            self.classes.more,
+            self.quotient.more,
             cut=self.clock.cut,
         )
 
@@ -354,6 +348,7 @@ class _JobPlayer:
         self.player, self.job, self.process = player, job, process
         self.live = 0
         self._shapes: dict[int, list[tuple[Shape, float, float, float, int]]] = {}
+        self._longer: dict[int, tuple[float, float]] = {}
         self._nothing = Shape()
         #: works not known to be done, where all that is under way may have to be dropped
         self._under_way: list[Work] = []
@@ -432,7 +427,8 @@ class _JobPlayer:
         if at < 0:
             expansion = player.prices.price(unit, self.job.place)
             assert isinstance(expansion, Expansion)
-            inner = expansion.make()
+            slower = player.changes.slower
+            inner = expansion.under(slower) if expansion.under is not None and slower else expansion.make()
             if isinstance(inner, Recording):
                 player.logs[self.job.name] = inner
                 inner.set, inner.stops = player.set, player.stops
@@ -444,10 +440,12 @@ class _JobPlayer:
         shapes = self._shapes.get(at)
         if shapes is None:
             shapes = self._shapes[at] = self._shapes_of(at)
+            slower = player.changes.slower
+            self._longer[at] = player.listed[at].longer(slower) if slower else (1.0, 1.0)
         cost = player.listed[at]
         for machine, share in cost.speeds:
             player.set_speed(machine, share, ready)
-        longer, later = cost.longer(player.changes.slower) if player.changes.slower else (1.0, 1.0)
+        longer, later = self._longer[at]
         scale = times * item.scale * longer
         live.pending = len(shapes) or 1
         for shape, amount, latency, after, alike in shapes:
@@ -470,12 +468,12 @@ class _JobPlayer:
     def _shapes_of(self, at: int) -> list[tuple[Shape, float, float, float, int]]:
         cost = self.player.listed[at]
         found: list[tuple[Shape, float, float, float, int]] = []
-        for one in self.player.classes.works[at]:
+        for one in self.player.quotient.works[at]:
             k = one.first
             uses, cap = one.uses, float(cost.cap[k])
             if one.engine in self.player.working and cap < math.inf:
                 uses = (*uses, (self.player.working[one.engine], 1 / cap))
             shape = Shape(uses, float(cost.weight[k]) * self.job.weight, cap, one.engine)
             after = float(cost.after[k]) if cost.after is not None else 0.0
-            found.append((shape, float(cost.amount[k]), float(cost.latency[k]), after, one.count))
+            found.append((shape, float(cost.amount[k]), float(cost.latency[k]), after, one.multiplicity))
         return found

@@ -88,7 +88,13 @@ class Run:
 
     def count_alike(self, resource: int) -> int:
         """How many resources one stands for, itself among them."""
-        return self.more.get(resource, int((self.stands_for == resource).sum()))
+        many = self.multiplicity
+        return self.more.get(resource, int(many[resource]) if resource < len(many) else 0)
+
+    @cached_property
+    def multiplicity(self) -> Int:
+        """How many resources each one stands for, itself among them; 0 where another one does. : (n_resources,)"""
+        return np.bincount(self.stands_for, minlength=len(self.stands_for))
 
     @cached_property
     def full(self) -> frozenset[int]:

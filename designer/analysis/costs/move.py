@@ -72,12 +72,12 @@ def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -
 
     def expand() -> tuple[Int, Int, Float, Int, Rests]:
         every = answer.expanded()
-        row = np.full(len(fold.lead), -1, dtype=np.int64)
-        row[fold.of[problem.flow]] = np.arange(len(problem.flow))
+        row = np.full(len(fold.flows), -1, dtype=np.int64)
+        row[fold.flows.of[problem.flow]] = np.arange(len(problem.flow))
         one = every.incidence
         resource = prices.table.renumbered(np.asarray(one.resource), every.limits, single)
         rests = Rests(tuple(one.name for one in every.estimates), every.estimate, every.passing)
-        return np.asarray(one.ptr), resource, np.asarray(one.usage), row[fold.of[answer.rate > 0]], rests
+        return np.asarray(one.ptr), resource, np.asarray(one.usage), row[fold.flows.of[answer.rate > 0]], rests
 
     limits = prices.table.renumbered(np.arange(n, n + len(problem.limits)), problem.limits, name)
     alike = dict(zip(limits.tolist(), problem.limit_many, strict=True))

@@ -269,6 +269,8 @@ class Expansion:
         All it may ask for.
     holds, time
         As of `Cost`.
+    under
+        The process where resources and estimates take so many times as long; None where it decides the same.
     settle
         What it comes to when it runs alone; None where only running it tells.
     """
@@ -278,6 +280,7 @@ class Expansion:
     findings: tuple[Finding, ...] = ()
     holds: Mapping[int, float] = field(default_factory=dict[int, float])
     time: Time | None = None
+    under: Callable[[Scenario], Process] | None = None
     settle: Settling | None = None
 
 

@@ -82,6 +82,8 @@ class ResourceTable:
         self._engines: dict[tuple[tuple[int, ...], str], int] = {}
         self._made: dict[int, Limit] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
+        #: resources that no run folds with equal ones, since each is named by itself
+        self.apart: set[int] = set()
         #: by machine, the speed of each piece of work that runs in it: 1, and 0 while it is stunned
         self.machines: dict[str, list[int]] = {}
 

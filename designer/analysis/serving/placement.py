@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.collectives import role_findings
-from designer.analysis.communicator import Communicator, make_concurrent, widened
+from designer.analysis.communicator import Communicator, make_concurrent
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
 from designer.analysis.serving.devices import device_of, in_machine, with_kernels
@@ -143,26 +143,6 @@ class Placement:
         found = _capacities(self.shape, device, self.scheduling, self.split, weights, self.cache_format)
         return replace(self, capacity=found[0], capacity_band=found[1:])
 
-    def again(self, device: Device | None = None, links: float = 1.0, apart: float | None = None) -> StepTime:
-        """Step times with another device, or with links that many times as wide; `apart`: beyond those of heads."""
-
-        def wide(group: Communicator | None, factor: float) -> Communicator | None:
-            return widened(group, factor, factor) if group is not None and factor != 1 else group
-
-        whole = wide(self.group, links if apart is None or self.peers is None else apart)
-        joins = joins_over(_joined(whole, wide(self.peers, links), self.split), self.split, self.deployment.graph)
-        steps = self.steps
-        return StepTime(
-            self.shape,
-            device or self.device,
-            self.split,
-            steps.weights,
-            number_format(self.deployment.cache),
-            self.release.overheads,
-            joins,
-            self.deployment.adapters,
-        )
-
 
 def place_deployment(network: Network, asked: Deployment, place: str, running: Collection[str] = ()) -> Placement:
     """A deployment on the parts of its group.
@@ -229,13 +209,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
             remedy="use blocks as engines have them, 1 to 128 tokens",
         )
     told = [*named.findings(), *findings, *told_of_it, *told_of_weights]
-    told += _findings_of(asked, chosen, replicas, len(parts))
-    if weights.dense and not shape.experts:
-        text = f"{weights.name} is a format of experts: {shape.name} has none, its weights stay {weights.dense}"
-        told.append(Finding("SERVE-FORMAT", Severity.WARNING, text, (), "choose another format of weights"))
-    if asked.expert > 1 and not shape.experts:
-        text = f"{shape.name} has no experts to share: its expert width of {asked.expert} changes nothing"
-        told.append(Finding("SERVE-EXPERTS", Severity.INFO, text, (), "set the expert width to 1"))
+    told += [*_findings_of(asked, chosen, replicas, len(parts)), *_without_experts(asked, shape, weights)]
     if group is not None:
         told += role_findings(group)
     return Placement(
@@ -259,6 +233,20 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         cut,
         peers=peers,
     )
+
+
+def _without_experts(asked: Deployment, shape: TransformerShape, weights: NumberFormat) -> list[Finding]:
+    """Settings for experts of a model that has none."""
+    found: list[Finding] = []
+    if shape.experts:
+        return found
+    if weights.dense:
+        text = f"{weights.name} is a format of experts: {shape.name} has none, its weights stay {weights.dense}"
+        found.append(Finding("SERVE-FORMAT", Severity.WARNING, text, (), "choose another format of weights"))
+    if asked.expert > 1:
+        text = f"{shape.name} has no experts to share: its expert width of {asked.expert} changes nothing"
+        found.append(Finding("SERVE-EXPERTS", Severity.INFO, text, (), "set the expert width to 1"))
+    return found
 
 
 def _as_published(asked: Deployment, name: str, published: PublishedFormat) -> tuple[Deployment, list[Finding]]:

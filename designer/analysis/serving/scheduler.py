@@ -7,13 +7,14 @@ step costs the same however many run.
 
 from __future__ import annotations
 
-import heapq
 import math
 from array import array
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from operator import add, mul
 from typing import Final, Protocol
 
 import numpy as np
@@ -292,251 +293,360 @@ def engine(
     Cancelled
         If `cancelled` says so.
     """
-    prompt, left, hits = book.prompt, book.left, book.hits
-    first, done, taken = book.first, book.done, book.taken
-    coming, touched, send = book.coming, book.touched, book.send
-    version_of, began = book.version_of, book.began
-    live, clients = hold < math.inf, book.clients
-    n = len(prompt)
-
-    waiting: deque[int] = deque()
-    #: step at which a request ends, times a span, plus its version: one number is compared quicker than three
-    ends: list[int] = []
-    whose = [-1]  # request of every version
-    order: list[tuple[int, int]] = []  # (request, version) by admission, for preemption
-    version = 0
-    # said here: worked out from all that it comes from, and from itself, the checker of types takes ten seconds
-    take: int
-    split, split_done = -1, 0  # the one prompt that is being split, and how much of it is done
-    now, count = 0.0, 0  # time, and steps in which requests decoded
-    running = cached = context = promised = 0
-    finished = refused = turns = stepped = preempted = tokens_in = tokens_out = peak = 0
-    #: what is told of turns, until it is written down: a list grows quicker than an array
-    lines: list[float] = []
-    reserve, budget, slots = how.reserve, how.budget, how.slots
-    mixed, chunked = how.mixed, how.chunked
-    # room is taken by whole blocks: what the last one of a request leaves empty when it ends is counted from its start
-    block = how.block
-    growth = steps.context()
-    #: lengths of steps by how many decode, but for what grows with their context
-    lengths: dict[int, float] = {}
-    step, decode, length_of = steps.step, steps.decode, lengths.get
-    tell, arrive, take_next, admitted = lines.extend, coming.popleft, waiting.popleft, order.append
-    push, pop = heapq.heappush, heapq.heappop
-    span, look = _SPAN_LIMIT, LOOK_LIMIT
-    #: nothing was read in a turn that only decodes
-    none: list[int] = []
-    room = free = beside = 0
-
-    while live or finished + refused < n:
+    live = hold < math.inf
+    one = _Engine(steps, book, how, capacity, jump=jump, live=live)
+    coming, waiting, ends, span = book.coming, one.waiting, one.ends, _SPAN_LIMIT
+    n, look, preempts, turns = len(book.prompt), LOOK_LIMIT, how.reserve < 1, 0
+    while live or one.finished + one.refused < n:
         turns += 1
-        if now >= hold:
-            _written(book, lines)
-            book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
-            now, hold = yield now, now
-            growth = steps.context()
-            lengths.clear()
+        if one.now >= hold:
+            one.write(turns)
+            one.now, hold = yield one.now, one.now
+            one.refresh()
         if turns >= look:
             look = turns + LOOK_LIMIT
-            _written(book, lines)
+            one.write(turns)
             if cancelled is not None and cancelled():
                 raise Cancelled("stopped")
-        while coming and coming[0][0] <= now:
-            waiting.append(arrive()[1])
-        if not running and not waiting and split < 0:
+        while coming and coming[0][0] <= one.now:
+            waiting.append(coming.popleft()[1])
+        running = one.running
+        if not running and not waiting and one.split < 0:
             if live:
-                _written(book, lines)
-                book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
-                now, hold = yield now, coming[0][0] if coming else math.inf
-                growth = steps.context()
-                lengths.clear()
+                one.write(turns)
+                one.now, hold = yield one.now, coming[0][0] if coming else math.inf
+                one.refresh()
             else:
-                now = coming[0][0]
+                one.now = coming[0][0]
             continue
-        # room for the next token of every running request; else the youngest goes back, with what it said as prompt
-        robbed = False
-        while running and cached + running > capacity and reserve < 1:
+        robbed = running > 0 and preempts and one.cached + running > capacity and one.preempt()
+        if (waiting or one.split >= 0) and one.admit(robbed):
+            one.read()
+        elif one.running:
+            until = coming[0][0] if coming else hold
+            one.decode(hold if hold < until else until)
+        else:
+            one.skip(coming)
+            continue
+        if ends and (ends[0] < (one.count + 1) * span or one.preempted):
+            one.end()
+    one.write(turns)
+    book.now = one.now
+
+
+class _Engine:
+    """The state of an engine between two steps.
+
+    Attributes
+    ----------
+    ends
+        Step at which a request ends, times a span, plus its version: one number is compared quicker than three.
+    whose
+        Request of every version.
+    order
+        (request, version) by admission, for preemption.
+    split, split_done
+        The one prompt that is being split, and how much of it is done; -1 for none.
+    now, count
+        Time [s], and steps in which requests decoded.
+    promised
+        Tokens that running requests are still to give.
+    ready, fill, area
+        Of the step that is put together: prompts that end with it, its tokens of prompts, and the pairs they look at.
+    """
+
+    __slots__ = (
+        *(
+            "steps",
+            "book",
+            "capacity",
+            "jumps",
+            "live",
+            "budget",
+            "slots",
+            "mixed",
+            "chunked",
+            "reserve",
+            "block",
+            "waiting",
+            "ends",
+            "whose",
+            "order",
+            "version",
+        ),
+        *("split", "split_done", "now", "count", "running", "cached", "context", "promised", "finished", "refused"),
+        *("stepped", "preempted", "tokens_in", "spoken", "firsts", "peak", "lines", "tell", "growth", "lengths"),
+        *("ready", "fill", "area"),
+    )
+
+    def __init__(self, steps: Steps, book: Book, how: Scheduling, capacity: int, *, jump: bool, live: bool) -> None:
+        self.steps, self.book, self.capacity = steps, book, capacity
+        self.budget, self.slots, self.reserve, self.block = how.budget, how.slots, how.reserve, how.block
+        self.mixed, self.chunked = how.mixed, how.chunked
+        self.jumps, self.live = jump, live
+        self.waiting: deque[int] = deque()
+        self.ends: list[int] = []
+        self.whose = [-1]
+        self.order: list[tuple[int, int]] = []
+        self.split, self.split_done = -1, 0
+        self.now, self.count = 0.0, 0
+        self.running = self.cached = self.context = self.promised = 0
+        self.finished = self.refused = self.stepped = self.preempted = 0
+        self.tokens_in = self.spoken = self.firsts = self.peak = 0
+        #: what is told of turns, until it is written down: a list grows quicker than an array
+        self.lines: list[float] = []
+        self.tell = self.lines.extend
+        self.growth = steps.context()
+        #: lengths of steps by how many decode, but for what grows with their context
+        self.lengths: dict[int, float] = {}
+        self.ready: list[int] = []
+        self.fill, self.area = 0, 0.0
+
+    def write(self, turns: int) -> None:
+        """Write down what was counted, in so many turns, and told of turns since the last time."""
+        book, lines, width = self.book, self.lines, len(TURN)
+        if lines:
+            steps, running, cached = lines[3::width], lines[4::width], lines[5::width]
+            spoken = list(map(mul, steps, running))
+            self.stepped += int(sum(steps))
+            self.spoken += int(sum(spoken))
+            self.peak = max(self.peak, int(max(map(add, cached, spoken))))
+            book.told.fromlist(lines)
+            lines.clear()
+        tokens_out = self.spoken + self.firsts
+        book.counts = turns, self.stepped, self.tokens_in, tokens_out, self.preempted, self.refused, self.peak
+
+    def refresh(self) -> None:
+        """Steps may take another time than when the engine was held."""
+        self.growth = self.steps.context()
+        self.lengths.clear()
+
+    def preempt(self) -> bool:
+        """Make room for the next token of every running request: the youngest goes back, with its answer as prompt."""
+        book, order = self.book, self.order
+        version_of, robbed = book.version_of, False
+        while self.running and self.cached + self.running > self.capacity:
             while version_of[order[-1][0]] != order[-1][1]:
                 order.pop()
-            if running == 1 and split < 0:
+            if self.running == 1 and self.split < 0:
                 break
             i = order.pop()[0]
-            told_so_far = count - began[i]
-            version_of[i] = 0
-            running -= 1
-            held = prompt[i] + told_so_far
-            context -= held
-            cached -= held + -(prompt[i] + left[i]) % block
-            promised -= left[i] - told_so_far
+            self._leave(i, self.count - book.began[i])
+            said = self.count - book.began[i] + 1
             # the last token is not cached yet: it is computed again with the rest
-            prompt[i] += told_so_far + 1
-            left[i] -= told_so_far + 1
-            hits[i] = 0
-            waiting.appendleft(i)
-            preempted += 1
+            book.prompt[i] += said
+            book.left[i] -= said
+            book.hits[i] = 0
+            self.waiting.appendleft(i)
+            self.preempted += 1
             robbed = True
+        return robbed
+
+    def _leave(self, i: int, told: int) -> None:
+        """A running request that has given so many tokens leaves, and its blocks with it."""
+        book = self.book
+        prompt, left = book.prompt[i], book.left[i]
+        book.version_of[i] = 0
+        self.running -= 1
+        self.context -= prompt + told
+        self.cached -= prompt + told + -(prompt + left) % self.block
+        self.promised -= left - told
+
+    def admit(self, robbed: bool) -> int:
+        """Put prompts into the next step, in order, while its budget, slots and room last; its tokens of prompts.
+
+        Parameters
+        ----------
+        robbed
+            True if a request was preempted for this step: none is taken from the queue then.
+        """
+        beside = self.running if self.mixed else 0
+        room, free = self.budget - beside, self.capacity - self.cached - beside
+        self.ready = ready = []
         fill, area = 0, 0.0
-        ready = none
-        if waiting or split >= 0:
-            ready = []
-            beside = running if mixed else 0
-            room, free = budget - beside, capacity - cached - beside
-        if split >= 0:
-            take = min(prompt[split] - split_done, room, max(free, 0))
-            if take > 0:
-                fill, area = take, take * (split_done + take / 2)
-                cached += take
-                room -= take
-                free -= take
-                split_done += take
-                if split_done == prompt[split]:
-                    ready.append(split)
-                    split = -1
-        if waiting and split < 0 and not robbed:
-            while waiting and running + len(ready) < slots and room > 0:
-                i = waiting[0]
-                whole = prompt[i]
-                spare = -(whole + left[i]) % block
-                if whole + left[i] + spare > capacity:
-                    take_next()
-                    refused += 1
-                    send(now)
-                    continue
-                if reserve and cached + reserve * (promised + left[i]) + whole + spare > capacity:
-                    break
-                hit = hits[i]
-                if hit >= whole:
-                    hit = whole - 1
-                new = whole - hit
-                take = room if chunked and new > room else new
-                if (take > room and fill) or hit + take + spare > free:
-                    break
-                take_next()
-                if taken[i] != taken[i]:
-                    taken[i] = now
-                    if live:
-                        touched.append(i)
-                fill += take
-                area += take * (hit + take / 2)
-                cached += hit + take + spare
-                room -= take
-                free -= hit + take + spare
-                promised += left[i]
-                if take == new:
-                    ready.append(i)
-                else:
-                    split, split_done = i, hit + take
-                    break
-        begin = now
-        if fill:
-            beside = running if mixed else 0
-            length = step(fill, area, len(ready), beside, context if mixed else 0)
-            now += length
-            tell((begin, length, 0.0, 1.0, beside, cached, len(waiting)))
-            if beside:
-                count += 1
-                context += beside
-                cached += beside
-                tokens_out += beside
-                promised -= beside
-            stepped += 1
-            tokens_in += fill
-        elif not running:
-            if not waiting and split < 0 and not coming:
-                continue  # the last ones were refused
-            if not coming:
-                raise AnalysisError("the engine cannot go on", remedy="give it more room for keys and values")
-            now = max(now, coming[0][0])
-            continue
-        else:
-            end = ends[0]
-            if preempted:
-                mark = end % span
-                while version_of[whose[mark]] != mark:
-                    pop(ends)
-                    end = ends[0]
-                    mark = end % span
-            k = end // span - count
-            if reserve < 1:
-                fits = (capacity - cached) // running
-                if fits < k:
-                    k = fits if fits > 1 else 1
-            length = length_of(running)
-            if length is None:
-                length = lengths[running] = decode(running)
-            one, more = length + growth * context, growth * running
-            until = coming[0][0] if coming else hold
-            if hold < until:
-                until = hold
-            wait = until - now
-            if k * one + more * k * (k - 1) / 2 > wait:
-                # the smallest k with k A + B k (k - 1) / 2 >= what is left until the arrival
-                if more > 0:
-                    half = one - more / 2
-                    last = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
-                else:
-                    last = math.ceil(wait / one)
-                if last < k:
-                    k = last if last > 1 else 1
-            if not jump:
-                k = 1
-            now += k * one + more * k * (k - 1) / 2
-            tell((begin, one, more, k, running, cached, len(waiting)))
-            count += k
-            spoken = running * k
-            context += spoken
-            cached += spoken
-            tokens_out += spoken
-            promised -= spoken
-            stepped += k
-        if cached > peak:
-            peak = cached
-        over = (count + 1) * span
-        while ends and (ends[0] < over or (preempted and version_of[whose[ends[0] % span]] != ends[0] % span)):
-            at, mark = divmod(pop(ends), span)
+        if self.split >= 0:
+            fill, area = self._go_on(min(room, max(free, 0)))
+            room -= fill
+            free -= fill
+        if robbed or self.split >= 0:
+            self.fill, self.area = fill, area
+            return fill
+        book, waiting, now, live = self.book, self.waiting, self.now, self.live
+        prompt, left, hits, taken = book.prompt, book.left, book.hits, book.taken
+        # room is taken by whole blocks: what the last one leaves empty when a request ends is counted from its start
+        block, reserve, slots, capacity = self.block, self.reserve, self.slots - self.running, self.capacity
+        chunked = self.chunked
+        while waiting and len(ready) < slots and room > 0:
+            i = waiting[0]
+            whole, more = prompt[i], left[i]
+            spare = -(whole + more) % block
+            if whole + more + spare > capacity:
+                waiting.popleft()
+                self.refused += 1
+                book.send(now)
+                continue
+            if reserve and self.cached + reserve * (self.promised + more) + whole + spare > capacity:
+                break
+            hit = hits[i]
+            if hit >= whole:
+                hit = whole - 1
+            new = whole - hit
+            take = room if chunked and new > room else new
+            if (take > room and fill) or hit + take + spare > free:
+                break
+            waiting.popleft()
+            if taken[i] != taken[i]:
+                taken[i] = now
+                if live:
+                    book.touched.append(i)
+            fill += take
+            area += take * (hit + take / 2)
+            held = hit + take + spare
+            self.cached += held
+            room -= take
+            free -= held
+            self.promised += more
+            if take < new:
+                self.split, self.split_done = i, hit + take
+                break
+            ready.append(i)
+        self.fill, self.area = fill, area
+        return fill
+
+    def _go_on(self, most: int) -> tuple[int, float]:
+        """Go on with the prompt that is being split, by so many tokens at most; how many, and their pairs."""
+        split, done = self.split, self.split_done
+        whole = self.book.prompt[split]
+        take = min(whole - done, most)
+        if take <= 0:
+            return 0, 0.0
+        self.cached += take
+        self.split_done = done + take
+        if done + take == whole:
+            self.ready.append(split)
+            self.split = -1
+        return take, take * (done + take / 2)
+
+    def read(self) -> None:
+        """A step with prompts, beside which requests decode where the engine mixes them."""
+        fill, ready, begin, cached = self.fill, self.ready, self.now, self.cached
+        beside, context = (self.running, self.context) if self.mixed else (0, 0)
+        length = self.steps.step(fill, self.area, len(ready), beside, context)
+        self.now = begin + length
+        self.tell((begin, length, 0.0, 1.0, beside, cached, len(self.waiting)))
+        if beside:
+            self.count += 1
+            self.context = context + beside
+            self.cached = cached + beside
+            self.promised -= beside
+        self.tokens_in += fill
+        if self.ends and self.ends[0] < (self.count + 1) * _SPAN_LIMIT:
+            # those that end with this step leave before its prompts have their first token
+            self.end()
+        if ready:
+            self._begin(ready)
+
+    def _begin(self, ready: list[int]) -> None:
+        """Prompts that were read have their first token, and decode from now on."""
+        book, now, count = self.book, self.now, self.count
+        first, left, prompt = book.first, book.left, book.prompt
+        self.firsts += len(ready)
+        for i in ready:
+            if self.live:
+                book.touched.append(i)
+            if first[i] != first[i]:
+                first[i] = now
+            more = left[i]
+            if more > 1:
+                version = len(self.whose)
+                book.version_of[i], book.began[i] = version, count
+                self.running += 1
+                self.context += prompt[i]
+                self.whose.append(i)
+                self.order.append((i, version))
+                heappush(self.ends, (count + more - 1) * _SPAN_LIMIT + version)
+            else:
+                self.cached -= prompt[i] + -(prompt[i] + more) % self.block
+                self.promised -= more
+                book.done[i] = now
+                self.finished += 1
+                book.send(now)
+        if len(self.order) > _DEAD_LIMIT * (self.running + _SPARE_LIMIT):
+            version_of = book.version_of
+            self.order[:] = [pair for pair in self.order if version_of[pair[0]] == pair[1]]
+
+    def decode(self, until: float) -> None:
+        """Steps that only decode, in one jump: until one ends, there is no more room, or a time has come [s]."""
+        running, context, now, cached = self.running, self.context, self.now, self.cached
+        k = (self._first_end() if self.preempted else self.ends[0]) // _SPAN_LIMIT - self.count
+        if cached + k * running > self.capacity and self.reserve < 1:
+            k = max(1, (self.capacity - cached) // running)
+        length = self.lengths.get(running)
+        if length is None:
+            length = self.lengths[running] = self.steps.decode(running)
+        one, more = length + self.growth * context, self.growth * running
+        wait = until - now
+        if k * one + more * k * (k - 1) / 2 > wait:
+            # the smallest k with k A + B k (k - 1) / 2 >= what is left until the arrival
+            if more > 0:
+                half = one - more / 2
+                last = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
+            else:
+                last = math.ceil(wait / one)
+            if last < k:
+                k = last if last > 1 else 1
+        if not self.jumps:
+            k = 1
+        self.tell((now, one, more, k, running, cached, len(self.waiting)))
+        self.now = now + (k * one + more * k * (k - 1) / 2)
+        spoken = running * k
+        self.count += k
+        self.context = context + spoken
+        self.cached = cached + spoken
+        self.promised -= spoken
+
+    def _first_end(self) -> int:
+        """The first of `ends` that is still meant: of requests that were preempted since none is."""
+        ends, version_of, whose = self.ends, self.book.version_of, self.whose
+        while version_of[whose[ends[0] % _SPAN_LIMIT]] != ends[0] % _SPAN_LIMIT:
+            heappop(ends)
+        return ends[0]
+
+    def end(self) -> None:
+        """Requests that have their last token leave; in a closed loop their clients send the next one."""
+        book, ends = self.book, self.ends
+        over, whose, version_of = (self.count + 1) * _SPAN_LIMIT, self.whose, book.version_of
+        while ends and (
+            ends[0] < over or (self.preempted and version_of[whose[ends[0] % _SPAN_LIMIT]] != ends[0] % _SPAN_LIMIT)
+        ):
+            at, mark = divmod(heappop(ends), _SPAN_LIMIT)
             i = whose[mark]
             if version_of[i] != mark:
                 continue
+            # as `_leave`, for the many that do
+            told = at - book.began[i]
+            held, more = book.prompt[i] + told, book.left[i] - told
             version_of[i] = 0
-            running -= 1
-            held = prompt[i] + at - began[i]
-            context -= held
-            cached -= held + -(prompt[i] + left[i]) % block
-            promised -= left[i] - (at - began[i])
-            done[i] = now
-            if live:
-                touched.append(i)
-            finished += 1
-            if clients:
-                send(now)
-        for i in ready:
-            tokens_out += 1
-            if live:
-                touched.append(i)
-            if first[i] != first[i]:
-                first[i] = now
-            if left[i] <= 1:
-                cached -= prompt[i] + -(prompt[i] + left[i]) % block
-                promised -= left[i]
-                done[i] = now
-                finished += 1
-                send(now)
-            else:
-                version += 1
-                version_of[i], began[i] = version, count
-                running += 1
-                context += prompt[i]
-                whose.append(i)
-                push(ends, (count + left[i] - 1) * span + version)
-                admitted((i, version))
-        if len(order) > _DEAD_LIMIT * (running + _SPARE_LIMIT):
-            order[:] = [pair for pair in order if version_of[pair[0]] == pair[1]]
-    _written(book, lines)
-    book.now = now
-    book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
+            self.running -= 1
+            self.context -= held
+            self.cached -= held + -(held + more) % self.block
+            self.promised -= more
+            book.done[i] = self.now
+            if self.live:
+                book.touched.append(i)
+            self.finished += 1
+            if book.clients:
+                book.send(self.now)
 
+    def skip(self, coming: deque[tuple[float, int]]) -> None:
+        """Go to when the next request comes, where nothing can be done now.
 
-def _written(book: Book, lines: list[float]) -> None:
-    """Write down what was told of turns since the last time."""
-    book.told.fromlist(lines)
-    lines.clear()
+        Raises
+        ------
+        AnalysisError
+            If none comes, so that the first one in the queue has room for ever in vain.
+        """
+        if coming:
+            self.now = max(self.now, coming[0][0])
+        elif self.waiting or self.split >= 0:
+            raise AnalysisError("the engine cannot go on", remedy="give it more room for keys and values")

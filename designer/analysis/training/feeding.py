@@ -128,9 +128,9 @@ class Feed:
         name = min(rates, key=lambda stage: rates[stage])
         return LOADING if name == "decode" and path.decode_rate > 0 else name
 
-    def receiving(self, sources: tuple[str, ...], note: str) -> Estimate:
-        """Processor cores that receiving takes."""
-        return Estimate.relative(self.cores, 0.5, 2.0, "1", sources, note)
+    def receiving(self, sources: tuple[str, ...], note: str, pace: float = 1.0) -> Estimate:
+        """Processor cores that receiving takes, at a share of the rate that samples could come at [1]."""
+        return Estimate.relative(self.cores * pace, 0.5, 2.0, "1", sources, note)
 
 
 def feed(

@@ -181,6 +181,8 @@ def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
     need = routed_step.training_rate
     verdict = "enough" if fed.rate >= need else "too little"
     busy, loading = routed_step.busy, fed.account(1.0, True, explained=False)
+    # training takes its samples no faster than its steps follow each other
+    taken = min(1.0, need * busy.step_time / routed_step.step.step_time / fed.rate)
     return {
         "input_time": Estimate(
             routed_step.input[0],
@@ -207,7 +209,9 @@ def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
             rests.all,
             "what training uses up when it never waits",
         ),
-        "input_cores": fed.receiving(rests.input, "cores receiving and handing batches on, at full rate"),
+        "input_cores": fed.receiving(
+            rests.input, "cores receiving and handing batches on as training takes them", taken
+        ),
     }
 
 

@@ -200,10 +200,11 @@ def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
 def _on_leads(fold: Fold, hops: Hops) -> tuple[Int, Float, Bool]:
     """The first resource of each class that hops meet, what they put on it, and whether on all of the class alike."""
     every = hops.every
-    lead, many = fold.resource(every.resource)
+    stands_for = fold.every_resource()
+    lead = stands_for[every.resource]
     first, at, of, met = np.unique(lead, return_index=True, return_inverse=True, return_counts=True)
     usage = every.usage[at]
-    alike = met == many[at]
+    alike = met == np.bincount(stands_for)[first]
     alike[of[~np.isclose(every.usage, usage[of], SAME_TOLERANCE, 0.0)]] = False
     return first, usage, alike
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,6 +18,7 @@ from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
+from designer.sources import Constant, Status
 from designer.units import Seconds, format_quantity
 from designer.workload.datasets import Dataset
 from designer.workload.jobs import InputPath
@@ -24,6 +26,10 @@ from designer.workload.program.training import TrainStep
 
 #: whose band scales a step
 ESTIMATE: Final = "training"
+#: pictures of the largest batch of a published run that reached its accuracy
+LARGEST_BATCH: Final = Constant(
+    67_456, 57_344, 67_456, "mlperf-training", Status.PRIMARY, "1", "ResNet-50 on 4,216 A100, v2.0: 110 M samples"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,13 +167,20 @@ def _odd(plan: TrainingPlan, data: Dataset) -> list[Finding]:
 
 
 def _beyond(plan: TrainingPlan, samples: Samples) -> list[Finding]:
-    """A batch of more samples than there are."""
-    if plan.global_batch <= samples.epoch:
+    """A batch of more samples than there are, or of more pictures than anybody is known to have learnt from."""
+    if plan.global_batch > samples.epoch:
+        text = (
+            f"a batch of {plan.global_batch:,} samples is larger than the dataset of {samples.epoch:,.0f}: "
+            "an epoch is less than one step, so epochs and the time to train mean little"
+        )
+    elif not plan.is_transformer and plan.global_batch > LARGEST_BATCH.value:
+        steps = math.ceil(samples.epoch / plan.global_batch)
+        text = (
+            f"an epoch is {steps} steps of {plan.global_batch:,} pictures: no published run reached its accuracy with "
+            f"more than {LARGEST_BATCH.value:,.0f}, which took 86 epochs instead of 35"
+        )
+    else:
         return []
-    text = (
-        f"a batch of {plan.global_batch:,} samples is larger than the dataset of {samples.epoch:,.0f}: "
-        "an epoch is less than one step, so epochs and the time to train mean little"
-    )
     return [Finding("TRAIN-BATCH", Severity.WARNING, text, (), "choose a smaller batch, or a larger dataset")]
 
 

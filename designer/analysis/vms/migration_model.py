@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from designer.analysis.bottlenecks import Resources
-from designer.analysis.flows import binding
+from designer.analysis.bottlenecks import Limit
 from designer.analysis.network import Network
-from designer.analysis.vms.demands import KVM, vsphere
+from designer.analysis.vms.demands import KVM, dirtying_of, vsphere
 from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host
-from designer.analysis.vms.migration_paths import Background, MigrationPaths, MigrationTransfer
+from designer.analysis.vms.migration_paths import MigrationPaths, MigrationTransfer
 from designer.analysis.vms.migration_plan import Alternative, Conditions, Going
 from designer.analysis.vms.migrations import (
     Drain,
@@ -23,8 +23,10 @@ from designer.analysis.vms.migrations import (
     vmotion_estimate,
 )
 from designer.errors import AnalysisError
+from designer.formulas.migration.kvm_precopy import BANDWIDTH_SPREAD as KVM_SPREAD
 from designer.formulas.migration.vmotion_admission import Admission, Operation, vmotion_admission
 from designer.formulas.migration.vmotion_long_distance import LongDistance, vmotion_long_distance
+from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.formulas.migration.vmotion_streams import (
     JUMBO_FROM,
     LINE_SHARE,
@@ -41,11 +43,15 @@ KVM_AT_ONCE: Final = Constant(2, 1, 5, "kubevirt-parallel-migrations", Status.SE
 
 
 class MigrationModel:
-    """What moving machines whose targets are chosen meets on their hosts and on the network."""
+    """What moving machines whose targets are chosen meets on their hosts and on the network.
 
-    def __init__(
-        self, network: Network, going: Sequence[Going], conditions: Conditions, background: Sequence[Background]
-    ) -> None:
+    Attributes
+    ----------
+    transfers, devices
+        Number of the transfer of a machine's memory, and of the state of its devices, by machine.
+    """
+
+    def __init__(self, network: Network, going: Sequence[Going], conditions: Conditions) -> None:
         self.network, self.conditions = network, conditions
         self.going = tuple(going)
         hosts = {host.path: host for each in going for host in (each.placed.host, each.there.host)}
@@ -54,17 +60,32 @@ class MigrationModel:
         kvm = bool(going) and all(each.release == KVM for each in going)
         payload = LINE_SHARE if conditions.mtu >= JUMBO_FROM.value else LINE_SHARE_1500
         self.distance = self._long_distance()
+        self.drains: Mapping[str, Drain] = {}
         live = [each for each in self.going if not each.cold]
-        transfers = [
-            MigrationTransfer(
-                each.name, each.placed.host, each.there.host, each.placed.sockets, each.there.sockets, self._cap(each)
-            )
-            for each in live
-        ]
+        transfers = [_transfer(each, self._sender(each)) for each in live]
         self.transfers = {each.name: at for at, each in enumerate(live)}
-        limits = {} if kvm else self.streams
-        self.migration_paths = MigrationPaths(network, transfers, limits, payload, background, conditions.shares)
-        self.drains = self._drains(live, payload)
+        self.devices: dict[str, int] = {}
+        for each in live:
+            state = self.migration(each, _line(each)).device
+            if state is not None:
+                self.devices[each.name] = len(transfers)
+                words = f"state of devices of {each.name}: {state.limited_by}"
+                most = Limit("device-state", words, state.most) if state.most < math.inf else None
+                ends = _gpus_of(each.placed), _gpus_of(each.there)
+                gpus = ends if all(ends) else ((), ())
+                transfers.append(replace(_transfer(each, most), devices=True, from_gpus=gpus[0], to_gpus=gpus[1]))
+        self.migration_paths = paths = MigrationPaths(network, transfers, {} if kvm else self.streams, payload)
+        known: dict[tuple[object, ...], tuple[float, str]] = {}
+        drains: dict[str, Drain] = {}
+        for name, at in self.devices.items():
+            one = transfers[at]
+            if not one.from_gpus or not paths.reaches(at):
+                continue
+            key = (one.source.path, one.target.path, one.from_gpus, one.to_gpus)
+            if key not in known:
+                known[key] = paths.routed_rate(at)
+            drains[name] = Drain(*known[key], tuple(paths.channels(at)[0]))
+        self.drains = drains
 
     def _release_of(self, path: str) -> str:
         found = {each.release for each in self.going if path in (each.placed.host.path, each.there.host.path)}
@@ -85,39 +106,6 @@ class MigrationModel:
             bandwidth=BytesPerSecond(self.streams[host.path].bandwidth.value),
         )
 
-    def _drains(self, live: Sequence[Going], payload: Constant) -> Mapping[str, Drain]:
-        """What the drawn paths give the frame buffer of each machine with GPUs: GPU, host memory, NIC and back in."""
-        transfers = [
-            MigrationTransfer(
-                each.name,
-                each.placed.host,
-                each.there.host,
-                each.placed.sockets,
-                each.there.sockets,
-                from_gpus=_gpus_of(each.placed),
-                to_gpus=_gpus_of(each.there),
-            )
-            for each in live
-            if _gpus_of(each.placed) and _gpus_of(each.there)
-        ]
-        if not transfers:
-            return {}
-        paths = MigrationPaths(self.network, transfers, {}, payload)
-        words = Resources(self.network, paths.limits)
-        known: dict[tuple[tuple[int, ...], ...], tuple[float, str]] = {}
-        found: dict[str, Drain] = {}
-        for at, transfer in enumerate(transfers):
-            if not paths.reaches(at):
-                continue
-            key = (transfer.from_gpus, transfer.to_gpus)
-            if key not in known:
-                there = paths.usual([at])
-                bottleneck = binding(there.asked, there.allocation).of(at).tolist()
-                label = words.bottleneck(int(bottleneck[0]), 1).label if bottleneck else ""
-                known[key] = (float(paths.rates([at])[0]), label)
-            found[transfer.name] = Drain(*known[key], tuple(paths.channels(at)[0]))
-        return found
-
     def _long_distance(self) -> LongDistance | None:
         migration = self.conditions.round_trip
         if not migration or not self.streams:
@@ -125,22 +113,38 @@ class MigrationModel:
         narrow = min(self.streams.values(), key=lambda plan: plan.bandwidth.value)
         return vmotion_long_distance(BytesPerSecond(narrow.bandwidth.value), Seconds(migration), narrow.streams)
 
-    def _cap(self, going: Going) -> float:
-        cap = self.distance.bandwidth.value if self.distance is not None else float("inf")
+    def _sender(self, going: Going) -> Limit | None:
         if going.release == KVM:
-            cap = min(cap, kvm_rate(self.conditions.kvm, _line(going)).link_rate.value)
-        return cap
+            moved = kvm_rate(self.conditions.kvm, _line(going))
+            return Limit("sender", f"what the sender gives: {moved.limited_by}", moved.link_rate.value)
+        if self.distance is not None:
+            return Limit("sender", "windows of the streams per round trip", self.distance.bandwidth.value)
+        return None
 
-    def migration(self, going: Going, rate: float) -> MigrationEstimate:
-        """One machine at a rate [B/s]."""
-        dirty = self.conditions.dirty_rate
+    def migration(self, going: Going, rate: float, dirty: float = 1.0, scan: float = 1.0) -> MigrationEstimate:
+        """One machine at a rate [B/s], where it writes, and looking at its memory takes, so many times as much."""
+        written = self.conditions.dirty_rate
+        if dirty != 1.0:
+            written = dirty * (dirtying_of(going.placed.vm).rate if written is None else written)
         drain = self.drains.get(going.name)
         if going.release == KVM:
-            return kvm_estimate(going.placed, rate, _line(going), self.conditions.kvm, dirty, drain)
+            settings = self.conditions.kvm
+            return kvm_estimate(going.placed, rate, _line(going), settings, written, drain, scan)
         ends = (self.streams[going.placed.host.path], self.streams[going.there.host.path])
         checkpoint = min(plan.checkpoint_bandwidth.value for plan in ends)
         release = vsphere(going.release)
-        return vmotion_estimate(going.placed, rate, checkpoint, release, dirty, drain, self.conditions.disks)
+        return vmotion_estimate(going.placed, rate, checkpoint, release, written, drain, self.conditions.disks)
+
+    def first_pass(self, going: Going) -> float:
+        """Bytes of its memory and disks that a machine sends at least [B]."""
+        return self.migration(going, _line(going), 0.0).memory
+
+    def spread(self, going: Going) -> tuple[float, float]:
+        """80 % band of the rate of a machine, relative [1]."""
+        if going.release != KVM:
+            return BANDWIDTH_SPREAD.low, BANDWIDTH_SPREAD.high
+        guest = kvm_rate(self.conditions.kvm, _line(going)).guest
+        return min(KVM_SPREAD.low, guest.low / guest.value), max(1.0, guest.high / guest.value)
 
     def alternatives(self, going: Going, rate: float, migration: MigrationEstimate) -> tuple[Alternative, ...]:
         """What would bring over a machine that does not arrive at this rate [B/s]."""
@@ -160,6 +164,11 @@ class MigrationModel:
         twin = copy.copy(self)
         twin.conditions = replace(self.conditions, **changes)
         return twin
+
+
+def _transfer(going: Going, sender: Limit | None) -> MigrationTransfer:
+    placed, there = going.placed, going.there
+    return MigrationTransfer(going.name, placed.host, there.host, placed.sockets, there.sockets, sender)
 
 
 def _line(going: Going) -> float:

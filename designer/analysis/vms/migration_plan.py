@@ -1,24 +1,23 @@
-"""What a move of machines is made of: its conditions, who goes where, who stays and why, and the plan of the whole."""
+"""What a move of machines is made of: its conditions, who goes where, who stays and why, and how each went."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from designer.analysis.results import Bottleneck
 from designer.analysis.vms.demands import KVM, gpu_devices, release_of
 from designer.analysis.vms.free_capacity import Placed
-from designer.analysis.vms.migration_paths import MigrationPaths, Shares
-from designer.analysis.vms.migrations import Drain, KvmSettings, MigrationEstimate
-from designer.formulas.migration.evacuation_schedule import Evacuation, Move
-from designer.formulas.migration.vmotion_admission import Admission
-from designer.formulas.migration.vmotion_long_distance import LongDistance
-from designer.formulas.migration.vmotion_streams import JUMBO_FROM, StreamPlan
-from designer.sources import Estimate
+from designer.analysis.vms.migration_paths import Shares
+from designer.analysis.vms.migrations import KvmSettings, MigrationEstimate
+from designer.formulas.migration.vmotion_streams import JUMBO_FROM
+from designer.sources import Constant, Status
 
 #: migrations that are listed one by one, as flows, curves and places of findings
 CURVES_LIMIT: Final = 64
+#: shutting a machine down, starting it elsewhere, loading its drivers
+COLD_TIME: Final = Constant(
+    120.0, 45.0, 300.0, "migration-assumed", Status.ASSUMED, "s", "shut down and boot; loading of models not counted"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,30 +106,22 @@ class Staying:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A machine that moved: when it held its slots and sent [s], at which rate [B/s], and how the migration went."""
+    """A machine that moved.
+
+    Parameters
+    ----------
+    start, transfer, end
+        When it was admitted, when its first byte was sent, and when it ran at its target [s].
+    rate
+        Mean rate of its memory [B/s]; 0 if it was shut down.
+    """
 
     going: Going
-    move: Move
+    start: float
+    transfer: float
+    end: float
     rate: float
     migration: MigrationEstimate | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MigrationPlan:
-    """The whole move. ``makespan`` is zero when nothing moves."""
-
-    moved: tuple[Moved, ...]
-    staying: tuple[Staying, ...]
-    makespan: Estimate
-    schedule: Evacuation | None
-    migration_paths: MigrationPaths
-    transfers: Mapping[str, int]
-    streams: Mapping[str, StreamPlan]
-    slots: Mapping[str, Admission]
-    binding: tuple[Bottleneck, ...]
-    next: tuple[Bottleneck, ...]
-    distance: LongDistance | None
-    drains: Mapping[str, Drain]
 
 
 def pick_release(placed: Placed, conditions: Conditions) -> str:

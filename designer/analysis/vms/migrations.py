@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from designer.analysis.vms.demands import dirtying_of, memory_of
@@ -18,15 +19,47 @@ from designer.formulas.migration.kvm_bandwidth import (
     kvm_bandwidth,
     pinning_time,
 )
+from designer.formulas.migration.kvm_precopy import SETUP as KVM_SETUP
+from designer.formulas.migration.kvm_precopy import SWITCHOVER as KVM_SWITCHOVER
 from designer.formulas.migration.kvm_precopy import kvm_precopy
-from designer.formulas.migration.kvm_vfio_state import VfioPause, VfioState, kvm_vfio_state
+from designer.formulas.migration.kvm_vfio_state import CHANNEL_QEMU, VfioPause, VfioState, kvm_vfio_state
 from designer.formulas.migration.vgpu_migration import VgpuMigration, vgpu_migration
-from designer.formulas.migration.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad
-from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD, vmotion_precopy
-from designer.sources import Estimate
-from designer.units import BytesPerSecond, Seconds, parse_duration
+from designer.formulas.migration.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad, vgpu_stun
+from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD, RESUME_TIME, SETUP_TIME, vmotion_precopy
+from designer.sources import Constant, Estimate
+from designer.units import Bytes, BytesPerSecond, Seconds, parse_duration
 
+#: a network that holds nothing back [B/s]
+_NETWORK_LIMIT: Final = 1e18
+#: rounding of a difference of times, relative
+_ROUNDING_TOLERANCE: Final = 1e-9
+#: pre-copies that are kept
+_PRECOPIES_LIMIT: Final = 2048
 _GENERATIONS = {each.value: each for each in GpuGeneration}
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceState:
+    """State of a machine's devices that is sent apart from its memory: frame buffers, or state of VFIO devices.
+
+    Parameters
+    ----------
+    before, paused
+        Sent while the guest runs, and while it stands still [B].
+    start
+        Time it takes besides its bytes [s].
+    most
+        Rate that hypervisor and device reach whatever network and streams give [B/s], and what limits it in words.
+    spread
+        80 % band of its time, relative [1].
+    """
+
+    before: float
+    paused: float
+    start: float
+    most: float
+    limited_by: str
+    spread: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +70,12 @@ class MigrationEstimate:
     ----------
     size
         Bytes it puts on the link at the planned rate [B].
-    beside
-        Time it takes besides those bytes: set-up, resume, a checkpoint slower than the link [s].
+    memory
+        Bytes of the guest's memory and disks among them [B].
+    setup, resume, looking
+        Before the first byte; quiescing and restoring the guest; time of looking at memory that sends nothing [s].
+    device
+        State of its devices that moves apart from its memory, None without any.
     stun
         Pause for virtual GPUs, None without any.
     limited_by
@@ -50,7 +87,11 @@ class MigrationEstimate:
     stun: Estimate | None
     transferred: Estimate
     size: float
-    beside: float
+    memory: float
+    setup: Estimate
+    resume: Estimate
+    looking: float
+    device: DeviceState | None
     arrives: bool
     verdict: Verdict
     reason: str
@@ -58,6 +99,11 @@ class MigrationEstimate:
     slowdown: float
     time: tuple[float, ...]
     remaining: tuple[float, ...]
+
+    @property
+    def beside(self) -> float:
+        """Time it takes besides its bytes [s]."""
+        return self.setup.value + self.resume.value + self.looking + (self.device.start if self.device else 0.0)
 
     @property
     def converges(self) -> bool:
@@ -149,8 +195,8 @@ def vmotion_estimate(
     memory = memory_of(placed.vm)
     loads = framebuffers(placed)
     if not loads:
-        migration = _of_outcome(vmotion_precopy(memory, given, dirty, working_set=dirtying.working_set), rate)
-        return _with_disks(migration, disks, rate)
+        plain = _precopied(memory, given, dirty, dirtying.working_set)
+        return _with_disks(_of_outcome(plain, _known(SETUP_TIME), _known(RESUME_TIME)), disks, rate)
     narrow = drain is not None and drain.rate < min(rate, checkpoint)
     done = vgpu_migration(
         loads,
@@ -164,10 +210,27 @@ def vmotion_estimate(
         generation=generation_of(placed),
         limit=stun_limit(placed, release),
     )
-    migration = _of_vgpu(done, rate)
+    stun = done.vgpu
+    unlimited = BytesPerSecond(_NETWORK_LIMIT)
+    most = vgpu_stun(loads, unlimited, unlimited, release=release, generation=generation_of(placed)).bandwidth
+    device = DeviceState(
+        stun.precopied,
+        stun.stunned,
+        max(0.0, stun.stun.value - stun.stunned / stun.bandwidth),
+        most if most < _NETWORK_LIMIT else math.inf,
+        stun.limited_by,
+        (stun.stun.low / stun.stun.value, stun.stun.high / stun.stun.value),
+    )
+    migration = _of_vgpu(done, device)
     if narrow and drain is not None and migration.limited_by == NETWORK_LIMITED:
         migration = replace(migration, limited_by=f"the way of the frame buffer: {drain.narrowest}")
     return _with_disks(migration, disks, rate)
+
+
+@lru_cache(maxsize=_PRECOPIES_LIMIT)
+def _precopied(memory: Bytes, rate: BytesPerSecond, dirty: BytesPerSecond, working_set: Bytes | None) -> Outcome:
+    """Pre-copy of machines that are alike, which runs ask for again and again."""
+    return vmotion_precopy(memory, rate, dirty, working_set=working_set)
 
 
 def _with_disks(migration: MigrationEstimate, disks: float, rate: float) -> MigrationEstimate:
@@ -186,20 +249,29 @@ def _with_disks(migration: MigrationEstimate, disks: float, rate: float) -> Migr
         ),
         transferred=Estimate.total([sent, Estimate.exact(disks, "B")]),
         size=migration.size + disks,
+        memory=migration.memory + disks,
         time=(0.0, *(at + took for at in migration.time)),
         remaining=(migration.remaining[0] + disks, *migration.remaining),
     )
 
 
-def _of_vgpu(done: VgpuMigration, rate: float) -> MigrationEstimate:
-    size = done.transferred.value if done.memory.converged else 0.0
+def _known(time: Constant) -> Estimate:
+    return Estimate(time.value, time.low, time.high, "s", (time.source,))
+
+
+def _of_vgpu(done: VgpuMigration, device: DeviceState) -> MigrationEstimate:
+    memory = done.memory.transferred.value if done.memory.converged else 0.0
     return MigrationEstimate(
         done.total_time,
         done.downtime,
         done.vgpu.stun,
         done.transferred,
-        size,
-        max(0.0, done.total_time.value - size / rate) if math.isfinite(done.total_time.value) else 0.0,
+        memory + device.before + device.paused,
+        memory,
+        _known(SETUP_TIME),
+        _known(RESUME_TIME),
+        0.0,
+        device,
         done.arrives,
         done.memory.verdict,
         done.reason,
@@ -210,16 +282,19 @@ def _of_vgpu(done: VgpuMigration, rate: float) -> MigrationEstimate:
     )
 
 
-def _of_outcome(done: Outcome, rate: float) -> MigrationEstimate:
+def _of_outcome(done: Outcome, setup: Estimate, resume: Estimate) -> MigrationEstimate:
     size = done.transferred.value if done.converged else 0.0
-    beside = max(0.0, done.total_time.value - size / rate) if done.converged else 0.0
     return MigrationEstimate(
         done.total_time,
         done.downtime,
         None,
         done.transferred,
         size,
-        beside,
+        size,
+        setup,
+        resume,
+        0.0,
+        None,
         done.converged,
         done.verdict,
         done.reason,
@@ -250,8 +325,14 @@ def kvm_estimate(
     settings: KvmSettings,
     dirty_rate: float | None,
     drain: Drain | None = None,
+    scan: float = 1.0,
 ) -> MigrationEstimate:
     """A KVM migration that gets `rate` of the network [B/s]; never converging is an answer.
+
+    Parameters
+    ----------
+    scan
+        How many times as long looking at memory takes [1].
 
     Raises
     ------
@@ -270,7 +351,7 @@ def kvm_estimate(
         dirtying.rate if dirty_rate is None else BytesPerSecond(dirty_rate),
         working_set=dirtying.working_set,
         link_bandwidth=BytesPerSecond(moved.link_rate.value),
-        scan_bandwidth=BytesPerSecond(moved.scan),
+        scan_bandwidth=BytesPerSecond(moved.scan / scan),
         downtime_limit=settings.downtime_limit,
         auto_converge=settings.auto_converge,
         post_copy=settings.post_copy,
@@ -278,22 +359,20 @@ def kvm_estimate(
         setup_time=pinning_time(memory) if pinned else None,
         bandwidth_band=moved.guest,
     )
-    migration = _of_outcome(done, moved.link_rate.value)
-    return MigrationEstimate(
-        migration.total,
-        migration.downtime,
-        pause.pause if pause is not None else None,
-        migration.transferred,
-        migration.size,
-        migration.beside,
-        migration.arrives,
-        migration.verdict,
-        migration.reason,
-        moved.limited_by,
-        migration.slowdown,
-        migration.time,
-        migration.remaining,
-    )
+    migration = _of_outcome(done, pinning_time(memory) if pinned else _known(KVM_SETUP), _known(KVM_SWITCHOVER))
+    migration = replace(migration, limited_by=moved.limited_by)
+    if pause is not None:
+        time, lanes = pause.pause, settings.channels if settings.multifd_devices else 1
+        link = min(moved.link_rate.value, drawn, lanes * CHANNEL_QEMU.value)
+        start = max(0.0, time.value - pause.stopped / link)
+        spread = (time.low / time.value, time.high / time.value)
+        device = DeviceState(0.0, pause.stopped, start, lanes * CHANNEL_QEMU.value, "one connection", spread)
+        migration = replace(migration, stun=time, device=device)
+    if not done.converged:
+        return migration
+    sent = done.transferred.value / moved.link_rate.value + (pause.pause.value if pause is not None else 0.0)
+    looking = done.total_time.value - sent - migration.setup.value - migration.resume.value
+    return replace(migration, looking=looking if looking > done.total_time.value * _ROUNDING_TOLERANCE else 0.0)
 
 
 def device_pause(placed: Placed, rate: float, settings: KvmSettings) -> VfioPause | None:

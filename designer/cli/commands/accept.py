@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from designer.decisions.acceptance import Expected, Judged, Trial
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     parser.add_argument("--results", metavar="FILE", nargs="+", default=[], help="outputs of the tests; - for stdin")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,7 +52,14 @@ def run(options: argparse.Namespace) -> int:
             if options.json:
                 print_json({**head, "tests": [_expected_document(e) for e in rows]})
             else:
-                _print_sheet(design.name, rows)
+                from designer.cli.pages import print_page
+                from designer.present.decisions.accept import page_of_tests
+
+                print_page(
+                    lambda: page_of_tests(rows, design, options.design),
+                    options,
+                    lambda: _print_sheet(design.name, rows),
+                )
             return 0
         machine = Machine(design)
         promises = Promises(machine)
@@ -77,9 +86,15 @@ def run(options: argparse.Namespace) -> int:
         told = {"results": results, "not_judged": others, "causes": [_cause_document(c) for c in causes]}
         print_json({**head, **told})
     else:
-        _print_results(design.name, judged, causes)
-        if others:
-            print(paragraph("", f"not judged, the design promises nothing for them: {', '.join(others)}", "  "))
+        from designer.cli.pages import print_page
+        from designer.present.decisions.accept import page_of_results
+
+        def rest() -> None:
+            _print_results(design.name, judged, causes)
+            if others:
+                print(paragraph("", f"not judged, the design promises nothing for them: {', '.join(others)}", "  "))
+
+        print_page(lambda: page_of_results(judged, causes, design, options.design), options, rest)
     return 1 if any(not j.passed for j in judged) else 0
 
 

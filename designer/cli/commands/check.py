@@ -6,6 +6,7 @@ import argparse
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
 
 _MORE = (
     "A finding is accepted by a waiver in the design (designer waive): code, places, reason, author and last day.\n"
@@ -21,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--profile", choices=("vsphere", "superpod", "lab"), help="which rules: by default what the design looks like"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 class _Page(argparse.Action):
@@ -76,22 +78,32 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        count = sum(profile in r.profiles for r in rules().values())
-        told = {s: sum(f.severity is s for f in findings) for s in Severity}
-        words = [
-            f"{n} {s}{'s' if n != 1 else ''}"
-            for s, n in zip(("error", "warning", "remark"), told.values(), strict=True)
-        ]
-        name = loaded.design.title or loaded.design.name
-        print_line(f"{name}: {count} rules of the profile {profile}, {', '.join(words)}")
-        if report.waived:
-            accepted = ", ".join(f"{w.finding.code} ({w.waiver.author})" for w in report.waived)
-            print_line(f"{len(report.waived)} accepted: {accepted}")
         import sys
 
+        from designer.cli.pages import print_page
+        from designer.present.decisions.check import page_of_check
         from designer.report.names import Naming
 
-        print_findings(findings, sys.stdout, Naming(loaded.design))
+        count = sum(profile in r.profiles for r in rules().values())
+
+        def rest() -> None:
+            told = {s: sum(f.severity is s for f in findings) for s in Severity}
+            words = [
+                f"{n} {s}{'s' if n != 1 else ''}"
+                for s, n in zip(("error", "warning", "remark"), told.values(), strict=True)
+            ]
+            name = loaded.design.title or loaded.design.name
+            print_line(f"{name}: {count} rules of the profile {profile}, {', '.join(words)}")
+            if report.waived:
+                accepted = ", ".join(f"{w.finding.code} ({w.waiver.author})" for w in report.waived)
+                print_line(f"{len(report.waived)} accepted: {accepted}")
+            print_findings(findings, sys.stdout, Naming(loaded.design))
+
+        print_page(
+            lambda: page_of_check(loaded.design, findings, count, profile, options.design, len(report.waived)),
+            options,
+            rest,
+        )
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_overrides
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", metavar="B", nargs="?", help="another; A itself, changed by --set, where it is left out")
     add_overrides(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,7 +68,11 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        _print(found)
+        from designer.cli.pages import print_page
+        from designer.testing.page import page_of_comparison
+
+        files = (options.a, options.b or "B")
+        print_page(lambda: page_of_comparison(found, first, second, files), options, lambda: _print(found))
     return 0
 
 

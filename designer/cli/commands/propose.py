@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from designer.proposals.goal import Wanted
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep", metavar="FILE", help="keep what is worked out; given again, go on from there")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="write the best designs there")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -94,7 +96,10 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(as_document(found))
     else:
-        _print(found)
+        from designer.cli.pages import print_page
+        from designer.proposals.page import page_of_proposals
+
+        print_page(lambda: page_of_proposals(found, options.output or ""), options, lambda: _print(found))
     if options.output:
         _write(found, Path(options.output), options.json)
     if not found.best:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
+    from designer.analysis.phases import Binding
     from designer.analysis.replay import Replay
     from designer.analysis.simulation import Simulation
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 _SEEN = 0.005
 #: so many of what held programs up are listed
 _SHOWN = 20
+#: and so much of what binds in one phase
+_BINDING = 3
 _MORE = (
     "A trace ends in .json (Chrome and Perfetto read it) or .csv (one task a line).\n"
     "What fails is a link or part, as analyze --json names it: its path, :ab or :ba after it for one direction.\n\n"
@@ -37,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", metavar="FILE", help="replay a job list of Philly, Helios or Acme, first come first")
     parser.add_argument("--trace", metavar="OUT", help="write what happened: OUT.json or OUT.csv")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -75,9 +80,15 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(as_document(found, findings, not options.no_bands))
     else:
-        print(f"{loaded.design.title or loaded.design.name}\n")
-        _print(found, not options.no_bands)
-        print_findings(findings)
+        from designer.cli.pages import print_page
+        from designer.present.decisions.simulate import page_of_simulation
+
+        def rest() -> None:
+            print(f"{loaded.design.title or loaded.design.name}\n")
+            _print(found, not options.no_bands)
+            print_findings(findings)
+
+        print_page(lambda: page_of_simulation(found, loaded.design, options.design, tuple(findings)), options, rest)
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
 
 
@@ -218,6 +229,7 @@ def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> d
                 },
                 "alone": dict(found.alone.get(name, {})),
                 "slow_down": found.slow_down.get(name),
+                **_binding_document(found.binding[name]),
             }
             for name, metrics in found.metrics.items()
         ],
@@ -267,6 +279,17 @@ def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> d
     }
 
 
+def _binding_document(found: Binding) -> dict[str, Any]:
+    """What binds a workload, as ``analyze`` writes it."""
+    from designer.cli.documents import bottleneck_document
+
+    names = ("alone", "alone_next", "together", "together_next")
+    phases = [
+        {"begin": p.begin, "end": p.end, "binding": [bottleneck_document(b) for b in p.binding]} for p in found.phases
+    ]
+    return {"binding": {**{n: [bottleneck_document(b) for b in getattr(found, n)] for n in names}, "phases": phases}}
+
+
 def busiest(found: Simulation, count: int = 8) -> list[tuple[Any, float]]:
     """The busiest resources on average, alike ones listed once, and the share of capacity each used [1]."""
     return found.run.busiest(count)
@@ -287,6 +310,20 @@ def _print(found: Simulation, bands: bool) -> None:
             band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}" if bands else "–"
             rows.append((name, key, format_si(m.value, m.unit), band, slower))
     print(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,)))
+    held = [
+        (
+            name,
+            format_si(phase.begin, "s"),
+            format_si(phase.end, "s"),
+            b.label,
+            f"{b.share:.0%}",
+        )
+        for name, binding in found.binding.items()
+        for phase in binding.phases
+        for b in phase.binding[:_BINDING]
+    ]
+    if held:
+        print("\n" + table(("workload", "from", "to", "bound by", "of the time"), held, (1, 2, 4)))
     met = [
         (
             f"{m.workload} {m.metric}".strip(),

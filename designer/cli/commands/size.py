@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--prices", metavar="CSV", help="your price list: of several parts the cheapest set, else watts"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -88,8 +90,29 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:
-        _print(found, operation.limits)
+        from designer.cli.pages import print_page
+        from designer.present.decisions.size import page_of_size
+
+        load = place.partition(".")[2]
+        title = design.workloads[load].title if load else "this load"
+        rate = _rate(settings)
+        print_page(
+            lambda: page_of_size(found, design, title, rate, operation.limits, options.design, load),
+            options,
+            lambda: _print(found, operation.limits),
+        )
     return 0 if found.best is not None else 1
+
+
+def _rate(settings: Mapping[str, object]) -> float:
+    """Requests per second that are asked for; 0 where none are."""
+    from designer.errors import UnitError
+    from designer.units import parse
+
+    try:
+        return parse(settings.get("rate", "0 1/s"), "frequency")
+    except UnitError:
+        return 0.0
 
 
 def _cost(file: str | None) -> Callable[[Placement], float]:

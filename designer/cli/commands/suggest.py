@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from designer.decisions.suggest import Step, Suggestions
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", metavar="N", type=int, default=3, help="bottlenecks to lift, one after the other")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the design with all steps applied")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         raise FormatError(f"{options.gain:g} is no gain", place="--gain", remedy="give how many times better, above 1")
     if not 1 <= options.steps <= STEPS_LIMIT:
         raise FormatError(f"{options.steps} steps", place="--steps", remedy=f"give 1 to {STEPS_LIMIT}")
-    design = opened(options).design
+    design = original = opened(options).design
     prices = _prices(options.prices)
     with raised_in(file=options.design):
         found = suggest(
@@ -60,9 +62,15 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:
-        _print(found)
-        if not found.steps and options.workload is None and not options.output:
-            _print_another(design, found.workload, prices, options)
+        from designer.cli.pages import print_page
+        from designer.present.decisions.suggest import page_of_suggestions
+
+        def rest() -> None:
+            _print(found)
+            if not found.steps and options.workload is None and not options.output:
+                _print_another(original, found.workload, prices, options)
+
+        print_page(lambda: page_of_suggestions(found, original, options.design), options, rest)
     if options.output:
         from designer.interchange.native.writer import save
 

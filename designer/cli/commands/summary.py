@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -19,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     parser.add_argument("--ids", action="store_true", help="every part, link and group with its id")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,36 +39,42 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(summary)
     else:
-        for line in (loaded.design.title or loaded.design.name, loaded.design.intent):
-            if line:
-                print_line(line)
-        print()
-        print(table(("parts", "count"), [(k, f"{n:,}") for k, n in summary["parts"].items()], (1,)), end="\n\n")
-        print(table(("links", "count"), [(k, f"{n:,}") for k, n in summary["links"].items()], (1,)), end="\n\n")
-        workloads = ", ".join(summary["workloads"]) or "none"
-        counts = (("group", summary["groups"]), ("virtual machine", summary["vms"]))
-        words = [f"{n:,} {what}{'s' if n != 1 else ''}" for what, n in counts]
-        print_line(f"{', '.join(words)}, workloads: {workloads}")
-        if options.ids:
-            rows = [(id, what["what"], what["kind"], what["type"]) for id, what in summary["ids"].items()]
-            print("\n" + table(("id", "what", "kind", "type, ends or number"), rows))
-        if machines:
-            headings = ("id", "machine", "host", "sockets", "vCPUs", "memory", "devices", "compute", "GPU memory")
-            rows = [
-                (
-                    m["id"],
-                    m["name"],
-                    m["host"] or "–",
-                    ", ".join(str(s) for s in m["sockets"]),
-                    str(m["vcpus"]),
-                    m["memory"],
-                    ", ".join(d["shown"] for d in m["devices"]),
-                    ", ".join(f"{d['compute_share']:.0%}" for d in m["devices"] if d["gpu"]),
-                    ", ".join(f"{d['memory_share']:.0%}" for d in m["devices"] if d["gpu"]),
-                )
-                for m in machines
-            ]
-            print("\n" + table(headings, rows, (4, 5)))
+        from designer.cli.pages import print_page
+        from designer.present.decisions.summary import page_of_summary
+
+        def rest() -> None:
+            for line in (loaded.design.title or loaded.design.name, loaded.design.intent):
+                if line:
+                    print_line(line)
+            print()
+            print(table(("parts", "count"), [(k, f"{n:,}") for k, n in summary["parts"].items()], (1,)), end="\n\n")
+            print(table(("links", "count"), [(k, f"{n:,}") for k, n in summary["links"].items()], (1,)), end="\n\n")
+            workloads = ", ".join(summary["workloads"]) or "none"
+            counts = (("group", summary["groups"]), ("virtual machine", summary["vms"]))
+            words = [f"{n:,} {what}{'s' if n != 1 else ''}" for what, n in counts]
+            print_line(f"{', '.join(words)}, workloads: {workloads}")
+            if options.ids:
+                rows = [(id, what["what"], what["kind"], what["type"]) for id, what in summary["ids"].items()]
+                print("\n" + table(("id", "what", "kind", "type, ends or number"), rows))
+            if machines:
+                headings = ("id", "machine", "host", "sockets", "vCPUs", "memory", "devices", "compute", "GPU memory")
+                rows = [
+                    (
+                        m["id"],
+                        m["name"],
+                        m["host"] or "–",
+                        ", ".join(str(s) for s in m["sockets"]),
+                        str(m["vcpus"]),
+                        m["memory"],
+                        ", ".join(d["shown"] for d in m["devices"]),
+                        ", ".join(f"{d['compute_share']:.0%}" for d in m["devices"] if d["gpu"]),
+                        ", ".join(f"{d['memory_share']:.0%}" for d in m["devices"] if d["gpu"]),
+                    )
+                    for m in machines
+                ]
+                print("\n" + table(headings, rows, (4, 5)))
+
+        print_page(lambda: page_of_summary(loaded.design, summary, options.design), options, rest)
     print_findings([*loaded.findings, *broken])
     return 0
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workload", metavar="ID", help="what has to go on; the design's default by default")
     parser.add_argument("--pairs", metavar="N", type=int, default=0, help="N double failures as well, drawn at random")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="the same seed draws the same pairs")
-    parser.add_argument("--all", action="store_true", help="every class of failures, those that cost nothing as well")
     parser.add_argument("--prices", metavar="CSV", help="your price list, as for designer report: costs in money")
     parser.add_argument("--settings", metavar="TOML", help="settings of a report: rent, or years of the price list")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -62,7 +63,14 @@ def run(options: argparse.Namespace) -> int:
         document = as_document(found, hourly)
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **document})
     else:
-        _print(found, options.all, hourly)
+        from designer.cli.pages import print_page
+        from designer.present.decisions.survive import page_of_failures
+
+        print_page(
+            lambda: page_of_failures(found, design, options.design),
+            options,
+            lambda: _print(found, options.everything, hourly),
+        )
     return 0
 
 

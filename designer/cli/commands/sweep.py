@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scheduler", metavar="ADDRESS", default="", help="workers of a Dask cluster, tcp://…; extra [cluster]"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -89,7 +91,14 @@ def run(options: argparse.Namespace) -> int:
         document = {"design": {"name": loaded.design.name, "file": shown_file(options.design)}}
         print_json({**document, **as_document(task, rows, pair, best, found)})
     else:
-        _print(task, rows, best, found, bool(options.metric))
+        from designer.cli.pages import print_page
+        from designer.present.decisions.sweep import page_of_sweep
+
+        print_page(
+            lambda: page_of_sweep(task, rows, found, options.design),
+            options,
+            lambda: _print(task, rows, best, found, bool(options.metric)),
+        )
     if options.out:
         print_written(options.out, quiet=options.json)
     answered = sum(not row.error for row in rows)

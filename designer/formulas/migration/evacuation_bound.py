@@ -4,12 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import positive
-from designer.formulas.migration.evacuation_schedule import SOURCES, EvacuationVm
+from designer.formulas.migration.vmotion_precopy import SETUP_TIME
 from designer.units import Seconds
+
+SOURCES: Final = ("graham-1969", "vmware-docs-limits", "migration-assumed", "migration-calibration")
+
+
+@dataclass(frozen=True, slots=True)
+class EvacuationVm:
+    """One virtual machine to move.
+
+    Parameters
+    ----------
+    name, source, destination
+        Names; the destination was chosen beforehand.
+    size
+        Bytes it moves, resent pages and vGPU memory counted [B]; 0 if only `fixed_time` matters (cold, known duration).
+    fixed_time
+        Time besides its bytes, in which it holds its slots [s].
+    rate_cap
+        Most it can move per second, whatever the link [B/s].
+    serial
+        Moves alone on both of its hosts (virtual GPUs, whose stun sharing would multiply).
+    """
+
+    name: str
+    source: str
+    destination: str
+    size: float
+    fixed_time: float = SETUP_TIME.value
+    rate_cap: float = math.inf
+    serial: bool = False
 
 
 def evacuation_bound(

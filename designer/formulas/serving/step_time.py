@@ -115,6 +115,7 @@ class StepTime:
         terms: Terms = NUMBERS,
     ) -> None:
         self.terms = terms
+        self._longest, self._shortest = terms.longest, terms.least
         self.shape, self.device, self.split, self.weights = shape, device, split, weights
         self.overheads, self.joins, self.adapters = overheads, joins, adapters
         self._stored = cache
@@ -148,6 +149,7 @@ class StepTime:
         self._per_pair_windowed = one * self.kv.windowed
         self._decode_share = Ratio(decode.share)
         self._attention_floor = terms.launches(shape.layers * decode.floor)
+        self._groups = split.data
         self._spread = split.data * split.pipeline
         self._context = terms.memory(self.per_context / self._spread)
         self._pairs = terms.arithmetic(self.per_pair / self._spread)
@@ -457,7 +459,7 @@ class StepTime:
 
     def _requests(self, requests: int) -> Any:
         """What the engine adds for requests: groups of attention have a scheduler each, which work at once [s]."""
-        return self._request * math.ceil(requests / self.split.data)
+        return self._request * -(-requests // self._groups)
 
     def context(self) -> Seconds:
         """What a cached token adds to a step [s]: the slope of `decode`."""
@@ -485,7 +487,7 @@ class StepTime:
         else:
             # what `_tokens` returns for a size between two that are known
             products = first + (then - first) * ((together - low) / _GRID_LIMIT) + head
-        longest = self.terms.longest
+        longest = self._longest
         # a factor below 1 was fitted on short prompts: long ones come no nearer to the peak than the largest products
         peak = together * self._least
         prompts = longest((products - base) * self._prefill_factor, peak - base)
@@ -494,12 +496,12 @@ class StepTime:
             read = self._read
             if self._read_expert:
                 read += self._read_expert * experts_touched(self.shape.experts, self.shape.experts_per_token, together)
-            bound = self.terms.least(products, longest(read, peak) + together * self._between)
+            bound = self._shortest(products, longest(read, peak) + together * self._between)
             prompts = longest(prompts, bound - base)
         prompts += self._pairs * area + self._token * tokens
         if self._pairs_windowed:
             prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))
-        time = base + prompts + self._fixed_prompts + self._requests(sampled)
+        time = base + prompts + self._fixed_prompts + self._request * -(-sampled // self._groups)
         if requests:
             time += self._context * context + self._attention_floor + windows
         return Seconds(time)

@@ -102,7 +102,7 @@ class Window(Protocol):
         ...
 
     def show_panel(self, name: str) -> None:
-        """Bring a dock to the front."""
+        """Bring a panel to the front."""
         ...
 
     def search_parts(self) -> None:
@@ -139,7 +139,7 @@ class Window(Protocol):
         ...
 
     def choose_workload(self) -> None:
-        """Open the list of workloads in the toolbar."""
+        """Open the list of workloads."""
         ...
 
     def edit_workload(self, new: bool = False) -> None:
@@ -174,8 +174,24 @@ class Window(Protocol):
         """``system``, ``light``, ``dark`` or ``contrast``."""
         ...
 
+    def toggle_side(self) -> None:
+        """Show or hide the side panel."""
+        ...
+
+    def toggle_wide(self) -> None:
+        """Give the side panel much of the window, or take it back."""
+        ...
+
+    def toggle_parts(self) -> None:
+        """Open the palette, or close it."""
+        ...
+
+    def toggle_run(self) -> None:
+        """Show or hide the pages of a run."""
+        ...
+
     def reset_layout(self) -> None:
-        """All docks back to where they came from."""
+        """Put all panels back to where they came from."""
         ...
 
     def next_tab(self, by: int) -> None:

@@ -1,4 +1,4 @@
-"""View: zoom, tools, docks, themes, the command palette; panels say their own actions in their files."""
+"""View: zoom, tools, panels, themes, the command palette; panels say their own actions in their files."""
 
 from __future__ import annotations
 
@@ -91,6 +91,19 @@ ACTIONS = (
         tip="Show one member of a group; what is edited in it makes it differ from the others",
     ),
     Action("view.canvas", "Go to the canvas", lambda w: w.focus_canvas(), ("Alt+0",), has_document, section=5),
+    Action(
+        "view.parts",
+        "Palette of parts",
+        lambda w: w.toggle_parts(),
+        ("Ctrl+B",),
+        has_document,
+        "plus",
+        5,
+        tip="Open or close the palette: parts, outline, history",
+    ),
+    Action("view.side", "Side panel", lambda w: w.toggle_side(), ("F9",), has_document, section=5),
+    Action("view.wide", "Wide side panel", lambda w: w.toggle_wide(), ("Shift+F9",), has_document, section=5),
+    Action("view.run", "Lanes and plots of the run", lambda w: w.toggle_run(), ("Ctrl+F6",), has_document, section=5),
     Action("view.reset_layout", "Put all panels back", lambda w: w.reset_layout(), (), section=5),
     *(
         Action(f"view.theme_{name}", title, _theme(name), (), section=6, under="Theme", checked=_is_theme(name))

@@ -352,7 +352,6 @@ class Canvas(ResultsView):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._at = event.position()
-        self._look_under_legend()
         self.tool.move(self._pointer(self._at, event))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -372,7 +371,6 @@ class Canvas(ResultsView):
 
     def leaveEvent(self, event: QEvent) -> None:
         self._at = QPointF(-1, -1)
-        self._look_under_legend()
         if self.tool is self._rest:
             self._rest.enter()
             self.update()

@@ -17,13 +17,12 @@ from PySide6.QtWidgets import QWidget
 
 from designer.drawing.display_list import Batch
 from designer.drawing.theme import CanvasTheme
-from designer.drawing.view import LEGEND, Rect, View
+from designer.drawing.view import Rect, View
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.blank import Blank
 from designer.gui.canvas.camera import Camera
 from designer.gui.canvas.glyphs import GlyphSource
-from designer.gui.canvas.legend_plate import LegendPlate
 from designer.gui.canvas.minimap import Minimap
 from designer.gui.canvas.picture import picture
 from designer.gui.canvas.scene import Scene, summary_text
@@ -57,12 +56,13 @@ class Viewport(QWidget):
         self.show_minimap = True
         #: calls to the painter within the last frame
         self.last_calls = 0
-        self.legend = LegendPlate(self.batch_painter)
         self.minimap = Minimap(theme, lambda: self.camera.view.visible(), self)
         self.minimap.pointed.connect(self._centre)
         self.minimap.scrolled.connect(self._wheel_in_middle)
         self.blank = Blank(theme, self)
         self._fitted = False
+        #: what lies over the canvas at its left, top, right and bottom [px]
+        self.free = (0, 0, 0, 0)
         #: where the pointer is, in the widget
         self._at = QPointF(-1, -1)
         self._ticker = QTimer(self)
@@ -141,13 +141,13 @@ class Viewport(QWidget):
         """Show the whole design."""
         bounds = self.scene.view_state.bounds
         view = self.camera.view
-        target = view.whole(bounds) if len(self.scene.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
+        target = view.whole(bounds, self.free) if len(self.scene.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
         self._go(target, animated)
 
     def shows_all(self) -> bool:
         """True if the view is, or will be, the one that shows the whole design."""
         view, bounds = self.camera.target, self.scene.view_state.bounds
-        return view == view.whole(bounds)
+        return view == view.whole(bounds, self.free)
 
     def sees_all(self) -> bool:
         """True if all of the design is, or will be, in sight; also of an empty one."""
@@ -177,18 +177,13 @@ class Viewport(QWidget):
             ((x < left + width) & (x + wide > left) & (y < top + height) & (y + high > top)).any(),
         )
 
-    def _legend_has_room(self) -> bool:
-        """True unless it would lie on what counts, or on the drawing of a small canvas; the pointer in its corner
-        shows it then.
-        """
-        view, bounds = self.camera.view, self.scene.view_state.bounds
-        if self._covers_what_counts(0.0, view.height - LEGEND[1], *LEGEND):
-            return False
-        if view.height >= 4 * LEGEND[1]:
-            return True
-        left, _ = view.to_view(bounds[0], bounds[1])
-        _, bottom = view.to_view(bounds[0], bounds[1] + bounds[3])
-        return left > LEGEND[0] or bottom < view.height - LEGEND[1]
+    def set_free(self, free: tuple[int, int, int, int]) -> None:
+        """Keep the whole design clear of other margins; who sees it goes on seeing it."""
+        if free != self.free:
+            whole = self._fitted and self.shows_all()
+            self.free = free
+            if whole:
+                self.zoom_to_fit(animated=False)
 
     def zoom_to_selection(self) -> None:
         """Zoom to the selection."""
@@ -254,7 +249,6 @@ class Viewport(QWidget):
             surface = self.tile_cache.surface
             for batch in self.overlay(frame, (0.0, 0.0, float(surface.width), float(surface.height))):
                 self.batch_painter.draw(painter, batch)
-            self.legend.paint(painter, self.scene.view_state, frame, surface.height, not self._legend_has_room())
         self.last_calls = self.batch_painter.calls - first
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
@@ -295,10 +289,6 @@ class Viewport(QWidget):
         self._hold.stop()
         self.camera.stop()
         self._ticker.stop()
-
-    def _look_under_legend(self) -> None:
-        if self.legend.point(self._at, self.height(), self.devicePixelRatioF()):
-            self.update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         self._wheel(event, event.position().x(), event.position().y())

@@ -1,4 +1,4 @@
-"""What a dock says where the shown workload has nothing for it, and the way to one that has."""
+"""What a panel says where the shown workload has nothing for it, and the way to one that has."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A dock that shows whatever figures there are for it and the shown workload."""
+"""A panel that shows whatever figures there are for it and the shown workload."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QStackedLayout, QWidget
 
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from designer.report.figure import Figure
 
 
-#: a figure beside others is at least so wide that its axes can be read [px]
+#: the least width of a figure beside others and height of one below others; figures are beside each other in panels at
+#: least so wide [px]
 _WIDE: Final = 280
+_HIGH: Final = 230
+_BESIDE: Final = 600
+_UNBOUND: Final = 16_777_215
 
 
 class FiguresPanel(Panel):
-    """Figures side by side, to be scrolled where they are many; a sentence where there are none.
+    """Figures side by side, or below each other in a narrow panel; a sentence where there are none.
 
     Parameters
     ----------
@@ -44,23 +48,34 @@ class FiguresPanel(Panel):
         self.empty.wanted.connect(self._show_workload)
         self._page = QWidget()
         self._page.setObjectName("panel")
-        self._row = QHBoxLayout(self._page)
+        self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self._page)
         self._row.setContentsMargins(6, 6, 6, 2)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
-        self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setWidget(self._page)
         self.area.viewport().installEventFilter(self)
         self._stack.addWidget(self.area)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Figures are as high as there is room for: only sideways is there more to see."""
+        """Figures stand beside each other where there is room, and are as high as that is."""
         if event.type() == QEvent.Type.Resize:
-            self._page.setMaximumHeight(self.area.viewport().height())
+            self._fit()
         return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        room = self.area.viewport().size()
+        beside = room.width() >= _BESIDE
+        way = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(way)
+        self._page.setMaximumHeight(room.height() if beside else _UNBOUND)
+        off, needed = Qt.ScrollBarPolicy.ScrollBarAlwaysOff, Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        self.area.setVerticalScrollBarPolicy(off if beside else needed)
+        self.area.setHorizontalScrollBarPolicy(needed if beside else off)
+        for view in self._views:
+            view.setMinimumSize(_WIDE if beside else 0, 0 if beside else _HIGH)
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
@@ -89,7 +104,7 @@ class FiguresPanel(Panel):
         return [f for f in made if f is not None]
 
     def _others(self) -> list[tuple[str, str]]:
-        """Workloads that have figures for this dock."""
+        """Workloads that have figures for this panel."""
         session = self.session
         if session is None or session.analysis is None:
             return []
@@ -113,12 +128,12 @@ class FiguresPanel(Panel):
         while len(self._views) < len(figures):
             view = FigureView(self.theme)
             view.picked.connect(self._reveal)
-            view.setMinimumWidth(_WIDE)
             self._views.append(view)
             self._row.addWidget(view, 1)
         for number, view in enumerate(self._views):
             view.set_figure(figures[number] if number < len(figures) else None)
             view.setVisible(number < len(figures))
+        self._fit()
 
     def _reveal(self, key: str) -> None:
         if self.session is not None:

@@ -1,4 +1,4 @@
-"""What every dock panel does: follow the current document, and redraw only while it can be seen; and what a file of
+"""What every panel does: follow the current document, and redraw only while it can be seen; and what a file of
 this folder says of its panel.
 """
 
@@ -30,12 +30,16 @@ _HOLD: Final = 24
 Other = tuple[str, Callable[[], "Design | None"]]
 
 
-class Side(Enum):
-    """Where a dock stands at first."""
+class Place(Enum):
+    """Where a panel is shown: in the palette over the canvas, in a place of the side panel, or below the canvas."""
 
-    LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
-    RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
-    BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+    PALETTE = "Parts"
+    ANSWER = "Answer"
+    LINKS = "Links"
+    CHECKS = "Checks"
+    IMPROVE = "Improve"
+    TIME = "Time"
+    RUN = "Run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +59,28 @@ class PanelKind:
     Parameters
     ----------
     order
-        Among those of its side; the first is in front.
+        Among those of its place; the first is in front.
     shortcut
         Brings it to the front.
+    wanted
+        True if there is anything in it for the shown workload of a session; a panel without one always has.
     """
 
     name: str
     title: str
-    side: Side
+    place: Place
     order: int
     build: Callable[[Surroundings], Panel]
     shortcut: str = ""
+    wanted: Callable[[Session], bool] | None = None
 
 
 @cache
 def panel_kinds() -> tuple[PanelKind, ...]:
-    """All panels, side by side and in order; loads their files."""
+    """All panels, place by place and in order; loads their files."""
     found = discover("designer.gui.panels", "PANEL", PanelKind)
-    sides = list(Side)
-    return tuple(sorted(found.values(), key=lambda k: (sides.index(k.side), k.order, k.name)))
+    places = list(Place)
+    return tuple(sorted(found.values(), key=lambda k: (places.index(k.place), k.order, k.name)))
 
 
 class Panel(QWidget):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QDrag, QFontMetrics, QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -27,9 +27,23 @@ from designer.plain_text import in_one_line
 _DEFAULT, _NARROW, _LEAST, _NUMBER, _SHRINK = 110, 40, 70, 110, 0.4
 _HEAD_AIR = 14
 _WORD = 200
+#: in a table narrower than this only the columns that count are shown [px]
+_ROOMY = 560
+#: points of the text at 100 %
+_POINTS = 9.5
 
 
-class _Tree(QTreeView):
+class Tree(QTreeView):
+    """A tree whose rows can be dragged.
+
+    Signals
+    -------
+    dropped : nothing
+        A row was dropped somewhere.
+    """
+
+    dropped = Signal()
+
     def startDrag(self, actions: Qt.DropAction) -> None:
         """Only the icon goes with the pointer: a whole row would hide the drawing it is to be dropped on."""
         data = self.model().mimeData(self.selectedIndexes())
@@ -42,12 +56,13 @@ class _Tree(QTreeView):
             drag.setPixmap(icon.pixmap(self.iconSize() if self.iconSize().isValid() else QSize(16, 16)))
             # beside the pointer, where its tip is not
             drag.setHotSpot(QPoint(-10, 20))
-        drag.exec(actions, Qt.DropAction.CopyAction)
+        if drag.exec(actions, Qt.DropAction.CopyAction) is not Qt.DropAction.IgnoreAction:
+            self.dropped.emit()
 
 
-def make_tree(name: str, theme: Theme) -> QTreeView:
+def make_tree(name: str, theme: Theme) -> Tree:
     """A tree without heads."""
-    tree = _Tree()
+    tree = Tree()
     tree.setHeaderHidden(True)
     tree.setUniformRowHeights(True)
     tree.setAccessibleName(name)
@@ -108,6 +123,8 @@ class Table(QTableView):
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self._own_widths = False
+        #: columns with nothing in them, of a table that leaves them out
+        self._empty = set[int]()
         self._fitting = False
         header.sectionResized.connect(self._resized)
         self.lines.head_text = self._head_text
@@ -122,10 +139,7 @@ class Table(QTableView):
         """Hide columns with nothing in them, and let the only text of a line run over all columns."""
         lines, many = self.lines.lines, len(self.lines.columns)
         used = {n for line in lines for n, cell in enumerate(line.cells) if cell.text or cell.icon}
-        self._fitting = True  # a column that comes or goes is not dragged by hand
-        for n in range(many):
-            self.setColumnHidden(n, bool(lines) and n not in used)
-        self._fitting = False
+        self._empty = set(range(many)) - used if lines else set[int]()
         self.clearSpans()
         for row, line in enumerate(lines):
             if many > 1 and line.cells[0].text and not any(cell.text for cell in line.cells[1:]):
@@ -139,6 +153,13 @@ class Table(QTableView):
 
     def fit_columns(self) -> None:
         """Spread the columns over the width there is, so that none is out of sight."""
+        narrow = self.viewport().width() < _ROOMY * max(1.0, self.font().pointSizeF() / _POINTS)
+        self._fitting = True  # a column that comes or goes is not dragged by hand
+        for i, column in enumerate(self.lines.columns):
+            hidden = i in self._empty or (narrow and column.spare)
+            if hidden != self.isColumnHidden(i):
+                self.setColumnHidden(i, hidden)
+        self._fitting = False
         if not self._own_widths:
             self._fitting = True
             shown = [i for i in range(len(self.lines.columns)) if not self.isColumnHidden(i)]

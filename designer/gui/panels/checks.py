@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QLineEdit, QStackedLayout, QWidget
 from designer.design.edits.assertions import AddAssertions, RemoveAssertions
 from designer.errors import DesignerError
 from designer.gui.controls import Button, Label
-from designer.gui.layouts import FLUSH, in_column, in_row
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.layouts import FLUSH, Wrap, in_column
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -39,7 +39,7 @@ class ChecksPanel(Panel):
         self.table.selectionModel().selectionChanged.connect(self._offer)
         self.empty = quiet("No tests yet. Type what the design must keep, in the words of docs/design-tests.md.")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        head = in_row((self.field, 1), self.add, self.remove, self.told, margins=(10, 4, 8, 0), spacing=8)
+        head = in_column(self.field, Wrap(self.add, self.remove), self.told, margins=(10, 6, 10, 2), spacing=6)
         body = QWidget()
         self._stack = QStackedLayout(body)
         self._stack.addWidget(self.empty)
@@ -125,4 +125,4 @@ class ChecksPanel(Panel):
             self.session.apply(RemoveAssertions(tuple(ids)))
 
 
-PANEL = PanelKind("checks", "Tests", Side.BOTTOM, 40, lambda s: ChecksPanel(s.theme), "Alt+8")
+PANEL = PanelKind("checks", "Tests", Place.CHECKS, 20, lambda s: ChecksPanel(s.theme), "Alt+8")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QWidget
 
 from designer.design.document import Design
-from designer.gui.controls import ChoiceBox, Label
+from designer.gui.controls import ChoiceBox
 from designer.gui.figures.picture_pair import PicturePair
 from designer.gui.layouts import FLUSH, in_column, in_row
-from designer.gui.panels._panel import Other, Panel, PanelKind, Side
+from designer.gui.panels._panel import Other, Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -28,13 +28,15 @@ class ComparePanel(Panel):
         self._answer: tuple[object, object] | None = None
         self.chooser = ChoiceBox()
         self.chooser.setAccessibleName("Compare with")
-        self.chooser.setMinimumWidth(260)
+        self.chooser.setToolTip("Compare with")
+        self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.chooser.setMinimumContentsLength(12)
         self.chooser.activated.connect(lambda: self._compare())
         self.table = Table(
             compare.columns("This design", "The other"), theme, "Comparison of two designs", wrap=True, spare=True
         )
         self.table.setSortingEnabled(False)
-        head = in_row(Label("Compare with"), self.chooser, 1, margins=(10, 6, 8, 2), spacing=8)
+        head = in_row((self.chooser, 1), margins=(10, 8, 8, 2), spacing=8)
         self.pictured = QPushButton("Pictures")
         self.pictured.setCheckable(True)
         self.pictured.setToolTip("Both drawings beside each other, with what differs lit")
@@ -190,4 +192,4 @@ class ComparePanel(Panel):
         self._draw()
 
 
-PANEL = PanelKind("compare", "Compare", Side.BOTTOM, 120, lambda s: ComparePanel(s.theme, s.others))
+PANEL = PanelKind("compare", "Compare", Place.IMPROVE, 30, lambda s: ComparePanel(s.theme, s.others))

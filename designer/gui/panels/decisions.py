@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QStackedLayout, QWidget
 from designer.design.edit import Edit
 from designer.errors import Cancelled, DesignerError
 from designer.gui.controls import Button, Label
-from designer.gui.layouts import FLUSH, in_column, in_row
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.layouts import FLUSH, Wrap, in_column
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -65,17 +65,8 @@ class DecisionsPanel(Panel):
         self._stack = QStackedLayout(body)
         for table in self._tables:
             self._stack.addWidget(table)
-        head = in_row(
-            self.suggest,
-            self.survive,
-            self.how_many,
-            self.stop,
-            1,
-            self.apply_,
-            self.clear,
-            margins=(10, 4, 8, 0),
-            spacing=8,
-        )
+        buttons = (self.suggest, self.survive, self.how_many, self.stop, self.apply_, self.clear)
+        head = Wrap(*buttons, margins=(10, 8, 8, 4))
         # what is told can be long: it has the whole width
         self.words.setContentsMargins(10, 0, 8, 2)
         in_column(head, self.words, (body, 1), on=self, margins=FLUSH, spacing=2)
@@ -235,4 +226,4 @@ class DecisionsPanel(Panel):
         self._offer()
 
 
-PANEL = PanelKind("decisions", "Improve", Side.BOTTOM, 45, lambda s: DecisionsPanel(s.theme))
+PANEL = PanelKind("decisions", "What to change", Place.IMPROVE, 10, lambda s: DecisionsPanel(s.theme))

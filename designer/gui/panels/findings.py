@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 from designer.design.edits.waivers import RemoveWaivers
 from designer.findings import Severity
 from designer.gui.controls import Button, plain
-from designer.gui.layouts import in_column, in_row
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.layouts import Wrap, in_column
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -72,15 +72,11 @@ class FindingsPanel(Panel):
         page = QWidget()
         page.setObjectName("panel")
         box = in_column(on=page, margins=(0, 4, 0, 0), spacing=2)
-        head = in_row(*self.kinds.values(), 1, margins=(10, 0, 8, 0), spacing=10)
         self.why = Button("Why", self._open_page, name="Open the page of the rule behind the selected finding")
         self.waive = Button("Waive…", self._waive, name="Accept the selected finding")
         self.waivers = Button("Waivers", self.show_waivers)
-        head.addWidget(self.waivers)
-        head.addWidget(self.why)
-        head.addWidget(self.waive)
-        head.addWidget(self.mend)
-        box.addLayout(head)
+        buttons = (self.waivers, self.why, self.waive, self.mend)
+        box.addWidget(Wrap(*self.kinds.values(), *buttons, margins=(10, 2, 8, 4)))
         box.addWidget(self.table, 1)
         self._stack.addWidget(page)
         self._stack.addWidget(self._make_reader())
@@ -117,7 +113,7 @@ class FindingsPanel(Panel):
         self.unwaive = Button(
             "Delete waiver", self._unwaive, tip="The finding counts again; undo brings the waiver back"
         )
-        head = in_row(self.leave, 1, self.unwaive)
+        head = Wrap(self.leave, self.unwaive)
         in_column(head, (self.accepted, 1), on=page, margins=(8, 4, 8, 4))
         return page
 
@@ -295,4 +291,4 @@ class FindingsPanel(Panel):
             self.session.reveal(chosen)
 
 
-PANEL = PanelKind("findings", "Findings", Side.BOTTOM, 30, lambda s: FindingsPanel(s.theme), "Alt+7")
+PANEL = PanelKind("findings", "Findings", Place.CHECKS, 10, lambda s: FindingsPanel(s.theme), "Alt+7")

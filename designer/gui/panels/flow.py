@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QComboBox,
-    QFrame,
     QGridLayout,
-    QHBoxLayout,
     QPushButton,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -20,7 +20,7 @@ from designer.gui.controls import Button, ChoiceBox, Label, plain
 from designer.gui.itemmodels.choices import ChoicesModel
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._answer import Progress, banner, fix_card, heading
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import ElidedLink, column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -36,14 +36,16 @@ if TYPE_CHECKING:
 _NUMBERS = 4
 #: an answer that takes longer than this leaves the old one marked as out of date [ms]
 _LATE = 400
-#: the widest the words get beside a figure, between two numbers, and beside them [px]
-_WORDS, _BETWEEN, _BESIDE = 480, 18, 24
-_ALONE = 1600
-_WORDS_LEAST = 340
+#: between two numbers, and beside them [px]
+_BETWEEN, _BESIDE = 18, 24
+#: from this width on figures stand beside the words; the least height of one below them, and the widest the words get
+#: beside figures [px]
+_TWO, _HIGH, _WORDS = 700, 240, 420
+_UNBOUND = 16_777_215
 
 
 class FlowPanel(Panel):
-    """The answer in words at the left, the stages or the sweep at the right.
+    """The answer in words, the stages or the sweep below them; beside them where the panel is wide.
 
     Signals
     -------
@@ -64,11 +66,11 @@ class FlowPanel(Panel):
         around, self._words = column(words)
         around.setContentsMargins(14, 10, 10, 8)
         self._words.setSpacing(7)
-        area = scrolled(words)
-        area.setMinimumWidth(_WORDS_LEAST)
-        area.setMaximumWidth(_WORDS)
+        self._page = QWidget()
+        self._page.setObjectName("panel")
+        area = scrolled(self._page)
         self._area = area
-        # the room for the numbers changes with the figure beside them, too
+        # the room for the numbers changes with the width of the panel
         area.viewport().installEventFilter(self)
         self._cells: list[QWidget] = []
         self._progress: Progress | None = None
@@ -78,23 +80,15 @@ class FlowPanel(Panel):
         self.chooser.setModel(self._choices)
         self.chooser.setAccessibleName("Flow to show")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.chooser.setMinimumContentsLength(24)
+        self.chooser.setMinimumContentsLength(12)
         self.chooser.activated.connect(self._choose)
-        self._figures = QHBoxLayout()
+        self._figures = QVBoxLayout()
         self._figures.setContentsMargins(0, 0, 0, 0)
         self._right = QWidget()
-        in_column(
-            (self.chooser, 0, Qt.AlignmentFlag.AlignLeft),
-            (self._figures, 1),
-            on=self._right,
-            margins=(0, 6, 4, 0),
-            spacing=0,
-        )
-        line = QFrame()
-        line.setFixedWidth(1)
-        line.setStyleSheet(f"background: {theme.border};")
-        self._line = line
-        in_row((area, 4), line, (self._right, 7), on=self, margins=FLUSH, spacing=6)
+        in_column(self.chooser, (self._figures, 1), on=self._right, margins=(10, 6, 8, 8), spacing=4)
+        self._way = in_column(words, (self._right, 1), on=self._page, margins=FLUSH, spacing=0)
+        self._said = words
+        in_column(area, on=self, margins=FLUSH)
         self._views: list[FigureView] = []
         self._flow = ""
         self._all = False
@@ -141,7 +135,6 @@ class FlowPanel(Panel):
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
-        self._line.setStyleSheet(f"background: {theme.border};")
         self._shown = None
         for view in self._views:
             view.set_theme(theme)
@@ -284,11 +277,15 @@ class FlowPanel(Panel):
         return box
 
     def _arrange(self) -> None:
-        """As many numbers side by side as there is room for."""
+        """Figures beside the words where the panel is wide; as many numbers side by side as there is room for."""
+        room = self._area.viewport().width()
+        beside = room >= _TWO and not self._right.isHidden()
+        self._way.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self._said.setMaximumWidth(_WORDS if beside else _UNBOUND)
         if not self._cells:
             return
         widths = [cell.sizeHint().width() for cell in self._cells]
-        columns = _columns(widths, self._area.viewport().width() - _BESIDE)
+        columns = _columns(widths, (min(room, _WORDS) if beside else room) - _BESIDE)
         for i, cell in enumerate(self._cells):
             self._grid.removeWidget(cell)
             self._grid.addWidget(cell, i // columns, i % columns)
@@ -365,14 +362,12 @@ class FlowPanel(Panel):
         from designer.gui.figures.view import FigureView
 
         figures = self._made()
-        # without a figure the words have the whole width
         self._right.setVisible(bool(figures))
-        self._line.setVisible(bool(figures))
-        self._area.setMaximumWidth(_WORDS if figures else _ALONE)
         self._arrange()
         while len(self._views) < len(figures):
             view = FigureView(self.theme)
             view.picked.connect(self._picked)
+            view.setMinimumHeight(_HIGH)
             self._views.append(view)
             self._figures.addWidget(view, 1)
         for number, view in enumerate(self._views):
@@ -414,4 +409,4 @@ def _number(number: flow.Number, faded: bool = False) -> QWidget:
     return cell
 
 
-PANEL = PanelKind("flow", "Flow", Side.BOTTOM, 10, lambda s: FlowPanel(s.theme), "Alt+5")
+PANEL = PanelKind("flow", "Answer", Place.ANSWER, 10, lambda s: FlowPanel(s.theme), "Alt+5")

@@ -1,4 +1,4 @@
-"""The Gantt dock: tasks of the run by job and step, the critical path lit; a click lights the way of a task."""
+"""Lanes of a run: tasks of the run by job and step, the critical path lit; a click lights the way of a task."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from designer.gui.controls import plain
 from designer.gui.layouts import FLUSH, in_column, scrolled
 from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.gantt import (
@@ -337,4 +337,4 @@ class GanttPanel(Panel):
         self.chart.show_run(session)
 
 
-PANEL = PanelKind("gantt", "Gantt", Side.BOTTOM, 70, lambda s: GanttPanel(s.theme))
+PANEL = PanelKind("gantt", "Gantt", Place.RUN, 10, lambda s: GanttPanel(s.theme))

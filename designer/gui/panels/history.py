@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QWidget
 
 from designer.gui.layouts import in_column
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -44,4 +44,4 @@ class HistoryPanel(Panel):
             self.session.go_to(index.row())
 
 
-PANEL = PanelKind("history", "History", Side.RIGHT, 20, lambda s: HistoryPanel(s.theme), "Alt+4")
+PANEL = PanelKind("history", "History", Place.PALETTE, 30, lambda s: HistoryPanel(s.theme), "Alt+4")

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from designer.gui.controls import Label, plain
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._entry_rows import EntryRow, ValueField, sort_of
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._whatif import WhatIf
 from designer.gui.panels._widgets import column, quiet
 from designer.gui.session import Session
@@ -413,4 +413,4 @@ def _shape(form: Form) -> object:
     ]
 
 
-PANEL = PanelKind("inspector", "Inspector", Side.RIGHT, 10, lambda s: InspectorPanel(s.theme), "Alt+3")
+PANEL = PanelKind("inspector", "Selection", Place.ANSWER, 20, lambda s: InspectorPanel(s.theme), "Alt+3")

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from designer.gui.controls import Label
 from designer.gui.layouts import FLUSH, in_column, in_row
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -25,13 +25,13 @@ class LinksPanel(Panel):
         self.search.setPlaceholderText("Filter channels")
         self.search.setClearButtonEnabled(True)
         self.search.setAccessibleName("Filter channels")
-        self.search.setMaximumWidth(240)
-        self.idle = QCheckBox("Idle ones too")
-        self.headline = Label(role="muted")
+        self.idle = QCheckBox("Idle too")
+        self.headline = Label(role="muted", wrap=True)
         self.table = Table(links.COLUMNS, theme, "Channels by utilisation")
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        head = in_row(self.search, self.idle, (self.headline, 1), margins=(8, 6, 8, 2), spacing=12)
-        in_column(head, (self.table, 1), on=self, margins=FLUSH, spacing=2)
+        head = in_row((self.search, 1), self.idle, margins=(10, 8, 10, 2), spacing=12)
+        self.headline.setContentsMargins(12, 0, 10, 2)
+        in_column(head, self.headline, (self.table, 1), on=self, margins=FLUSH, spacing=2)
         self.search.textChanged.connect(self.outdate)
         self.search.returnPressed.connect(self._take_first)
         self.idle.toggled.connect(self.outdate)
@@ -103,4 +103,4 @@ class LinksPanel(Panel):
         self._busy = False
 
 
-PANEL = PanelKind("links", "Links", Side.BOTTOM, 20, lambda s: LinksPanel(s.theme), "Alt+6")
+PANEL = PanelKind("links", "Links", Place.LINKS, 10, lambda s: LinksPanel(s.theme), "Alt+6")

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from designer.errors import Cancelled
 from designer.gui.controls import Button, plain
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.words import sentence_case
@@ -190,4 +190,4 @@ class MeasuredPanel(Panel):
         )
 
 
-PANEL = PanelKind("measured", "Measured", Side.BOTTOM, 130, lambda s: MeasuredPanel(s.theme))
+PANEL = PanelKind("measured", "Measured", Place.CHECKS, 30, lambda s: MeasuredPanel(s.theme))

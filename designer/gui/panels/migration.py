@@ -1,4 +1,4 @@
-"""The migration dock: the last machine moved by hand with all its numbers, else the migration of the workload."""
+"""Migrations: the last machine moved by hand with all its numbers, else the migration of the workload."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import Label, MarkedLabel, plain
 from designer.gui.panels._figures import FiguresPanel
-from designer.gui.panels._panel import PanelKind, Side
+from designer.gui.panels._panel import PanelKind, Place
 from designer.gui.panels._widgets import column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -26,7 +26,7 @@ class MigrationPanel(FiguresPanel):
         super().__init__("migration", empty, theme, parent)
         self.summary = QWidget()
         self.summary.setFixedWidth(260)
-        # while it is hidden it takes no room from the docks beside
+        # while it is hidden it takes no room
         self.summary.hide()
         self.summary.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         around, self._lines = column(self.summary)
@@ -79,7 +79,16 @@ class MigrationPanel(FiguresPanel):
         self.summary.setAccessibleName(moved.text)
 
 
-#: what the dock says where no workload tells of a migration
+#: what the panel says where no workload tells of a migration
 _EMPTY = "The shown workload has no migration. Drag a virtual machine to another host to see what its move takes."
 
-PANEL = PanelKind("migration", "Migration", Side.BOTTOM, 100, lambda s: MigrationPanel(_EMPTY, s.theme))
+
+def _has_moves(session: Session) -> bool:
+    """True if machines move in the shown workload, or one was moved on the canvas."""
+    metrics = session.result.metrics if session.result is not None else {}
+    return session.migration is not None or bool({"migration_time", "evacuation_time"} & metrics.keys())
+
+
+PANEL = PanelKind(
+    "migration", "Migration", Place.ANSWER, 50, lambda s: MigrationPanel(_EMPTY, s.theme), wanted=_has_moves
+)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QWidget
 
 from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
 from designer.gui.layouts import in_column
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import make_tree
 from designer.gui.session import Picked, Session
 from designer.gui.theme import Theme
@@ -105,4 +105,4 @@ class OutlinePanel(Panel):
             self.session.reveal(self._picked())
 
 
-PANEL = PanelKind("outline", "Outline", Side.LEFT, 20, lambda s: OutlinePanel(s.theme, s.find_icon), "Alt+2")
+PANEL = PanelKind("outline", "Outline", Place.PALETTE, 20, lambda s: OutlinePanel(s.theme, s.find_icon), "Alt+2")

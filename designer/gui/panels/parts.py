@@ -13,7 +13,7 @@ from designer.design.diff import Diff
 from designer.gui.controls import Label
 from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
 from designer.gui.layouts import in_column
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import make_tree
 from designer.gui.session import Session
 from designer.gui.settings import Settings
@@ -27,9 +27,12 @@ class PartsPanel(Panel):
     -------
     insert_requested : ``str, str``
         ``part`` or ``template``, and its id.
+    dropped : nothing
+        Something was dragged out and dropped.
     """
 
     insert_requested = Signal(str, str)
+    dropped = Signal()
 
     def __init__(
         self, theme: Theme, settings: Settings, find_icon: Callable[[str], QIcon | None], parent: QWidget | None = None
@@ -42,6 +45,7 @@ class PartsPanel(Panel):
         self.search.setAccessibleName("Search parts and templates")
         self.tree = make_tree("Parts and templates", theme)
         self.tree.setDragEnabled(True)
+        self.tree.dropped.connect(self.dropped)
         self.tree.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.model = TreeModel(theme, find_icon, self)
         self.tree.setModel(self.model)
@@ -161,4 +165,4 @@ class PartsPanel(Panel):
         return super().eventFilter(watched, event)
 
 
-PANEL = PanelKind("parts", "Parts", Side.LEFT, 10, lambda s: PartsPanel(s.theme, s.settings, s.find_icon), "Alt+1")
+PANEL = PanelKind("parts", "Parts", Place.PALETTE, 10, lambda s: PartsPanel(s.theme, s.settings, s.find_icon), "Alt+1")

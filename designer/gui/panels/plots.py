@@ -1,4 +1,4 @@
-"""The Plots dock: loads, bytes left and busy share over time, with the instant looked at marked in all of them."""
+"""Plots of a run: loads, bytes left and busy share over time, with the instant looked at marked in all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.plots import busy_curve, chosen_resources, left_curves, load_curves
@@ -118,4 +118,4 @@ class PlotsPanel(Panel):
         self._tell()
 
 
-PANEL = PanelKind("plots", "Plots", Side.BOTTOM, 80, lambda s: PlotsPanel(s.theme))
+PANEL = PanelKind("plots", "Plots", Place.RUN, 20, lambda s: PlotsPanel(s.theme))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from designer.gui.panels._figures import FiguresPanel
-from designer.gui.panels._panel import PanelKind, Side
+from designer.gui.panels._panel import PanelKind, Place
 
 _EMPTY = "The shown workload has no scaling curve."
 PANEL = PanelKind(
     "scaling",
     "Scaling",
-    Side.BOTTOM,
-    90,
+    Place.ANSWER,
+    40,
     lambda s: FiguresPanel("scaling", _EMPTY, s.theme),
+    wanted=lambda s: s.result is not None and bool(s.result.curves.get("scaling")),
 )

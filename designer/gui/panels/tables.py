@@ -7,12 +7,12 @@ import io
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QStackedLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QStackedLayout, QWidget
 
 from designer.gui.controls import Button, ChoiceBox
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -27,7 +27,8 @@ class TablesPanel(Panel):
         super().__init__(theme, parent)
         self.chooser = ChoiceBox()
         self.chooser.setAccessibleName("Table to show")
-        self.chooser.setMinimumWidth(260)
+        self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.chooser.setMinimumContentsLength(12)
         self.chooser.activated.connect(self._show)
         copy = Button("Copy", self.copy_data, tip="Copy the table, tab separated")
         self.table = Table((), theme, "Table of the workload", shrink=0.75)
@@ -35,7 +36,7 @@ class TablesPanel(Panel):
         self._nothing = empty
         self.empty = EmptyPage(empty)
         self.empty.wanted.connect(self._show_workload)
-        head = in_row(self.chooser, 1, copy, margins=(8, 6, 8, 2))
+        head = in_row((self.chooser, 1), copy, margins=(8, 6, 8, 2))
         page = QWidget()
         page.setObjectName("panel")
         in_column(head, (self.table, 1), on=page, margins=FLUSH, spacing=2)
@@ -100,4 +101,10 @@ class TablesPanel(Panel):
 
 
 _EMPTY = "The shown workload has no tables."
-PANEL = PanelKind("tables", "Tables", Side.BOTTOM, 110, lambda s: TablesPanel(_EMPTY, s.theme))
+
+
+def _has_tables(session: Session) -> bool:
+    return session.result is not None and bool(session.result.tables)
+
+
+PANEL = PanelKind("tables", "Tables", Place.ANSWER, 60, lambda s: TablesPanel(_EMPTY, s.theme), wanted=_has_tables)

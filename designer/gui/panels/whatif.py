@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from designer.gui.panels._figures import FiguresPanel
-from designer.gui.panels._panel import PanelKind, Side
+from designer.gui.panels._panel import PanelKind, Place
 
 _EMPTY = "Nothing binds yet: add a workload."
 PANEL = PanelKind(
     "whatif",
-    "What if",
-    Side.BOTTOM,
-    50,
+    "Gains",
+    Place.IMPROVE,
+    20,
     lambda s: FiguresPanel("whatif", _EMPTY, s.theme),
     "Alt+9",
 )

@@ -1,4 +1,4 @@
-"""The states an answer can be in, one vocabulary for the tool bar, the panels and the canvas."""
+"""The states an answer can be in, one vocabulary for the head, the panels and the canvas."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def empty_text(state: AnswerState, otherwise: str) -> str:
     if state is AnswerState.STALE:
         return "Not computed for this design yet. F5 computes it."
     if state is AnswerState.REFUSED:
-        return "No answer: the workload cannot run. The Flow panel gives the reason."
+        return "No answer: the workload cannot run. The answer gives the reason."
     if state is AnswerState.NONE:
-        return "The design has no workload. Add one in the tool bar."
+        return "The design has no workload. Add one from the list of workloads."
     return otherwise

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 COLUMNS = (
     Column("", width=30),
     Column("Test", width=330),
-    Column("Expected", width=130),
+    Column("Expected", width=130, spare=True),
     Column("Got", width=300),
-    Column("What binds, what mends it", width=280),
+    Column("What binds, what mends it", width=280, spare=True),
 )
 
 

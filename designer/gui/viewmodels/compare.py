@@ -29,8 +29,8 @@ def columns(first: str, second: str) -> tuple[Column, ...]:
         Column("", width=250),
         Column(first, number=True, width=190),
         Column(second, number=True, width=190),
-        Column("Change", number=True, width=84),
-        Column("Why", width=430),
+        Column("Change", number=True, width=84, spare=True),
+        Column("Why", width=430, spare=True),
     )
 
 

@@ -24,19 +24,19 @@ STEP_COLUMNS: Final = (
     Column("Edits", width=420),
     Column("Gain", number=True, width=64),
     Column("Then", number=True, width=92),
-    Column("Costs", width=170),
-    Column("What binds then", width=260),
-    Column("Sure", width=150),
+    Column("Costs", width=170, spare=True),
+    Column("What binds then", width=260, spare=True),
+    Column("Sure", width=150, spare=True),
 )
 LOSS_COLUMNS: Final = (
     Column("Fails", width=90),
-    Column("For example", width=240),
+    Column("For example", width=240, spare=True),
     Column("Alike", number=True, width=64),
     Column("Lost", number=True, width=64),
-    Column("GPUs lost", number=True, width=64),
-    Column("GPUs stranded", number=True, width=84),
-    Column("Limits broken", width=230),
-    Column("What binds then", width=230),
+    Column("GPUs lost", number=True, width=64, spare=True),
+    Column("GPUs stranded", number=True, width=84, spare=True),
+    Column("Limits broken", width=230, spare=True),
+    Column("What binds then", width=230, spare=True),
 )
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 COLUMNS = (
     Column("", width=30),
     Column("Finding", width=500),
-    Column("What to do", width=280),
-    Column("Code", width=180),
+    Column("What to do", width=280, spare=True),
+    Column("Code", width=180, spare=True),
 )
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _ICON = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from designer.analysis.channel_rows import at_part, of_link
 from designer.analysis.results import Analysis, WorkloadResult
@@ -62,6 +62,22 @@ def inspect(
     if what == "vms":
         return vms_form(design, [design.vms[i] for i in ids], analysis, result)
     return Form((within, what, ids), ids[0], what)
+
+
+_WHATS: Final = {"links": "Link", "wirings": "Link", "groups": "Group", "annotations": "Note", "vms": "VM"}
+
+
+def kind_of_selection(design: Design, selection: frozenset[Picked]) -> str:
+    """What is selected, in a word: GPU, Link, or Selection where things differ; empty for nothing."""
+    kinds: set[str] = set()
+    for within, ref in selection:
+        kind = _WHATS.get(ref.what, "")
+        if ref.what == "parts":
+            part = block_at(design, within).parts.get(ref.id)
+            known = part_kinds().get(part.kind) if part is not None else None
+            kind = known.title if known is not None else "Part"
+        kinds.add(kind)
+    return kinds.pop() if len(kinds) == 1 else "Selection" if kinds else ""
 
 
 def _design_form(design: Design) -> Form:

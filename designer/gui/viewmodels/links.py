@@ -18,11 +18,11 @@ from designer.units import format_quantity
 COLUMNS = (
     Column("From", width=190),
     Column("To", width=190),
-    Column("Link", width=84),
+    Column("Link", width=84, spare=True),
     Column("Utilisation", number=True, width=130),
-    Column("Load", number=True, width=84),
-    Column("Raw capacity", number=True, width=84),
-    Column("Binds", width=72),
+    Column("Load", number=True, width=84, spare=True),
+    Column("Raw capacity", number=True, width=84, spare=True),
+    Column("Binds", width=72, spare=True),
 )
 _MOST = 5000
 #: so many rows are selected at once

@@ -14,12 +14,12 @@ from designer.workload.metrics import METRICS
 
 COLUMNS: Final = (
     Column("Measurement", width=230),
-    Column("Metric", width=130),
+    Column("Metric", width=130, spare=True),
     Column("Measured", number=True, width=96),
     Column("Predicted", number=True, width=96),
-    Column("80 % band", width=150),
+    Column("80 % band", width=150, spare=True),
     Column("Error", number=True, width=74),
-    Column("", width=90),
+    Column("", width=90, spare=True),
 )
 #: errors above this are marked
 _LARGE: Final = 0.2

@@ -20,10 +20,10 @@ COLUMNS: Final = (
     Column("Tensor parallel", number=True, width=84),
     Column("Replicas", number=True, width=80),
     Column("Accelerators", number=True, width=104),
-    Column("First token", number=True, width=84),
-    Column("Per token", number=True, width=84),
-    Column("Whole answer", number=True, width=88),
-    Column("Why", width=360),
+    Column("First token", number=True, width=84, spare=True),
+    Column("Per token", number=True, width=84, spare=True),
+    Column("Whole answer", number=True, width=88, spare=True),
+    Column("Why", width=360, spare=True),
 )
 
 

@@ -78,11 +78,12 @@ class LazyLines(Sequence[Line]):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; numbers stand right."""
+    """A column; numbers stand right. One that is `spare` is left out of a narrow table."""
 
     title: str
     number: bool = False
     width: int = 0
+    spare: bool = False
 
 
 @dataclass(slots=True)

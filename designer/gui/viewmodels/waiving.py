@@ -21,9 +21,9 @@ COLUMNS: Final = (
     Column("Rule", width=90),
     Column("State", width=130),
     Column("Why it is accepted", width=320),
-    Column("Who", width=130),
-    Column("Last day", width=100),
-    Column("Where", width=240),
+    Column("Who", width=130, spare=True),
+    Column("Last day", width=100, spare=True),
+    Column("Where", width=240, spare=True),
 )
 #: how long a waiver may hold, as a form offers it [days]
 SPANS: Final[Mapping[str, int | None]] = MappingProxyType(

@@ -67,14 +67,13 @@ class Menus(QObject):
         self._window, self._asked, self._pages = window, asked, pages
         for menu in menus():
             self._fill(menu, theme)
-        self._search = QToolButton()
-        self._search.setProperty("pill", True)
-        self._search.setText("Search everything   Ctrl+K")
-        self._search.setIcon(icons.icon("search", theme.muted))
-        self._search.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._search.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._search.clicked.connect(asked.command_palette)
-        window.menuBar().setCornerWidget(self._search)
+        self.search = QToolButton()
+        self.search.setProperty("pill", True)
+        self.search.setText("Search   Ctrl+K")
+        self.search.setIcon(icons.icon("search", theme.muted))
+        self.search.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.search.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.search.clicked.connect(asked.command_palette)
         window.installEventFilter(self)
 
     def _fill(self, menu: Menu, theme: Theme) -> None:
@@ -200,7 +199,7 @@ class Menus(QObject):
             icon = all_actions()[action_id].icon
             if icon:
                 made.setIcon(icons.icon(icon, theme.text))
-        self._search.setIcon(icons.icon("search", theme.muted))
+        self.search.setIcon(icons.icon("search", theme.muted))
 
 
 def _after(menu: Menu, action: Action, other: Action, made: Mapping[str, QAction]) -> bool:

@@ -1,4 +1,4 @@
-"""What canvases, docks and the search ask of the window: put something in, offer what fits, a menu, a member."""
+"""What canvases, panels and the search ask of the window: put something in, offer what fits, a menu, a member."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.canvas.tools._tool import QuickAdd
     from designer.gui.dialogs.command_palette import PaletteEntry
-    from designer.gui.docks import Docks
+    from designer.gui.places import Places
     from designer.gui.session import Picked, Session
 
 
 class RequestsWindow(Window, Protocol):
     """What is asked of the window for that."""
 
-    docks: Docks | None
+    places: Places | None
     menus: Menus
 
     def offer(self, choices: list[PaletteEntry], hint: str) -> None:
@@ -48,15 +48,15 @@ class Requests:
         """Put in a template, a kind of part or a type, and show it."""
         from designer.gui.inserting import insert
 
-        canvas, docks = self._host.canvas, self._host.docks
+        canvas, places = self._host.canvas, self._host.places
         if canvas is None:
             return
         insert(canvas, what, key)
         if not canvas.sees_all():
             canvas.reveal(canvas.session.selection)
-        if docks is not None and docks.parts.search.hasFocus():
+        if places is not None and places.parts.search.hasFocus():
             # the next word is another part
-            docks.parts.search.selectAll()
+            places.parts.search.selectAll()
 
     def waive(self, finding: Finding) -> None:
         """Ask for a waiver of a finding, and put it into the design."""
@@ -111,8 +111,8 @@ class Requests:
         self._host.show_panel("inspector")
 
     def _member_changed(self) -> None:
-        if self._host.docks is not None:
-            self._host.docks.inspector.outdate()
+        if self._host.places is not None:
+            self._host.places.inspector.outdate()
 
     def _step_member(self, picked: Picked, by: int) -> None:
         from designer.gui.actions._members import step_from

@@ -19,8 +19,8 @@ from designer.gui.workers import Cancelled_, Newest, study
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
 
-    from designer.gui.docks import Docks
     from designer.gui.panels._panel import PanelKind
+    from designer.gui.places import Places
 
 #: what the first design, its analysis and the first forms load
 _MODULES: Final = (
@@ -31,9 +31,8 @@ _MODULES: Final = (
     "designer.gui.actions._late",
     "designer.gui.actions._linking",
     "designer.gui.actions._members",
-    "designer.gui.docks",
+    "designer.gui.places",
     "designer.gui.time_bar",
-    "designer.gui.window.folding",
     "designer.gui.window.lighting",
     "designer.gui.searching",
     "designer.gui.inserting",
@@ -61,18 +60,18 @@ _PAUSE_MS: Final = 15
 class WarmingWindow(Protocol):
     """What is asked of the window."""
 
-    docks: Docks | None
+    places: Places | None
 
     def find_icon(self, kind: str) -> QIcon | None:
         """Icon of a kind of part."""
         ...
 
     def make_panel(self, kind: PanelKind) -> None:
-        """Make a panel before the docks are wanted."""
+        """Make a panel before the places are wanted."""
         ...
 
-    def make_docks(self) -> None:
-        """Make the docks before a document is there."""
+    def make_places(self) -> None:
+        """Make the places before a document is there."""
         ...
 
 
@@ -111,11 +110,11 @@ class Warming(QObject):
         window = self._window
         self._steps.extend(partial(window.find_icon, kind) for kind in part_kinds())
         self._steps.extend(partial(window.make_panel, kind) for kind in panel_kinds())
-        self._steps.append(window.make_docks)
+        self._steps.append(window.make_places)
         self._timer.start()
 
     def _next(self) -> None:
-        if self._steps and self._window.docks is None:
+        if self._steps and self._window.places is None:
             self._steps.popleft()()
             return
         self._timer.stop()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from designer.analysis.survival import EXPLAINED_LIMIT
 from designer.decisions.failures import FEED
-from designer.decisions.failures_survey import EXPLAINED_LIMIT, Loss, survive, workload_of
+from designer.decisions.failures_survey import Loss, Survey, survive
 from designer.errors import AnalysisError
 from designer.finding_codes import CODES
 from designer.report.cells import muted, strong, text
@@ -29,30 +31,40 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where nothing runs, or the design is so large that a report should not wait for it."""
     if subject.network.net.n_parts > EXPLAINED_LIMIT or not subject.design.workloads:
         return None
-    try:
-        found = survive(subject.design, workload_of(subject.design).id)
-    except AnalysisError:
+    surveys: list[Survey] = []
+    for workload in subject.design.workloads:
+        try:
+            surveys.append(survive(subject.design, workload))
+        except AnalysisError:
+            # it does not run without a failure either, which its own findings say
+            continue
+    if not surveys:
         return None
-    costly = [x for x in found.losses if any(x.badness)]
+    titles = {w.id: w.title for w in subject.results}
+    several = len(surveys) > 1
+    everything = _failures(subject.stock, surveys, titles)
+    kinds = _alike([x for x in everything if x.costs])
     r = Align.RIGHT
     heads = (
         Head("Fails"),
         Head("Alike", r),
         Head("Throughput lost", r),
+        *((Head("Of"),) if several else ()),
         Head("GPUs lost", r),
         Head("GPUs stranded", r),
         Head("What holds it back then, and limits broken"),
     )
-    kinds = _kinds(subject.stock, costly)
     aside = f"the worst {_MOST} of {len(kinds)} kinds" if len(kinds) > _MOST else "worst first"
-    workload = next((w.title for w in subject.results if w.id == found.workload), found.workload)
-    stopping = in_words(found.fatal, "stops", "stop") if found.fatal else "none stops"
+    fatal = sum(x.count for x in everything if x.worst.stops)
+    harmless = sum(x.count for x in everything if not x.costs)
+    what = "a workload" if several else continued(titles.get(surveys[0].workload, surveys[0].workload))
+    stopping = in_words(fatal, "stops", "stop") if fatal else "none stops"
     title = (
-        f"Of {counted(found.failures, 'single failure')} {stopping}"
-        f" {continued(workload)}; {in_words(found.harmless, 'costs', 'cost')} nothing"
+        f"Of {counted(surveys[0].failures, 'single failure')} {stopping} {what};"
+        f" {in_words(harmless, 'costs', 'cost')} nothing"
     )
-    blocks = (Table("Single failures", heads, tuple(_row(x) for x in kinds[:_MOST]), aside), Follows(_follows(kinds)))
-    value = quantity(found.value, found.unit)
+    rows = tuple(_row(x, several) for x in kinds[:_MOST])
+    blocks = (Table("Single failures", heads, rows, aside), Follows(_follows(kinds)))
     return Chapter(
         context.key("failures", subject),
         "Failures",
@@ -60,62 +72,129 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         "What does each single failure cost?",
         blocks,
         rich(
-            f"Every server, switch, GPU, NIC, store, drive and one link of every bundle is taken away in turn and"
-            f" {continued(workload)} analysed again; without a failure it reaches {value}. What fails alike is counted"
-            " together. A device whose way to its processors is gone counts as stranded."
+            "Every server, switch, GPU, NIC, store, drive and one link of every bundle is taken away in turn and"
+            f" {_analysed(surveys, titles)} What fails alike is counted together. A device whose way to its processors"
+            " is gone counts as stranded."
         ),
         context.lettered(subject),
     )
 
 
+def _analysed(surveys: list[Survey], titles: Mapping[str, str]) -> str:
+    """Which workloads are analysed again, as the end of a sentence."""
+    if len(surveys) == 1:
+        one = surveys[0]
+        value = quantity(one.value, one.unit)
+        return (
+            f"{continued(titles.get(one.workload, one.workload))} analysed again; without a failure it reaches {value}."
+        )
+    return f"each of {len(surveys)} workloads is analysed again; what the one loses that loses most is listed."
+
+
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Failures that read alike: what fails, how many, what they cost, what holds the workload back then."""
+    """Failures that read alike.
+
+    Parameters
+    ----------
+    name, count
+        What fails, and how many.
+    worst, workload
+        What it costs the workload that loses most, and the title of that workload.
+    others
+        How many more workloads lose something.
+    told
+        What holds that workload back then.
+    """
 
     name: str
     count: int
     worst: Loss
+    workload: str
+    others: int
     told: str
 
+    @property
+    def costs(self) -> bool:
+        """True if any workload loses something."""
+        return any(self.worst.badness)
 
-def _kinds(stock: Inventory, costly: list[Loss]) -> list[_Kind]:
-    """Failures of one kind that cost the same, once."""
+
+def _failures(stock: Inventory, surveys: list[Survey], titles: Mapping[str, str]) -> list[_Kind]:
+    """Failures that cost every workload the same, once, worst first."""
+    of: dict[tuple[str, int], list[Loss]] = {}
+    for survey in surveys:
+        for loss in survey.losses:
+            for member in loss.members.tolist():
+                of.setdefault((loss.kind, member), []).append(loss)
+    groups: dict[tuple[int, ...], list[tuple[str, int]]] = {}
+    for failure, losses in of.items():
+        groups.setdefault(tuple(map(id, losses)), []).append(failure)
+    found: list[_Kind] = []
+    for failures in groups.values():
+        losses = of[failures[0]]
+        k = max(range(len(losses)), key=lambda i: losses[i].badness)
+        worst = losses[k]
+        others = sum(any(x.badness) for x in losses) - any(worst.badness)
+        # where one workload judges, the failure that was worked out stands for all
+        number = _number_of(stock, worst) if len(surveys) == 1 else failures[0][1]
+        title = titles.get(surveys[k].workload, surveys[k].workload)
+        name = _named(stock, worst.kind, number)
+        found.append(_Kind(name, len(failures), worst, title, others, _told(stock, worst)))
+    return sorted(found, key=lambda x: tuple(-b for b in x.worst.badness))
+
+
+def _alike(costly: list[_Kind]) -> list[_Kind]:
+    """Failures whose rows differ by a number in a name, once."""
     found: dict[tuple[object, ...], _Kind] = {}
-    for loss in costly:
-        limits = [CODES[m].title if m in CODES else m for m in loss.limits]
-        restart = [f"{stock.design.vms[m].label if m in stock.design.vms else m} cannot restart" for m in loss.machines]
-        stopped = _GONE if _NAMES_NONE in loss.binds else in_names(stock, loss.binds)
-        binds = stopped if loss.stops else in_short(loss.binds)
-        told = "; ".join(x for x in (binds, listed([*limits, *restart])) if x)
-        name = _named(stock, loss)
-        lost = f"{loss.lost:.3f}"
-        key = (loss.kind, _NUMBER.sub("#", name), lost, loss.gpus_lost, loss.gpus_stranded, told)
-        known = found.get(key)
-        found[key] = (
-            _Kind(name, loss.count, loss, told) if known is None else replace(known, count=known.count + loss.count)
+    for one in costly:
+        worst = one.worst
+        key = (
+            *(worst.kind, _NUMBER.sub("#", one.name), f"{worst.lost:.3f}", worst.gpus_lost, worst.gpus_stranded),
+            *(one.workload, one.others, one.told),
         )
+        known = found.get(key)
+        found[key] = one if known is None else replace(known, count=known.count + one.count)
     return list(found.values())
 
 
-def _named(stock: Inventory, loss: Loss) -> str:
+def _told(stock: Inventory, loss: Loss) -> str:
+    """What holds a workload back after a failure, limits that no longer hold and machines without a place."""
+    limits = [CODES[m].title if m in CODES else m for m in loss.limits]
+    restart = [f"{stock.design.vms[m].label if m in stock.design.vms else m} cannot restart" for m in loss.machines]
+    stopped = _GONE if _NAMES_NONE in loss.binds else in_names(stock, loss.binds)
+    binds = stopped if loss.stops else in_short(loss.binds)
+    return "; ".join(x for x in (binds, listed([*limits, *restart])) if x)
+
+
+def _number_of(stock: Inventory, loss: Loss) -> int:
+    """The part or link that a loss names."""
+    if loss.kind != "link":
+        return stock.net.index_of(loss.path)
+    net = stock.net
+    return next((k for k in loss.members.tolist() if net.link_path(k) == loss.path), int(loss.members[0]))
+
+
+def _named(stock: Inventory, kind: str, number: int) -> str:
     """What fails, by the names in the drawing: ``link CPU 0 – Memory 0``."""
     net = stock.net
-    if loss.kind == "link":
-        link = next((k for k in loss.members.tolist() if net.link_path(k) == loss.path), int(loss.members[0]))
-        return f"link {part_name(stock, int(net.link_a[link]))} – {part_name(stock, int(net.link_b[link]))}"
-    name = part_name(stock, net.index_of(loss.path))
-    return f"feed of {name}" if loss.kind == FEED else name
+    if kind == "link":
+        return f"link {part_name(stock, int(net.link_a[number]))} – {part_name(stock, int(net.link_b[number]))}"
+    name = part_name(stock, number)
+    return f"feed of {name}" if kind == FEED else name
 
 
-def _row(kind: _Kind) -> Row:
+def _row(kind: _Kind, several: bool) -> Row:
     loss = kind.worst
     # accelerators are stranded or limits broken, while the workload loses nothing
     lost = "stops" if loss.stops else percent(loss.lost, 1) if loss.lost > 1e-6 else "–"
+    of = f"{kind.workload}, {in_words(kind.others, 'other', 'others')} less" if kind.others else kind.workload
     return Row(
         (
             strong(sentence(kind.name)),
             text(counted(kind.count)),
             text(lost, "alarm" if loss.stops else ""),
+            *((text(of),) if several else ()),
             text(counted(loss.gpus_lost) if loss.gpus_lost else "–"),
             text(counted(loss.gpus_stranded) if loss.gpus_stranded else "–"),
             muted(kind.told or "–"),
@@ -127,7 +206,7 @@ def _follows(costly: list[_Kind]) -> tuple[Text, ...]:
     if not costly:
         return (rich("No single failure costs anything."),)
     worst = costly[0]
-    lost = "everything stops." if worst.worst.stops else f"{percent(worst.worst.lost)} are lost."
+    lost = f"{continued(worst.workload)} stops." if worst.worst.stops else f"{percent(worst.worst.lost)} are lost."
     first = f"The worst is to lose {worst.name}: {lost}"
     others = [x for x in costly if x.worst.stops and x.worst.kind != "server"]
     if others:

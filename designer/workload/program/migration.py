@@ -11,7 +11,14 @@ from designer.workload.program.tasks import Task
 
 @dataclass(frozen=True, slots=True)
 class Migrate(Task):
-    """All moves of a migration workload: admitted, set up, sent pass by pass at what the network gives, resumed."""
+    """All moves of a migration workload: admitted, set up, sent pass by pass at what the network gives, resumed.
+
+    Parameters
+    ----------
+    part
+        Share of all sizes and waits that is done: beside what repeats often, a part takes that share of the time [1].
+    """
 
     priced_by: ClassVar[str] = "migrate"
     operation: Vmotion | Evacuation | KvmMigration
+    part: float = 1.0

@@ -1,4 +1,4 @@
-"""Taking a part away by its links is the same as deleting it, where a drawing can do without it."""
+"""What promises ask about failures: as deleting the part from the drawing, and as ``designer survive`` answers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import pytest
 
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
+from designer.analysis.survival import without
 from designer.checks.runner import Promise, State, judge
-from designer.checks.world import World, without
+from designer.checks.world import World
+from designer.decisions.failures_survey import survive
 from designer.design.document import WorkloadSpec, with_changes
 from designer.errors import DesignerError
 from designer.interchange.templates import open_design
@@ -32,10 +34,14 @@ def test_a_loss_is_a_deletion(kind: str) -> None:
     compared = 0
     for number in world.network.parts_of_kind(kind).tolist():
         path = world.network.net.path(number)
-        found, right = world.lost(path, workload), metrics(world, path, workload)
-        told = None if found is None else {name: m.value for name, m in found.metrics.items()}
-        assert (told is None) == (right is None), path
-        if told is not None and right is not None:
+        way, right = world.lost(path, workload), metrics(world, path, workload)
+        found = way.after.result
+        assert (found is None) == (right is None), path
+        if found is not None and right is not None and not way.leaves_out:
+            told = {name: m.value for name, m in found.metrics.items()}
+            if len(way.after.stranded):
+                # accelerators that nothing reaches are no longer asked: the slowest of the others is told
+                assert right.pop("data_rate_per_gpu") == 0 < told.pop("data_rate_per_gpu")
             assert told == pytest.approx(right, rel=1e-9), path
         compared += 1
     assert compared or kind not in ("pcie_switch",)
@@ -55,3 +61,32 @@ def test_what_a_job_cannot_do_without_is_told() -> None:
     assert outcome.state is State.BROKEN
     assert "∞" in outcome.got
     assert "cannot run without" in outcome.binds
+
+
+@pytest.mark.parametrize(
+    ("template", "workload", "pattern", "kind"),
+    [
+        ("su-h100-32", "all-reduce", "leaf", "switch"),
+        ("su-h100-32", "all-reduce", "servers[0]/nic0", "nic"),
+        ("hgx-h100-8", "all-reduce", "nvswitch", "nvswitch"),
+        ("hgx-h100-8", "h2d", "gpu", "gpu"),
+    ],
+)
+def test_promises_and_survive_have_one_account(template: str, workload: str, pattern: str, kind: str) -> None:
+    """Eight leaves of su-h100-32 cost 8.8 %, one NIC 3.1 % by leaving its server out."""
+    design = open_design(template)
+    world = World(design)
+    survey = survive(design, workload)
+    net = world.network.net
+    left = {m: loss.share for loss in survey.losses if loss.kind == kind for m in loss.members.tolist()}
+    slower = world.slowdown(pattern, workload).items
+    assert slower
+    for one in slower:
+        assert 1 / one.value == pytest.approx(left[net.index_of(one.name)], rel=1e-9), one.name
+
+
+def test_a_promise_knows_that_a_job_leaves_a_server_out() -> None:
+    """One NIC of 256 halves what its server sends; the job runs 31/32 as fast without that server."""
+    world = World(open_design("su-h100-32"))
+    outcome = judge(world, Promise("p", 'survives(any "servers[0]/nic0").collective.slowdown <= 1.04'))
+    assert outcome.state is State.HELD, outcome.got

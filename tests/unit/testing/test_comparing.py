@@ -61,7 +61,7 @@ def test_what_changed_alike_is_one_line_and_fits_the_page(
 ) -> None:
     """Eight slots, each 16 lanes to 8: one line for all; one reason for both metrics; no line beyond 60 columns."""
     monkeypatch.setenv("COLUMNS", "60")
-    assert main(["compare", BASE, "--set", "links.*--gpu*.lanes=8"]) == 0
+    assert main(["compare", BASE, "--set", "links.*--gpu*.lanes=8", "--all"]) == 0
     told = capsys.readouterr().out
     body, findings, changes = (told.partition("findings that are new:")[k] for k in (0, 1, 2))
     assert findings

@@ -48,6 +48,8 @@ def test_the_other_kinds_do_too(kind: str, template: str) -> None:
 def test_every_metric_is_of_a_kind_and_reported() -> None:
     reported = {name for kind in workload_kinds().values() for name in kind.metrics}
     assert reported == set(METRICS)
+    own = [kind for kind in workload_kinds().values() if not set(kind.own) <= set(kind.metrics)]
+    assert not own, "what a kind defines it reports"
     assert all(metric.unit in DIMENSION_OF_UNIT and metric.help for metric in METRICS.values())
 
 

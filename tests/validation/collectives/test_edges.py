@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from designer.analysis.activities import Activity
-from designer.analysis.collectives import evaluate_collective
+from designer.analysis.collectives import asked_group, time_of
 from designer.analysis.communicator import ALGORITHMS, Communicator, make_communicator
+from designer.analysis.families import Question
+from designer.analysis.families.collective import answer as family
 from designer.analysis.hops import legs_of
 from designer.analysis.legs import Legs
 from designer.analysis.network import Network, build_network
+from designer.analysis.results import Bottleneck
 from designer.analysis.selection import Traffic, resolve
 from designer.analysis.study import analyze
+from designer.analysis.transfer_limits import NO_LIMITS
 from designer.analysis.transfers import evaluate_legs
 from designer.design.document import Quantity, with_changes
 from designer.errors import AnalysisError
-from designer.findings import Severity
+from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveKind, CollectiveTime
 from designer.formulas.formula import Formula
 from designer.interchange.templates import list_templates, open_design
 from designer.registry import discover
-from designer.workload.program import Collective, Move
+from designer.workload.program import Collective, Measure, Move, Program, Step
 
 GIB = 2.0**30
 LARGE = 16 * GIB
 TEMPLATES = [t.id for t in list_templates() if 2 <= t.gpus <= 256]
 
 
-def answer(template: str, kind: str, algorithm: str = "auto", group: str = "gpus"):
-    network = build_network(open_design(template))
-    return evaluate_collective(network, Collective(kind, group, LARGE, algorithm), "workloads.c")
+MEASURES = (Measure("communication_time", "s", "period", "collective"),)
+
+
+class Answered(NamedTuple):
+    """A collective by its formula, and as it is answered."""
+
+    time: CollectiveTime
+    binding: tuple[Bottleneck, ...]
+    findings: tuple[Finding, ...]
+
+
+def answered(network: Network, asked: Collective) -> Answered:
+    program = Program("c", (Step("collective", asked),), math.inf, measures=MEASURES)
+    result, _ = family.answer(network, program, Question("c", "collective", "c", "workloads.c", curves=False))
+    return Answered(time_of(asked_group(network, asked, "workloads.c"), asked), result.binding, result.findings)
+
+
+def answer(template: str, kind: str, algorithm: str = "auto", group: str = "gpus") -> Answered:
+    return answered(build_network(open_design(template)), Collective(kind, group, LARGE, algorithm))
 
 
 def test_a_ring_across_sockets_gets_what_the_socket_link_gives_peers() -> None:
@@ -66,7 +88,7 @@ def test_a_bridged_pair_ring_is_held_by_its_one_way_pcie_hops() -> None:
     assert 25e9 < found.time.bus_bandwidth < 31.508e9 * 0.82 * 0.85 * 1.18
     network = build_network(open_design("azure-ncv4-a100-pcie"))
     crossing = Move("gpu1", "gpu2")
-    edge = evaluate_legs(network, *_single(network, crossing), (), "t").rate.min()
+    edge = evaluate_legs(network, *_single(network, crossing), NO_LIMITS, "t").rate.min()
     assert found.time.bus_bandwidth < edge
 
 
@@ -79,7 +101,7 @@ def test_peers_both_ways_on_one_pcie_link_keep_what_a_ring_was_measured_to_carry
     """31.5 × 0.82 one way; a ring of four on one switch carries 22 GB/s each way: 0.852 of that."""
     network = build_network(open_design("dell-r750xa"))
     # both below one socket: 0.97 as well, 31.508 × 0.82 × 0.97 × 0.852 = 21.35 GB/s each
-    found = evaluate_legs(network, *_single(network, Move("gpu0,gpu1", "gpu1,gpu0")), (), "t")
+    found = evaluate_legs(network, *_single(network, Move("gpu0,gpu1", "gpu1,gpu0")), NO_LIMITS, "t")
     assert found.rate == pytest.approx([21.35e9, 21.35e9], rel=0.001)
 
 
@@ -91,7 +113,9 @@ def group_of(template: str) -> Communicator:
 
 def solved(group: Communicator, legs: Legs) -> float:
     """What the network gives the slowest of these hops when all send at once, found by sharing fairly."""
-    found = evaluate_legs(group.network, Traffic(legs, legs.source, legs.target), np.full(len(legs), np.inf), (), "t")
+    found = evaluate_legs(
+        group.network, Traffic(legs, legs.source, legs.target), np.full(len(legs), np.inf), NO_LIMITS, "t"
+    )
     return float(found.rate.min())
 
 
@@ -185,10 +209,10 @@ def test_reduction_in_ethernet_switches_is_refused_with_a_reason() -> None:
     changed = with_changes(design, parts={**design.parts, switch.id: yes})
     network = build_network(changed)
     asked = Collective("all-reduce", "gpus", LARGE)
-    codes = {f.code for f in evaluate_collective(network, asked, "w").findings}
+    codes = {f.code for f in answered(network, asked).findings}
     assert "COLL-SHARP-OFF" in codes
     with pytest.raises(AnalysisError, match="InfiniBand"):
-        evaluate_collective(network, replace(asked, algorithm="in-network"), "w")
+        answered(network, replace(asked, algorithm="in-network"))
 
 
 def test_all_reduce_over_the_storage_network_is_said() -> None:

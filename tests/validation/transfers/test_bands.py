@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from designer.analysis.collectives import evaluate_collective
+from designer.analysis.collectives import asked_group, time_of
 from designer.analysis.communicator import make_communicator
 from designer.analysis.network import Network, build_network
 from designer.analysis.routes import route
@@ -57,7 +57,7 @@ def test_no_ring_is_said_to_pass_the_raw_links(template: str, kind: str) -> None
     network = network_of(template)
     group = make_communicator(network, resolve(network, "gpus", "w"), "w")
     asked = Collective(kind, "gpus", 16 * GIB, "direct" if kind == "all-to-all" else "ring")
-    time = evaluate_collective(network, asked, "w", curves=False).time
+    time = time_of(asked_group(network, asked, "w"), asked)
     group = group.exchanging() if kind == "all-to-all" else group
     share = 1.0 if kind != "all-to-all" else (group.situation.ranks_per_server - 1) / (group.situation.ranks - 1)
     if group.inside is not None:

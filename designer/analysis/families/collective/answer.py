@@ -1,13 +1,28 @@
-"""Collectives: time, bus and algorithm bandwidth, and a sweep over sizes."""
+"""Collectives: time and what binds it from the program; bandwidths, hops, loads and a sweep over sizes beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from designer.analysis.collectives import CollectiveAnswer, evaluate_collective
+from designer.analysis.clock.jobs import job_of
+from designer.analysis.collectives import (
+    asked_group,
+    flows_of,
+    loads_of,
+    role_findings,
+    size_sweep,
+    spreads_of,
+    time_of,
+    unused_switches,
+)
+from designer.analysis.costs import Prices
 from designer.analysis.families import Question
+from designer.analysis.measures import answer as alone
 from designer.analysis.network import Network
-from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
+from designer.analysis.vms.guest import Guest
+from designer.formulas.collectives import CollectiveTime
 from designer.sources import Estimate
 from designer.workload.program import Collective, Program
 
@@ -16,35 +31,45 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     """Time and bandwidths of a collective."""
     task = program.first(Collective)
     assert task is not None
-    answer = evaluate_collective(network, task, question.place, question.curves, question.explained)
-    result = question.result(
-        _collective_metrics(answer),
-        answer.binding,
-        answer.next,
-        answer.flows,
-        answer.n_flows,
-        answer.findings,
-        {"size-sweep": answer.curves} if answer.curves else {},
-    )
-    return result, answer.loads
-
-
-def _collective_metrics(answer: CollectiveAnswer) -> Mapping[str, Estimate]:
-    time = answer.time
-    ratio = time.algorithm_bandwidth / time.bus_bandwidth if time.bus_bandwidth else 1.0
+    found = alone(Prices(network), job_of(program, question.place), explained=question.explained)
+    asked = asked_group(network, task, question.place)
+    group, spreads, time = asked.group, spreads_of(asked.group), time_of(asked, task)
+    sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
     note = f"{time.algorithm}, {time.protocol}"
-    found = {
-        "communication_time": Estimate(time.time, time.low, time.high, "s", answer.sources, note),
-        "bus_bandwidth": Estimate(time.bus_bandwidth, time.bus_low, time.bus_high, "B/s", answer.sources, note),
-        "algorithm_bandwidth": Estimate(
-            time.algorithm_bandwidth, time.bus_low * ratio, time.bus_high * ratio, "B/s", answer.sources, note
-        ),
+    taken = replace(found.metrics["communication_time"], sources=sources, note=note)
+    # every channel is listed, for the drawing
+    binding, after = found.why.bottlenecks(found.table.words) if question.explained else ((), ())
+    findings = (*asked.told, *role_findings(group), *unused_switches(group, task)) if question.explained else ()
+    result = question.result(
+        {"communication_time": taken, **_bandwidths(time, sources, note), **_in_machine(asked.guest)},
+        binding,
+        after,
+        Rows(lambda: flows_of(group, time)),
+        group.n_legs,
+        findings,
+        {"size-sweep": size_sweep(asked, task, spreads)} if question.curves else {},
+    )
+    return result, loads_of(group, time, network)
+
+
+def _bandwidths(time: CollectiveTime, sources: tuple[str, ...], note: str) -> Mapping[str, Estimate]:
+    """As nccl-tests prints them."""
+    ratio = time.algorithm_bandwidth / time.bus_bandwidth if time.bus_bandwidth else 1.0
+    ends = {
+        "bus_bandwidth": (time.bus_bandwidth, time.bus_low, time.bus_high),
+        "algorithm_bandwidth": (time.algorithm_bandwidth, time.bus_low * ratio, time.bus_high * ratio),
     }
-    if answer.guest is None:
-        return found
-    lines = answer.guest.metrics()
-    if not answer.guest.turns:
-        del lines["compute_share"]
-    return found | {
-        name: lines[name] for name in ("compute_share", "nic_share", "virtualization_factor") if name in lines
-    }
+    return {name: Estimate(*values, "B/s", sources, note) for name, values in ends.items()}
+
+
+def _in_machine(guest: Guest | None) -> Mapping[str, Estimate]:
+    """Shares that a collective in virtual machines depends on."""
+    if guest is None:
+        return {}
+    lines = guest.metrics()
+    names = (
+        ("compute_share", "nic_share", "virtualization_factor")
+        if guest.turns
+        else ("nic_share", "virtualization_factor")
+    )
+    return {name: lines[name] for name in names if name in lines}

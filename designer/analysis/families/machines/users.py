@@ -12,6 +12,7 @@ from designer.analysis.clock.jobs import Job, job_of
 from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
 from designer.analysis.families import Question
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.network import Network
 from designer.analysis.results import Column, Table
 from designer.analysis.selection import resolve
@@ -19,7 +20,6 @@ from designer.analysis.serving.answers import SOURCES
 from designer.analysis.serving.felt import Felt, felt
 from designer.analysis.vms.guest import Work
 from designer.analysis.vms.guests import guest_of
-from designer.analysis.vms.migration_plan import MigrationPlan
 from designer.findings import Finding, Severity
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.sources import Constant, Estimate, Status
@@ -48,12 +48,12 @@ class Users:
     findings: tuple[Finding, ...]
     stood: tuple[Interruption, ...] = ()
 
-    def metrics(self, plan: MigrationPlan) -> Mapping[str, Estimate]:
+    def metrics(self, moves: Moves) -> Mapping[str, Estimate]:
         """Of the model whose users wait longest."""
         if not self.felt:
             return {}
         worst = max(self.felt, key=lambda one: one.during.get("ttft_p95", 0.0))
-        stuns = [m.migration.downtime for m in plan.moved if m.migration is not None]
+        stuns = [m.migration.downtime for m in moves.moved if m.migration is not None]
         # waiting is as long as the pause is, and that is known no better
         low = min((s.low / s.value for s in stuns if s.value > 0), default=BANDWIDTH_SPREAD.low)
         high = max((s.high / s.value for s in stuns if s.value > 0), default=BANDWIDTH_SPREAD.high)
@@ -92,15 +92,15 @@ class Users:
 
 
 def users_of(
-    network: Network, operation: Vmotion | Evacuation | KvmMigration, plan: MigrationPlan, question: Question
+    network: Network, operation: Vmotion | Evacuation | KvmMigration, moves: Moves, question: Question
 ) -> Users:
-    """What users feel of a plan, by served model that runs in a machine that moves; nobody where none does."""
-    moved = {each.going.name for each in plan.moved if each.migration is not None}
+    """What users feel of moves, by served model that runs in a machine that moves; nobody where none does."""
+    moved = {each.going.name for each in moves.moved if each.migration is not None}
     served = _served(network, moved) if moved else {}
-    if not served or plan.schedule is None:
+    if not served:
         return Users((), ())
     begin = BEFORE.value
-    until = begin + plan.makespan.value + AFTER.value
+    until = begin + moves.time.value + AFTER.value
     many = {name: asked.load.rate * until for name, asked in served.items()}
     busy = [name for name, count in many.items() if count > REQUESTS_LIMIT]
     findings: list[Finding] = []

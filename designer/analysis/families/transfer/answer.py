@@ -30,10 +30,10 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     if guest is not None:
         bands[VIRTUALIZATION] = 1.0, 1 / guest.factor.low
 
-    def told_of(time: Time, *, explained: bool = False) -> Account:
+    def account_of(time: Time, *, explained: bool = False) -> Account:
         return account(time, bands, explained=explained)
 
-    why = told_of(rates.time(move.size, size=VIRTUALIZATION), explained=question.explained)
+    why = account_of(rates.time(move.size, size=VIRTUALIZATION), explained=question.explained)
     metrics: dict[str, Estimate] = {}
     together: Time = Sum((rates.together(),), estimate=VIRTUALIZATION)
     if move.size < math.inf:
@@ -41,9 +41,9 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         metrics["transfer_time"] = Estimate(why.value, why.low, why.high, "s", sources)
         moving = rates.time(move.size, latency=False, size=VIRTUALIZATION)
         together = Sum((moving,), 1 / float(move.size * rates.many.sum()))
-    metrics["rate"] = _rate(told_of(together), found.sources)
+    metrics["rate"] = _rate(account_of(together), found.sources)
     if network.has(Capability.ACCELERATE)[np.concatenate([found.traffic.source, found.traffic.target])].any():
-        slowest = why if move.size == math.inf else told_of(rates.time(math.inf, size=VIRTUALIZATION))
+        slowest = why if move.size == math.inf else account_of(rates.time(math.inf, size=VIRTUALIZATION))
         metrics["data_rate_per_gpu"] = _rate(slowest, found.sources)
     if guest is not None:
         lines = guest.metrics()

@@ -202,7 +202,7 @@ def test_alike_ranks_are_one_and_an_edited_one_is_apart():
 def test_classes_change_no_number(monkeypatch: pytest.MonkeyPatch):
     """The same run with every rank by itself."""
     from designer.analysis.clock import player
-    from designer.analysis.clock.classes import Alike, Classes
+    from designer.analysis.clock.quotient import Quotient, WorkClass
 
     table = prices()
     programs = [
@@ -214,7 +214,7 @@ def test_classes_change_no_number(monkeypatch: pytest.MonkeyPatch):
     def apart(costs, capacity, slots, split=()):
         works = tuple(
             tuple(
-                Alike(
+                WorkClass(
                     k,
                     1,
                     tuple(
@@ -230,10 +230,10 @@ def test_classes_change_no_number(monkeypatch: pytest.MonkeyPatch):
             )
             for cost in costs
         )
-        return Classes(works, np.arange(len(capacity)))
+        return costs, Quotient(works, np.arange(len(capacity)))
 
     together = play(table, [job_of(p) for p in programs])
-    monkeypatch.setattr(player, "classes_of", apart)
+    monkeypatch.setattr(player, "quotient", apart)
     single = play(prices(), [job_of(p) for p in programs])
     assert len(single.works) > len(together.works)
     for name, times in single.marks.items():
@@ -373,7 +373,7 @@ def test_a_migration_slows_a_transfer_only_while_it_lasts():
     moved = alone.run.times("evacuate", "migrate")
     assert len(moved) == 1
     inner = alone.run.inner(0)
-    assert {alone.run.tasks[k].step.split()[0] for k in inner} == {"set-up", "move"}
+    assert {alone.run.tasks[k].step.split()[0] for k in inner} == {"set-up", "move", "stun", "resume"}
     busy = max(alone.run.works, key=lambda w: w.alike if w.log else 0)
     resource = max((r for w in alone.run.works for r, _ in w.uses), key=alone.run.busy)
     assert busy is not None

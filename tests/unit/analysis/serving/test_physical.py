@@ -22,6 +22,7 @@ from designer.formulas.serving.step_time import StepTime
 from designer.interchange.templates import open_design
 from designer.workload.serving import Serving
 from tests.asked import serving_asked
+from tests.unit.analysis.serving.other_steps import steps_with
 
 MODELS = {
     "llama-3-8b": "bf16",
@@ -72,7 +73,7 @@ def test_a_faster_device_is_never_slower(
     placement = placed(*where, 4)
     device = placement.device
     changes = {"bandwidth": {"bandwidth": 2 * device.bandwidth}, "flops": {"flops": _twice(device.flops)}}[what]
-    faster = placement.again(replace(device, **changes))  # pyright: ignore[reportArgumentType]
+    faster = steps_with(placement, replace(device, **changes))  # pyright: ignore[reportArgumentType]
     pair = times(faster, requests, context, tokens), times(placement.steps, requests, context, tokens)
     for then, now in zip(*pair, strict=True):
         assert then <= now * (1 + 1e-9)
@@ -88,7 +89,7 @@ def test_wider_links_are_never_slower(
     where: tuple[str, str, str], requests: int, context: int, tokens: int, wider: float
 ) -> None:
     placement = placed(*where, 4)
-    wide = placement.again(links=wider)
+    wide = steps_with(placement, links=wider)
     pair = times(wide, requests, context, tokens), times(placement.steps, requests, context, tokens)
     for then, now in zip(*pair, strict=True):
         assert then <= now * (1 + 1e-9)

@@ -23,6 +23,7 @@ from designer.workload.engines import release as release_of
 from designer.workload.engines import scheduling_on
 from designer.workload.serving import Serving
 from tests.asked import serving_asked
+from tests.unit.analysis.serving.other_steps import steps_with
 
 BASE: Mapping[str, object] = {
     "model": "llama-3-70b",
@@ -169,7 +170,7 @@ def test_tokens_go_to_their_experts_over_the_drawn_links() -> None:
     assert placed.steps.joins.dispatch(size) == pytest.approx(2 * once)
     # 64 MiB, 7/8 of which leave, at 450 GB/s: 130 us at best each way
     assert once >= size * 7 / 8 / 450e9
-    half = placed.again(links=0.5).joins.dispatch(size)
+    half = steps_with(placed, links=0.5).joins.dispatch(size)
     assert 1.3 < half / placed.steps.joins.dispatch(size) <= 2.001
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -18,8 +19,10 @@ from designer.analysis.serving.bottlenecks import Phase, step_account
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.step_terms import step_of
 from designer.interchange.templates import open_design
+from designer.units import BytesPerSecond
 from designer.workload.kind import task_of
 from designer.workload.program.serving import Serve
+from tests.unit.analysis.serving.other_steps import steps_with
 
 TEMPLATES = ("hgx-h100-8", "hgx-a100-8", "serving-l40s-4", "hgx-b200-8")
 DEPLOYED: tuple[dict[str, object], ...] = (
@@ -75,7 +78,9 @@ def test_memory_twice_as_fast_is_the_step_of_a_device_with_wider_memory(which: i
     placement = placed("hgx-h100-8", which)
     phase = Phase("decoding", 0, 24, 24 * 2000.0)
     time = expressed(placement, phase)
-    wide = phase.time(placement.again(placement.device.wider()))
+    device = placement.device
+    wider = replace(device, bandwidth=BytesPerSecond(2 * device.bandwidth))
+    wide = phase.time(steps_with(placement, wider))
     assert faster(time, resource(time, "memory bandwidth")) == pytest.approx(wide, rel=1e-9)
 
 
@@ -83,7 +88,7 @@ def test_links_twice_as_wide_are_the_step_over_wider_links() -> None:
     placement = placed("hgx-h100-8", 1)
     phase = Phase("prompts", 4096, 0, 0.0)
     time = expressed(placement, phase)
-    assert faster(time, *links(time)) == pytest.approx(phase.time(placement.again(links=2.0)), rel=1e-9)
+    assert faster(time, *links(time)) == pytest.approx(phase.time(steps_with(placement, links=2.0)), rel=1e-9)
 
 
 @pytest.mark.parametrize(

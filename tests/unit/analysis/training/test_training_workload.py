@@ -375,6 +375,27 @@ def test_small_batches_take_more_cores_to_hand_over(batch: int) -> None:
     assert found.metrics["input_cores"].low < value(found, "input_cores") < found.metrics["input_cores"].high
 
 
+def test_cores_receive_what_training_takes() -> None:
+    """A step of 32 images takes 1 s: one batch a second and accelerator costs 300 us of a core each, 2.4 ms for eight.
+
+    The drives could bring hundreds of batches a second, which nobody receives.
+    """
+    slow = run(
+        opened("hgx-h100-8"),
+        **{**RESNET, "source": "drives", "decode": "gpu", "micro_batch": 32},
+        measured_compute="1 s",
+    )
+    pace = value(slow, "samples_per_second") / 32
+    assert pace == pytest.approx(8, rel=0.05)
+    assert value(slow, "input_cores") == pytest.approx(300e-6 * pace, rel=1e-6)
+    # where reading binds, all that can come is received
+    design = opened("hpe-apollo-6500-nfs")
+    asked = {"dataset": "imagenet-1k", "source": "storage", "decode": "gpu"}
+    bound = run(design, **{**RESNET, **asked, "micro_batch": 256}, measured_compute="1 ms")
+    full = run(design, "data_loading", **asked, batch=256)
+    assert value(bound, "input_cores") == pytest.approx(value(full, "input_cores"), rel=0.02)
+
+
 def test_waiting_for_samples_is_as_sure_as_input_and_computing() -> None:
     """One behind the other, and independent: neither 0 at one end nor all of the input at the other."""
     asked = {**RESNET, "source": "storage", "measured_compute": "20 ms", "decode": "gpu", "micro_batch": 256}

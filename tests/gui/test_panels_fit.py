@@ -1,4 +1,4 @@
-"""Docks at small sizes: columns, titles, legends and numbers fit the width there is."""
+"""Panels at small sizes: columns, titles, legends and numbers fit the width there is."""
 
 from dataclasses import replace
 
@@ -12,6 +12,7 @@ from designer.gui import theme
 from designer.gui.figures.value_axis import ValueAxis
 from designer.gui.figures.view import FigureView
 from designer.gui.main_window import MainWindow
+from designer.gui.panels._panel import Panel, Place
 from designer.gui.panels._widgets import ElidedLink, shared
 from designer.gui.viewmodels import findings, links, result_tables
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries
@@ -19,7 +20,7 @@ from designer.report.figure import Axis, BarSeries, Figure, LineSeries
 WAY = Figure(
     "Way of nfs → hosts[0]/server/gpu0 over the storage network",
     Axis("Bandwidth, one direction", "B/s", zero=True),
-    Axis("Stage", categories=("storage_switch → hosts[0]/storage_nic0", "hosts[0]/cpu1 → hosts[0]/cpu0")),
+    Axis("WindowArea", categories=("storage_switch → hosts[0]/storage_nic0", "hosts[0]/cpu1 → hosts[0]/cpu0")),
     bars=(
         BarSeries("this flow", (0.0, 1.0), (1e9, 2e9), labels=("+100 % together", "+0 %")),
         BarSeries("other flows", (0.0,), (3e10,), start=(1e9,), role="quiet"),
@@ -160,16 +161,18 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_a_long_analysis_shows_how_far_it_is(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    window.toolbar.busy(True)
-    window.toolbar.progressed(0.4, "layouts")
-    assert not window.toolbar._progress.isVisible(), "a bar that only flashes disturbs"
-    monkeypatch.setattr(window.toolbar, "_busy_since", 0.0)
-    window.toolbar.progressed(0.5, "layouts")
-    assert window.toolbar._progress.isVisible()
-    assert window.toolbar.progress.value() == 50
-    assert "layouts" in window.toolbar.progress.toolTip()
-    window.toolbar.busy(False)
-    assert not window.toolbar._progress.isVisible()
+    window.new_document()
+    assert window.places is not None
+    window.places.head.busy(True)
+    window.places.head.progressed(0.4, "layouts")
+    assert not window.places.head.progress.isVisible(), "a bar that only flashes disturbs"
+    monkeypatch.setattr(window.places.head, "_busy_since", 0.0)
+    window.places.head.progressed(0.5, "layouts")
+    assert window.places.head.progress.isVisible()
+    assert window.places.head.progress.value() == 50
+    assert "layouts" in window.places.head.progress.toolTip()
+    window.places.head.busy(False)
+    assert not window.places.head.progress.isVisible()
 
 
 def test_a_panel_nobody_looked_at_is_not_made_and_follows_when_it_is(window: MainWindow, qtbot: QtBot) -> None:
@@ -177,16 +180,17 @@ def test_a_panel_nobody_looked_at_is_not_made_and_follows_when_it_is(window: Mai
     window.warming.close()
     window.open_template("hgx-h100-8")
     qtbot.wait(50)
-    assert window.docks is not None
+    assert window.places is not None
     assert window.document is not None
-    docks = window.docks
-    assert "plots" not in docks._made
-    assert "decisions" not in docks._made
-    assert docks.docks["plots"].widget() is None
-    docks.docks["plots"].raise_()
-    qtbot.waitUntil(lambda: "plots" in docks._made)
-    plots = docks.panels["plots"]
-    assert docks.docks["plots"].widget() is plots
+    places = window.places
+    assert "plots" not in places._made
+    assert "decisions" not in places._made
+    assert not places.frames["plots"].findChildren(Panel)
+    window.run("view.run")
+    places.books[Place.RUN].show_page("plots")
+    qtbot.waitUntil(lambda: "plots" in places._made)
+    plots = places.panels["plots"]
+    assert places.frames["plots"].isAncestorOf(plots)
     assert plots.session is window.document.session
     assert plots.seen
-    assert not docks.panels["decisions"].seen
+    assert not places.panels["decisions"].seen

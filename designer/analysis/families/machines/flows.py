@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from designer.analysis.bottlenecks import Resources
 from designer.analysis.channel_order import in_order
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.flows import binding
 from designer.analysis.network import Network
 from designer.analysis.results import Flow
-from designer.analysis.vms.migration_plan import CURVES_LIMIT, MigrationPlan, Moved
+from designer.analysis.vms.migration_plan import CURVES_LIMIT, Moved
 from designer.analysis.vms.migrations import Drain
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 
 
-def flows(network: Network, plan: MigrationPlan) -> list[Flow]:
+def flows(network: Network, moves: Moves) -> list[Flow]:
     """The migrations as flows with their paths, at the rate each got."""
-    resources = Resources(network, plan.migration_paths.limits)
+    model = moves.plan.model
+    resources = Resources(network, model.migration_paths.limits)
     listed: list[Flow] = []
-    for moved in plan.moved[:CURVES_LIMIT]:
+    for moved in moves.moved[:CURVES_LIMIT]:
         if moved.migration is None:
             continue
-        transfer = plan.transfers[moved.going.name]
-        channels, _ = plan.migration_paths.channels(transfer)
+        transfer = model.transfers[moved.going.name]
+        channels, _ = model.migration_paths.channels(transfer)
         memories = [m for s in moved.going.placed.host.sockets for m in s.memories]
         ordered = in_order(network, memories[0] if memories else network.ends(channels[0])[0], channels)
-        there = plan.migration_paths.usual([transfer])
-        by = binding(there.asked, there.allocation).of(transfer).tolist()
+        by = binding(*model.migration_paths.solved([transfer])).of(transfer).tolist()
         listed.append(
             Flow(
                 moved.going.name,
@@ -37,7 +38,7 @@ def flows(network: Network, plan: MigrationPlan) -> list[Flow]:
                 tuple(resources.bottleneck(int(r), 1).id for r in by),
             )
         )
-        drain = plan.drains.get(moved.going.name)
+        drain = model.drains.get(moved.going.name)
         if drain is not None and moved.migration.stun is not None:
             listed.append(_frame_buffer(network, moved, drain))
     return listed

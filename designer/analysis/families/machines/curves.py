@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.results import Curve
 from designer.analysis.vms.demands import vsphere
-from designer.analysis.vms.migration_plan import CURVES_LIMIT, MigrationPlan, Moved
+from designer.analysis.vms.migration_plan import CURVES_LIMIT, Moved
 from designer.analysis.vms.migrations import generation_of, stun_limit
 from designer.catalog.vgpu_stun import load_stun_tables
 from designer.formulas.migration.vgpu_stun import VgpuLoad, vgpu_stun
@@ -21,21 +22,20 @@ SWEPT_SIZES: Final = tuple(
 )
 
 
-def curves(plan: MigrationPlan) -> Mapping[str, tuple[Curve, ...]]:
-    """Remaining memory per round, the sweep of stuns, and who moved when."""
+def curves(moves: Moves, name: str) -> Mapping[str, tuple[Curve, ...]]:
+    """Remaining memory per round, the sweep of stuns, and who moved when; `name` is that of the program."""
     found: dict[str, tuple[Curve, ...]] = {}
-    live = [(m, m.migration) for m in plan.moved if m.migration is not None][:CURVES_LIMIT]
+    live = [(m, m.migration) for m in moves.moved if m.migration is not None][:CURVES_LIMIT]
     if live:
         found["migration-curve"] = tuple(Curve(m.going.placed.vm.label, t.time, t.remaining) for m, t in live)
-    if plan.schedule is not None and len(plan.moved) > 1:
+    if len(moves.moved) > 1:
         bars = tuple(
-            Curve(
-                m.going.placed.vm.label, (m.move.start, m.move.transfer, m.move.end), (float(at), float(at), float(at))
-            )
-            for at, m in enumerate(plan.moved)
+            Curve(m.going.placed.vm.label, (m.start, m.transfer, m.end), (float(at), float(at), float(at)))
+            for at, m in enumerate(moves.moved)
         )
         found["evacuation-gantt"] = bars
-        found["evacuation-remaining"] = (Curve("not yet moved", plan.schedule.time, plan.schedule.remaining),)
+        time, left = moves.remaining(name)
+        found["evacuation-remaining"] = (Curve("not yet moved", tuple(time.tolist()), tuple(left.tolist())),)
     stunned = next((m for m, _ in live if m.going.serial), None)
     if stunned is not None:
         found["stun-sweep"] = stun_sweep(stunned)

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from designer.analysis import folding
 from designer.analysis.clock import player
-from designer.analysis.clock.classes import Classes
-from designer.analysis.clock.folded_classes import folded_classes
+from designer.analysis.clock.quotient import Quotient, quotient
 from designer.analysis.clock.run import Run
+from designer.analysis.costs import Cost
 from designer.analysis.failure_events import Failure
 from designer.analysis.simulation import simulate
 from designer.design.document import Design
 from designer.interchange.templates import open_design
 from designer.memo import forget
 from tests.properties.test_classes_of_resources import CLOSE, rated, shrunk
-from tests.unit.analysis.clock.test_classes import apart
+from tests.unit.analysis.clock.test_quotient import apart
 
 
 def small_cluster(slow: int | None) -> Design:
@@ -40,20 +40,18 @@ def ran(design: Design, workloads: Sequence[str], folds: bool, failures: Sequenc
     """A run of some workloads, and whether classes of flows were taken as they came."""
     taken: list[bool] = []
 
-    def watched(*args: Any) -> Classes | None:
-        found = folded_classes(*args)
-        taken.append(found is not None)
-        return found
+    def watched(*args: Any) -> tuple[Sequence[Cost], Quotient]:
+        costs, found = quotient(*args)
+        taken.append(any(cost.folded is not None for cost in costs))
+        return costs, found
 
     forget()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(folding, "ALIKE_LIMIT", 0 if folds else 10**9)
-        patch.setattr(player, "folded_classes", watched)
-        if not folds:
-            patch.setattr(player, "classes_of", apart)
+        patch.setattr(player, "quotient", watched if folds else apart)
         run = simulate(design, workloads, until=3.0, failures=failures, bands=False).run
     forget()
-    return run, taken[0]
+    return run, any(taken)
 
 
 def same(one: Run, other: Run) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.vms.demands import memory_of
-from designer.analysis.vms.migration_plan import CURVES_LIMIT, MigrationPlan
+from designer.analysis.vms.migration_plan import COLD_TIME, CURVES_LIMIT
 from designer.analysis.vms.migrations import framebuffers
-from designer.formulas.migration.evacuation_bound import evacuation_bound
-from designer.formulas.migration.evacuation_schedule import SOURCES as SCHEDULE_SOURCES
-from designer.formulas.migration.evacuation_schedule import EvacuationVm
+from designer.formulas.migration.evacuation_bound import SOURCES as SCHEDULE_SOURCES
+from designer.formulas.migration.evacuation_bound import EvacuationVm, evacuation_bound
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.sources import Estimate
 
@@ -23,32 +23,33 @@ _LEAST: Final = "no order of these moves to the hosts chosen takes less; other h
 GAP_TOLERANCE: Final = 0.005
 
 
-def _least(plan: MigrationPlan) -> float:
+def _least(moves: Moves) -> float:
     """The time that no order of the moves, to the hosts chosen, stays below [s]; 0 where one machine alone moves."""
-    if len(plan.moved) < 2:
+    if len(moves.moved) < 2:
         return 0.0
-    rates = {h: max(s.bandwidth.value, s.checkpoint_bandwidth.value) for h, s in plan.streams.items()}
+    model = moves.plan.model
+    rates = {h: max(s.bandwidth.value, s.checkpoint_bandwidth.value) for h, s in model.streams.items()}
     least: list[EvacuationVm] = []
-    for moved in plan.moved:
-        vm, name = moved.move.vm, moved.going.name
-        if moved.migration is None:
-            least.append(vm)
+    for moved in moves.moved:
+        going, migration = moved.going, moved.migration
+        ends = (going.name, going.placed.host.path, going.there.host.path)
+        if migration is None:
+            least.append(EvacuationVm(*ends, 0.0, COLD_TIME.value))
             continue
         # nothing is sent twice in the best case, and nobody else is on the network
-        whole = memory_of(moved.going.placed.vm) + sum(
-            load.framebuffer_used for load in framebuffers(moved.going.placed)
-        )
-        alone = float(plan.migration_paths.rates([plan.transfers[name]])[0])
-        least.append(replace(vm, size=min(vm.size, whole), rate_cap=max(alone, moved.rate)))
-    return float(evacuation_bound(least, rates, {path: max(1, free.more) for path, free in plan.slots.items()}))
+        whole = memory_of(going.placed.vm) + sum(load.framebuffer_used for load in framebuffers(going.placed))
+        alone = float(model.migration_paths.rates([model.transfers[going.name]])[0])
+        size = min(migration.size, whole)
+        least.append(EvacuationVm(*ends, size, migration.beside, max(alone, moved.rate), going.serial))
+    return float(evacuation_bound(least, rates, {path: max(1, free.more) for path, free in model.slots.items()}))
 
 
-def metrics(plan: MigrationPlan, name: str = "migration_time") -> Mapping[str, Estimate]:
+def metrics(moves: Moves, name: str = "migration_time") -> Mapping[str, Estimate]:
     """Totals over all machines; times of the guest are those of the one that suffers most."""
-    migrations = [moved.migration for moved in plan.moved if moved.migration is not None]
-    moved, stays = len(plan.moved), len(plan.staying)
+    migrations = [moved.migration for moved in moves.moved if moved.migration is not None]
+    moved, stays = len(moves.moved), len(moves.plan.staying)
     note = f"{moved} of {moved + stays} machines" + ("" if not stays else f", {stays} stay")
-    makespan = plan.makespan
+    makespan = moves.time
     found: dict[str, Estimate] = {}
     if stays:
         # what is left behind comes before how long the others take
@@ -56,7 +57,7 @@ def metrics(plan: MigrationPlan, name: str = "migration_time") -> Mapping[str, E
     if moved:
         # no time is told for what does not happen
         sources = makespan.sources or SCHEDULE_SOURCES
-        bound = _least(plan)
+        bound = _least(moves)
         if bound > 0:
             gap = makespan.value / bound - 1
             note += f", {gap:.0%} above" if gap > GAP_TOLERANCE else ","
@@ -75,8 +76,8 @@ def metrics(plan: MigrationPlan, name: str = "migration_time") -> Mapping[str, E
     if stunned:
         found["stun_time"] = max(stunned, key=lambda stun: stun.value)
     found["transferred"] = Estimate.total([migration.transferred for migration in migrations])
-    rates = [moved.rate for moved in plan.moved if moved.migration is not None]
-    peak = max(_peak(plan), max(rates))
+    rates = [moved.rate for moved in moves.moved if moved.migration is not None]
+    peak = max(_peak(moves), max(rates))
     spread = BANDWIDTH_SPREAD
     found["rate"] = Estimate.relative(
         peak, spread.low, spread.high, "B/s", ("migration-calibration",), "most at one time, payload"
@@ -84,12 +85,11 @@ def metrics(plan: MigrationPlan, name: str = "migration_time") -> Mapping[str, E
     return found
 
 
-def _peak(plan: MigrationPlan) -> float:
-    if plan.schedule is None:
-        return 0.0
-    moves = [m for m in plan.schedule.moves if m.vm.name in plan.transfers]
+def _peak(moves: Moves) -> float:
     best = 0.0
-    for begin in sorted({m.transfer for m in moves})[:CURVES_LIMIT]:
-        moving = [plan.transfers[m.vm.name] for m in moves if m.transfer <= begin < m.end]
-        best = max(best, float(plan.migration_paths.rates(moving).sum()))
+    for begin in sorted({m.transfer for m in moves.live})[:CURVES_LIMIT]:
+        rates = {m.going.name: m.rate for m in moves.live if m.transfer <= begin < m.end}
+        planned = moves.plan.model.migration_paths.rates([moves.plan.model.transfers[name] for name in rates])
+        # beside others each gets less than that
+        best = max(best, sum(map(min, rates.values(), planned.tolist())) if moves.beside else float(planned.sum()))
     return best

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from designer.analysis.clock import player
-from designer.analysis.clock.classes import Alike, Classes, classes_of
 from designer.analysis.clock.jobs import Change, Changes, Job, job_of
 from designer.analysis.clock.player import play
+from designer.analysis.clock.quotient import Quotient, WorkClass, quotient
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Prices
 from designer.analysis.costs.pricing import alone
@@ -47,16 +47,18 @@ def programs(size: float) -> list[Program]:
     ]
 
 
-def apart(costs: Sequence[Cost], capacity: Any, slots: Mapping[int, int], split: Collection[int] = ()) -> Classes:
+def apart(
+    costs: Sequence[Cost], capacity: Any, slots: Mapping[int, int], split: Collection[int] = ()
+) -> tuple[Sequence[Cost], Quotient]:
     """Every work by itself."""
 
-    def one(cost: Cost, k: int) -> Alike:
+    def one(cost: Cost, k: int) -> WorkClass:
         rows = slice(int(cost.ptr[k]), int(cost.ptr[k + 1]))
         uses = tuple(zip(cost.resource[rows].tolist(), cost.usage[rows].tolist(), strict=True))
-        return Alike(k, 1, uses, int(cost.engine[k]))
+        return WorkClass(k, 1, uses, int(cost.engine[k]))
 
     works = tuple(tuple(one(cost, k) for k in range(cost.n_works)) for cost in costs)
-    return Classes(works, np.arange(len(capacity)))
+    return costs, Quotient(works, np.arange(len(capacity)))
 
 
 def ran(design: Design, size: float, events: Sequence[tuple[float, str, float]] = ()) -> Run:
@@ -78,7 +80,7 @@ def test_the_folded_clock_is_the_unfolded_one(hosts: int, slow: int | None, fail
     events = [(0.025, "hosts[1]/psw0-gpu0", 0.5)] if fails else []
     folded = ran(design, size, events)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(player, "classes_of", apart)
+        patch.setattr(player, "quotient", apart)
         single = ran(design, size, events)
     assert len(folded.works) <= len(single.works)
     assert [t.ended for t in folded.tasks] == pytest.approx([t.ended for t in single.tasks], rel=1e-9)
@@ -111,12 +113,12 @@ def test_works_on_equal_resources_cost_as_one(n: int) -> None:
         *(np.full(n, value) for value in (2.0, 1.0, 1.0, 0.0)),
         np.full(n, -1),
     )
-    found = classes_of([many], [1.0] * n, {})
-    assert [(one.count, one.uses) for one in found.works[0]] == [(n, ((0, 1.0),))]
+    _, found = quotient([many], [1.0] * n, {})
+    assert [(one.multiplicity, one.uses) for one in found.works[0]] == [(n, ((0, 1.0),))]
     assert not found.stands_for.any()
     # with another work on the first of them, that one is apart
-    both = classes_of([many, cost], [1.0] * n, {})
-    assert sorted(one.count for one in both.works[0]) == sorted({1, n - 1} - {0} if n > 1 else {1})
+    _, both = quotient([many, cost], [1.0] * n, {})
+    assert sorted(one.multiplicity for one in both.works[0]) == sorted({1, n - 1} - {0} if n > 1 else {1})
 
 
 def test_what_the_same_works_use_alike_is_looked_at_once() -> None:
@@ -131,12 +133,12 @@ def test_what_the_same_works_use_alike_is_looked_at_once() -> None:
             np.array([0, len(uses)]), np.array(list(uses)), np.array(list(uses.values())), *figures, np.full(1, -1)
         )
 
-    found = classes_of([one({0: 1.0, 1: 1.0, 2: 0.5}, 2.0), one({1: 3.0, 0: 3.0}, 1.0)], [1.0] * 4, {})
-    assert [(w.count, w.uses) for works in found.works for w in works] == [
+    _, found = quotient([one({0: 1.0, 1: 1.0, 2: 0.5}, 2.0), one({1: 3.0, 0: 3.0}, 1.0)], [1.0] * 4, {})
+    assert [(w.multiplicity, w.uses) for works in found.works for w in works] == [
         (1, ((0, 1.0), (2, 0.5))),
         (1, ((0, 3.0),)),
     ]
     assert found.stands_for.tolist() == [0, 0, 2, 3]
     # something happens to one of them by itself
-    split = classes_of([one({0: 1.0, 1: 1.0, 2: 0.5}, 2.0), one({1: 3.0, 0: 3.0}, 1.0)], [1.0] * 4, {}, apart=[1])
+    _, split = quotient([one({0: 1.0, 1: 1.0, 2: 0.5}, 2.0), one({1: 3.0, 0: 3.0}, 1.0)], [1.0] * 4, {}, apart=[1])
     assert split.stands_for.tolist() == [0, 1, 2, 3]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
+from designer.analysis.families.machines.moves import Moves
 from designer.analysis.vms.demands import KVM, dirtying_of
-from designer.analysis.vms.migration_plan import CURVES_LIMIT, Conditions, MigrationPlan, Moved
+from designer.analysis.vms.migration_plan import CURVES_LIMIT, Conditions, Moved
 from designer.analysis.vms.migrations import framebuffers
-from designer.analysis.vms.plan_loads import Beside
 from designer.findings import Finding, Severity
 from designer.formulas.migration import Verdict
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
@@ -18,23 +18,22 @@ from designer.units import format_quantity
 NOTICED_TOLERANCE: Final = 1.01
 
 
-def findings(
-    plan: MigrationPlan, conditions: Conditions, beside: Sequence[Beside], *, named: bool
-) -> Iterator[Finding]:
+def findings(moves: Moves, *, named: bool) -> Iterator[Finding]:
     """What a person should look at: machines that stay, guests that are slowed, networks that are too narrow.
 
     A machine that sets out and fails is an error, and so is one that was `named` and stays; one that merely has nowhere
     to go while its host is emptied is a warning.
     """
+    plan, conditions = moves.plan, moves.plan.model.conditions
     for staying in plan.staying:
         vm = staying.placed.vm
         severity = Severity.ERROR if named or staying.failed else Severity.WARNING
         yield Finding("MIG-STAYS", severity, f"{vm.label} cannot move: {staying.reason}", (vm.id,), staying.remedy)
-    for moved in plan.moved:
+    for moved in moves.moved:
         yield from _of_machine(moved, conditions)
     fallback = {
         host.path: host.migration_nics[0].path
-        for moved in plan.moved
+        for moved in moves.moved
         for host in (moved.going.placed.host, moved.going.there.host)
         if not host.has_migration_role
     }
@@ -47,21 +46,21 @@ def findings(
             tuple(fallback)[:CURVES_LIMIT],
             "give a NIC the attribute role = vmotion",
         )
-    if conditions.shares.migrations and plan.migration_paths.background:
+    if conditions.shares.migrations and moves.beside:
         text = "shares weigh flows on their whole way here, while network I/O control weighs them on each uplink"
         yield Finding("MIG-SHARES", Severity.INFO, text, (), "compare with shares of zero, where flows share evenly")
-    if plan.distance is not None:
-        for reason in plan.distance.reasons:
+    if plan.model.distance is not None:
+        for reason in plan.model.distance.reasons:
             yield Finding("MIG-DISTANCE", Severity.ERROR, reason, (), "choose hosts that are nearer, or a faster link")
-    if any(moved.going.serial for moved in plan.moved) and len(plan.moved) > 1:
+    if any(moved.going.serial for moved in moves.moved) and len(moves.moved) > 1:
         text = "machines with virtual GPUs move one at a time, and by hand unless the cluster is told to move them"
         remedy = "set VgpuMMAutomationTimeoutSecs = -1 in the advanced options of the cluster"
         yield Finding("MIG-BY-HAND", Severity.INFO, text, (), remedy)
-    for each in beside:
-        if each.longer is not None and each.longer > NOTICED_TOLERANCE:
-            text = f"a step of {each.title} takes {each.longer:.2f} times as long while machines move"
+    for each in moves.beside:
+        if each.times is not None and each.times > NOTICED_TOLERANCE:
+            text = f"a step of {each.title} takes {each.times:.2f} times as long while machines move"
             yield Finding("MIG-BESIDE", Severity.WARNING, text, (each.id,), "give migrations a network of their own")
-        elif each.longer is None and each.keeps < BANDWIDTH_SPREAD.low:
+        elif each.times is None and each.keeps < BANDWIDTH_SPREAD.low:
             text = f"{each.title} keeps {each.keeps:.0%} of its rate while machines move"
             yield Finding("MIG-BESIDE", Severity.WARNING, text, (each.id,), "give migrations a network of their own")
 

@@ -34,8 +34,8 @@ def player(window: MainWindow, qtbot: QtBot) -> Player:
 
 def test_a_click_on_a_bar_shows_its_instant_and_its_way(window: MainWindow, player: Player, qtbot: QtBot):
     window.show_panel("gantt")
-    assert window.docks is not None
-    panel = window.docks.panels["gantt"]
+    assert window.places is not None
+    panel = window.places.panels["gantt"]
     assert isinstance(panel, GanttPanel)
     qtbot.waitUntil(lambda: bool(panel.chart.rows), timeout=5_000)
     chart, frames = panel.chart, player.session.frames
@@ -93,8 +93,8 @@ def test_bars_on_the_same_pixel_are_one():
 
 def test_plots_follow_the_selection_and_the_instant(window: MainWindow, player: Player, qtbot: QtBot):
     window.show_panel("plots")
-    assert window.docks is not None
-    panel = window.docks.panels["plots"]
+    assert window.places is not None
+    panel = window.places.panels["plots"]
     assert isinstance(panel, PlotsPanel)
     qtbot.waitUntil(lambda: bool(panel.load.curves), timeout=5_000)
     session, frames = player.session, player.session.frames
@@ -117,12 +117,12 @@ def test_plots_follow_the_selection_and_the_instant(window: MainWindow, player: 
 
 
 def test_without_a_run_both_say_how_to_get_one(window: MainWindow, player: Player):
-    assert window.docks is not None
+    assert window.places is not None
     for name in ("gantt", "plots"):
         window.show_panel(name)
     player.clear()
     for name in ("gantt", "plots"):
-        panel = window.docks.panels[name]
+        panel = window.places.panels[name]
         panel.flush()
         assert isinstance(panel, GanttPanel | PlotsPanel)
         assert panel.empty.isVisibleTo(panel)
@@ -138,8 +138,8 @@ def test_what_held_a_program_up_is_marked_on_its_rows_and_on_the_ruler(
     player.set_scenario(Scenario(("storage-to-gpus", "all-reduce"), events=events, until=0.5))
     qtbot.waitUntil(lambda: player.session.simulation not in (None, before) and not player.busy, timeout=30_000)
     window.show_panel("gantt")
-    assert window.docks is not None
-    panel = window.docks.panels["gantt"]
+    assert window.places is not None
+    panel = window.places.panels["gantt"]
     assert isinstance(panel, GanttPanel)
     chart = panel.chart
     qtbot.waitUntil(lambda: {row.program for row in chart.rows} == {"storage-to-gpus", "all-reduce"}, timeout=5_000)

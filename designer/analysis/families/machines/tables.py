@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from designer.analysis.families.machines.moves import Moves
+from designer.analysis.families.machines.neighbours import Beside
 from designer.analysis.results import Column, Table
 from designer.analysis.vms.demands import memory_of
-from designer.analysis.vms.migration_plan import Conditions, MigrationPlan
-from designer.analysis.vms.migration_schedule import COLD_TIME
-from designer.analysis.vms.plan_loads import Beside
+from designer.analysis.vms.migration_plan import COLD_TIME
 from designer.formulas.migration import Verdict
 from designer.formulas.migration.drs_cadence import MOST_EAGER, drs_cadence
 from designer.formulas.migration.vmotion_cpu import vmotion_cpu
 from designer.units import BytesPerSecond, Seconds
 
 
-def machine_table(plan: MigrationPlan) -> Table:
+def machine_table(moves: Moves) -> Table:
     """One row per machine: where it goes, when, how long it stands still, or why it stays."""
     rows: list[tuple[str | float | None, ...]] = []
-    for moved in plan.moved:
-        migration, going, move = moved.migration, moved.going, moved.move
+    for moved in moves.moved:
+        migration, going = moved.migration, moved.going
         how = "cold" if migration is None else ("alone" if going.serial else "live")
         note = "shut down and started again" if migration is None else _note(migration.verdict, migration.slowdown)
         rows.append(
@@ -28,9 +28,9 @@ def machine_table(plan: MigrationPlan) -> Table:
                 going.placed.host.path,
                 going.there.host.path,
                 how,
-                move.start,
-                move.end,
-                move.end - move.start,
+                moved.start,
+                moved.end,
+                moved.end - moved.start,
                 migration.downtime.value if migration else COLD_TIME.value,
                 migration.stun.value if migration and migration.stun else None,
                 migration.transferred.value if migration else None,
@@ -38,7 +38,7 @@ def machine_table(plan: MigrationPlan) -> Table:
                 note,
             )
         )
-    for staying in plan.staying:
+    for staying in moves.plan.staying:
         label, host = staying.placed.vm.label, staying.placed.host.path
         rows.append((label, host, None, "stays", None, None, None, None, None, None, None, staying.reason))
     columns = (
@@ -62,14 +62,16 @@ def _note(verdict: Verdict, slowdown: float) -> str:
     return f"{verdict}, {slowdown:.0%} of its writing" if verdict is Verdict.SLOWED else str(verdict)
 
 
-def host_table(plan: MigrationPlan, conditions: Conditions) -> Table:
+def host_table(moves: Moves) -> Table:
     """One row per host: its migration NICs, the streams on them, what they carry, and the cores that takes."""
     rows: list[tuple[str | float | None, ...]] = []
-    hosts = {h.path: h for m in plan.moved for h in (m.going.placed.host, m.going.there.host)}
+    hosts = {h.path: h for m in moves.moved for h in (m.going.placed.host, m.going.there.host)}
     for path, host in hosts.items():
-        streams = plan.streams[path]
+        streams = moves.plan.model.streams[path]
         lines = [nic.line_rate for nic in host.migration_nics]
-        cpu = vmotion_cpu(lines, BytesPerSecond(streams.bandwidth.value), encrypted=conditions.encrypted)
+        cpu = vmotion_cpu(
+            lines, BytesPerSecond(streams.bandwidth.value), encrypted=moves.plan.model.conditions.encrypted
+        )
         rows.append(
             (
                 path,
@@ -79,8 +81,8 @@ def host_table(plan: MigrationPlan, conditions: Conditions) -> Table:
                 streams.bandwidth.value,
                 streams.checkpoint_bandwidth.value,
                 streams.limited_by,
-                float(plan.slots[path].more),
-                plan.slots[path].binding,
+                float(moves.plan.model.slots[path].more),
+                moves.plan.model.slots[path].binding,
                 cpu.source.value,
                 cpu.destination.value,
             )
@@ -101,7 +103,7 @@ def host_table(plan: MigrationPlan, conditions: Conditions) -> Table:
     return Table("Hosts", columns, tuple(rows))
 
 
-def alternatives_table(plan: MigrationPlan) -> Table:
+def alternatives_table(moves: Moves) -> Table:
     """What would bring over the machines that set out and do not arrive."""
     columns = (
         Column("machine"),
@@ -120,13 +122,13 @@ def alternatives_table(plan: MigrationPlan) -> Table:
             way.migration.downtime.value,
             way.migration.slowdown,
         )
-        for staying in plan.staying
+        for staying in moves.plan.staying
         for way in staying.alternatives
     )
     return Table("What would bring them over", columns, rows)
 
 
-def drs_table(plan: MigrationPlan) -> Table:
+def drs_table(moves: Moves) -> Table:
     """What DRS would make of such moves at each threshold: how far it looks back, and how many it fits in a period."""
     columns = (
         Column("threshold"),
@@ -136,7 +138,7 @@ def drs_table(plan: MigrationPlan) -> Table:
         Column("time for these", "s"),
         Column("note"),
     )
-    live = [m for m in plan.moved if m.migration is not None]
+    live = moves.live
     rows: list[tuple[str | float | None, ...]] = []
     longest = max((m.migration.total.value for m in live if m.migration is not None), default=0.0)
     for threshold in range(1, int(MOST_EAGER.value) + 1) if live else ():
@@ -144,13 +146,13 @@ def drs_table(plan: MigrationPlan) -> Table:
             threshold,
             len(live),
             Seconds(longest),
-            concurrency=plan.schedule.most_at_once if plan.schedule else 1,
+            concurrency=moves.most_at_once,
             machine_memory=max(memory_of(m.going.placed.vm) for m in live),
             has_vgpu=any(m.going.serial for m in live),
         )
-        moves = float(drs.moves_per_period) if drs.balances else None
+        fits = float(drs.moves_per_period) if drs.balances else None
         time = drs.rebalance_time if drs.balances else None
-        rows.append((str(threshold), drs.look_back, drs.loaded_above, moves, time, drs.reason))
+        rows.append((str(threshold), drs.look_back, drs.loaded_above, fits, time, drs.reason))
     return Table("If DRS made these moves", columns, tuple(rows))
 
 

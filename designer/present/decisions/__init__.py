@@ -1,0 +1,1 @@
+"""Pages of decisions: sizes, failures, suggestions, sweeps, checks, acceptance, simulations, summaries."""

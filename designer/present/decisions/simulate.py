@@ -1,0 +1,126 @@
+"""The page of a simulation: what each workload comes to beside the others, and what it loses to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from designer.analysis.simulation import Meeting, Simulation
+from designer.decisions.answers import Binding
+from designer.design.document import Design
+from designer.design.naming import link_title
+from designer.findings import Finding
+from designer.present import numbers
+from designer.present.answer import figure_text
+from designer.present.blocks import Change, Column, Limit, Page, State, Table, Tone
+from designer.present.limits import short_of
+from designer.present.words import continued, counted_by, metric_title
+from designer.present.workload import remarks
+
+#: slower by less than this share is not told [1]
+_SEEN: Final = 0.005
+#: figures of a workload, those first that say most about it
+_FIRST: Final = (
+    "step_time",
+    "tokens_per_second",
+    "samples_per_second",
+    "ttft_p95",
+    "latency_p95",
+    "evacuation_time",
+    "migration_time",
+    "communication_time",
+    "transfer_time",
+    "rate",
+)
+_MOST: Final = 3
+
+
+def page_of_simulation(
+    found: Simulation, design: Design, file: str = "DESIGN", findings: tuple[Finding, ...] = ()
+) -> Page:
+    """The page of what a simulation came to."""
+    names = list(found.metrics)
+    titles = {name: found.titles.get(name) or name for name in names}
+    rows: list[tuple[str, ...]] = []
+    for name, metrics in found.metrics.items():
+        order = {key: at for at, key in enumerate(_FIRST)}
+        for key in sorted(metrics, key=lambda key: order.get(key, len(order)))[:_MOST]:
+            m = metrics[key]
+            alone = found.alone.get(name, {}).get(key)
+            other = figure_text(key, alone, m.unit, counted_by(key)) if alone is not None and len(names) > 1 else ""
+            rows.append((titles[name], metric_title(key), figure_text(key, m.value, m.unit, counted_by(key)), other))
+    met = sorted((m for m in found.meetings if m.times > 1 + _SEEN), key=lambda m: -m.times)
+    heads = [Column("Workload"), Column("Figure"), Column("Value", True), Column("Alone", True)]
+    if not any(row[3] for row in rows):
+        heads, rows = heads[:3], [row[:3] for row in rows]
+    busy = found.run.busiest(2)
+    limits = tuple(
+        Limit("now", _resource(bound, design), f"{numbers.percent(share)} busy on average", ids=(bound.id,))
+        for bound, share in busy
+    )
+    trace = tuple(word for name in names for word in ("--workload", name))
+    changes = (
+        Change(
+            "What happens when",
+            command=("simulate", file, *trace, "--trace", "trace.json"),
+            place="time",
+            tone=Tone.PLAIN,
+        ),
+    )
+    return Page(
+        f"{_listed([titles[name] for name in names])}, on {design.title or design.name}",
+        State.ANSWERED,
+        _headline(found, titles, met, lambda m: _took(found, m)),
+        table=Table("", tuple(heads), tuple(rows)),
+        limits=limits,
+        changes=changes,
+        remarks=remarks(findings, design),
+        more="All figures, what met and what failed",
+        key=names[0] if names else "",
+    )
+
+
+def _headline(
+    found: Simulation, titles: dict[str, str], met: list[Meeting], took: Callable[[Meeting], tuple[str, str]]
+) -> str:
+    time = numbers.shown(found.run.end, "s")
+    if met:
+        first = met[0]
+        slow, by = titles.get(first.workload, first.workload), titles.get(first.by, first.by)
+        now, alone = took(first)
+        if now and alone:
+            per = " per step" if first.metric == "step_time" or not first.metric else ""
+            return f"{slow} needs {now}{per} instead of {alone}, because it waits for {continued(by)}."
+        return f"{slow} takes {numbers.digits(first.times)} times as long while {continued(by)} runs."
+    if len(titles) > 1:
+        return f"{numbers.counted(len(titles), 'workload')} run for {time} without slowing each other down."
+    name = next(iter(titles), "")
+    metrics = found.metrics.get(name, {})
+    key = next((key for key in _FIRST if key in metrics), next(iter(metrics), ""))
+    if not key:
+        return f"{time} simulated; nothing was completed."
+    m = metrics[key]
+    return f"{metric_title(key)} {figure_text(key, m.value, m.unit, counted_by(key))} over {time}."
+
+
+def _took(found: Simulation, met: Meeting) -> tuple[str, str]:
+    """What a workload takes beside the others and alone, as texts; empty where it is not one figure."""
+    metrics, alone = found.metrics.get(met.workload, {}), found.alone.get(met.workload, {})
+    key = met.metric or next((k for k in _FIRST if k in metrics and k in alone), "")
+    if key not in metrics or key not in alone:
+        return "", ""
+    m = metrics[key]
+    return figure_text(key, m.value, m.unit, counted_by(key)), figure_text(key, alone[key], m.unit, counted_by(key))
+
+
+def _resource(bound: Any, design: Design) -> str:
+    """A busy resource in words."""
+    if "→" in bound.label or "↔" in bound.label or "(" in bound.label:
+        return short_of([Binding(bound.what, bound.id, bound.label)], design)
+    return link_title(design, bound.label)
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,103 @@
+"""The page of a size: how many GPUs a load needs, and how many are drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from designer.decisions.serving_size import Candidate, Sized
+from designer.design.document import Design
+from designer.present import numbers
+from designer.present.answer import make_figure
+from designer.present.blocks import Change, Column, Figure, Limit, Page, State, Table, Tone
+from designer.present.limits import named
+from designer.present.targets import Target
+from designer.present.words import opened, plain
+from designer.sources import Estimate
+
+if TYPE_CHECKING:
+    from designer.workload.serving import Limits
+
+
+def page_of_size(
+    found: Sized, design: Design, title: str, rate: float, limits: Limits, file: str = "DESIGN", load: str = ""
+) -> Page:
+    """The page of what `size` found.
+
+    Parameters
+    ----------
+    title
+        The load in words.
+    rate
+        Requests per second asked for; 0 where the load is none of a steady rate.
+    """
+    best = found.best
+    asked = numbers.shown(rate, "1/s", "requests", exact=True) if rate > 0 else "This load"
+    verb = "need" if asked not in ("1 request/s", "This load") else "needs"
+    if best is None:
+        head = f"No number of these GPUs serves {asked[:1].lower() + asked[1:]} within its limits."
+        state = State.MISSED
+    else:
+        gpus = numbers.counted(best.accelerators, "GPU")
+        drawn = f"{found.drawn:,} {'is' if found.drawn == 1 else 'are'} drawn"
+        head = f"{asked} {verb} {gpus}; {drawn}."
+        state = State.MET if best.accelerators <= found.drawn else State.MISSED
+        each = f"{numbers.counted(best.replicas, 'replica')} on {numbers.counted(best.tensor, 'GPU')} each"
+        if best.choice:
+            each += f", {best.choice}"
+        head += f" {opened(each)}."
+    changes: list[Change] = []
+    if best is not None and load:
+        sets = ("--set", f"workloads.{load}.tensor={best.tensor}")
+        changes.append(
+            Change("With this layout", command=("analyze", file, "--workload", load, *sets), tone=Tone.PLAIN)
+        )
+    if load:
+        changes.append(
+            Change("The most these parts serve", command=("size", file, "--for", load, "--largest"), tone=Tone.PLAIN)
+        )
+    names = named(found.binding, design)
+    rows = tuple(_row(one) for one in found.candidates)
+    heads = (
+        Column("GPUs a replica", True),
+        Column("Replicas", True),
+        Column("GPUs", True),
+        Column("First token", True),
+        Column("Result"),
+    )
+    return Page(
+        f"How many GPUs for {title}, on {design.title or design.name}",
+        state,
+        head,
+        figures=_figures(best, limits) if best is not None else (),
+        table=Table("Layouts", heads, rows),
+        limits=tuple(Limit(one.phase or "now", one.title, one.detail, ids=one.ids) for one in names[:2]),
+        changes=tuple(changes),
+        remarks=tuple(f"{opened(plain(f.text))}." for f in found.findings[:1]),
+        more="Every layout that was tried",
+        key=load,
+    )
+
+
+def _figures(best: Candidate, limits: Limits) -> tuple[Figure, ...]:
+    share = f"p{limits.share * 100:.0f}"
+    found: list[Figure] = []
+    for name, value, limit in (
+        (f"ttft_{share}", best.ttft, limits.ttft),
+        ("tpot", best.tpot, limits.tpot),
+        (f"latency_{share}", best.latency, limits.latency),
+    ):
+        target = Target(name, "limit", "<=", limit) if limit else None
+        found.append(make_figure(name, Estimate.exact(value, "s"), "", "", target))
+    return tuple(found)
+
+
+def _row(one: Candidate) -> tuple[str, ...]:
+    if not one.holds:
+        return (f"{one.tensor}", "", "", "", opened(plain(one.why)))
+    return (
+        f"{one.tensor}",
+        f"{one.replicas:,}",
+        f"{one.accelerators:,}",
+        numbers.shown(one.ttft, "s"),
+        opened(plain(one.why)) or "Holds the limits",
+    )

@@ -1,0 +1,105 @@
+"""The page of failures: whether a single one stops a workload, and what the worst cost."""
+
+from __future__ import annotations
+
+from designer.catalog.parttype import part_kinds
+from designer.decisions.failures_survey import Loss, Survey
+from designer.design.document import Design
+from designer.design.naming import part_title
+from designer.present import numbers
+from designer.present.answer import make_figure
+from designer.present.blocks import Change, Column, Figure, Page, State, Table, Tone
+from designer.present.words import continued, counted_by
+from designer.sources import Estimate
+
+
+def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Page:
+    """The page of what `survive` found."""
+    spec = design.workloads.get(found.workload)
+    title = (spec.title if spec is not None else "") or found.workload
+    costly = [loss for loss in found.losses if any(loss.badness)]
+    worst = costly[0] if costly else None
+    if found.fatal:
+        head = f"{found.fatal:,} of {numbers.counted(found.failures, 'single failure')} "
+        head += f"{'stops' if found.fatal == 1 else 'stop'} it."
+        stops = [loss for loss in costly if loss.stops]
+        if stops:
+            head += f" The first is {_name(stops[0], design)}."
+    elif worst is None:
+        head = f"None of {numbers.counted(found.failures, 'single failure')} costs anything."
+    else:
+        head = f"No single failure stops it. The worst, {_name(worst, design)}, costs {numbers.percent(worst.lost)}."
+    figures: list[Figure] = [
+        make_figure(
+            found.metric, Estimate.exact(found.value, found.unit), counted_by(found.metric, spec), "without a failure"
+        )
+    ]
+    if found.gpus:
+        figures.append(make_figure("mean_time_between_failures", found.between, "", "of any part"))
+        hours = found.gpu_hours_per_year
+        figures.append(
+            Figure(
+                "",
+                "Cost in a year",
+                numbers.digits(hours.value),
+                "GPU-hours",
+                "" if hours.low == hours.high else f"{numbers.digits(hours.low)}–{numbers.digits(hours.high)}",
+                "",
+                low=hours.low,
+                at=hours.value,
+                high=hours.high,
+                sources=hours.sources,
+            )
+        )
+    rows = tuple(_row(loss, design) for loss in costly)
+    heads = (
+        Column("What fails"),
+        Column("Such as"),
+        Column("Number", True),
+        Column("Lost", True),
+        Column("GPUs lost", True),
+    )
+    changes = (
+        Change("What limits it now", command=("analyze", file, "--workload", found.workload), tone=Tone.PLAIN),
+        Change(
+            "Two at a time", command=("survive", file, "--workload", found.workload, "--pairs", "100"), tone=Tone.PLAIN
+        ),
+    )
+    return Page(
+        f"Single failures under {title}, on {design.title or design.name}",
+        State.MISSED if found.fatal else State.ANSWERED,
+        head,
+        figures=tuple(figures),
+        table=Table("The worst", heads, rows),
+        changes=changes,
+        more="All classes of failures, and what limits then",
+        key=found.workload,
+    )
+
+
+def _name(loss: Loss, design: Design) -> str:
+    kind = part_kinds().get(loss.kind)
+    what = kind.title if kind is not None else loss.kind.replace("_", " ")
+    if loss.count > 1:
+        article = "an" if (what[:1] in "AEFHILMNORSX" and what[1:2].isupper()) or what[:1] in "aeio" else "a"
+        return f"{article} {continued(what)}"
+    return part_title(design, loss.path.split(":")[0]) if "--" not in loss.path else f"a {continued(what)}"
+
+
+def _row(loss: Loss, design: Design) -> tuple[str, ...]:
+    kind = part_kinds().get(loss.kind)
+    return (
+        kind.title if kind is not None else loss.kind.replace("_", " ").capitalize(),
+        _link(loss.path, design),
+        f"{loss.count:,}",
+        "stops" if loss.stops else numbers.percent(loss.lost),
+        f"{loss.gpus_lost:,}" if loss.gpus_lost else "",
+    )
+
+
+def _link(path: str, design: Design) -> str:
+    head, dashes, tail = path.partition("--")
+    if not dashes:
+        return part_title(design, path)
+    folder = head.rpartition("/")[0]
+    return f"{part_title(design, head)} – {part_title(design, f'{folder}/{tail}' if folder else tail)}"

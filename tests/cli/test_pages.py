@@ -1,0 +1,131 @@
+"""Answers in a terminal: the answer first, at most thirty lines of 80 columns, a command to go on with."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from designer.__main__ import main
+from designer.cli.pages import command_text, has_colour, wrapped_command
+from tests.cli.calling import call
+from tests.terminals import terminal_of
+
+pytestmark = pytest.mark.without_qt
+
+DECISIONS = [
+    ["analyze", "hgx-h100-8", "--workload", "llama-2-7b-fsdp"],
+    ["analyze", "serving-h100-8"],
+    ["summary", "cluster-1024"],
+    ["check", "vsphere-cluster-4"],
+    ["suggest", "vsphere-cluster-4", "--workload", "evacuate"],
+    ["suggest", "hgx-h100-8", "--workload", "h2d"],
+    ["survive", "hgx-h100-8", "--workload", "h2d"],
+    ["compare", "hgx-h100-8", "dgx-h200"],
+    ["size", "serving-l40s-4", "--for", "chat-8b"],
+    ["accept", "hgx-h100-8"],
+    ["sweep", "hgx-h100-8", "--workload", "resnet-50", "--vary", "workloads.resnet-50.micro_batch=64..512*2"],
+    ["simulate", "hgx-h100-8", "--workload", "h2d", "--until", "10 ms"],
+]
+
+
+@pytest.mark.parametrize("command", DECISIONS, ids=lambda command: "-".join(command[:2]))
+def test_the_answer_comes_first_in_thirty_lines_of_80_columns(command: list[str]) -> None:
+    with terminal_of(80) as terminal:
+        assert main(command) == 0
+    lines = terminal.getvalue().splitlines()
+    assert 4 <= len(lines) <= 30
+    assert [line for line in lines if len(line) > 80] == []
+    # what was asked, a blank line, and the answer as a sentence
+    head = lines.index("") + 1
+    assert head <= 3
+    paragraph = lines[head : lines.index("", head)]
+    assert " ".join(" ".join(paragraph).split()).rstrip().endswith((".", "targets", "target"))
+    assert not re.search(r"\b(alike|told|holds? it back|binding)\b", terminal.getvalue())
+    assert "\x1b" not in terminal.getvalue(), "a stream without a descriptor takes no colours"
+
+
+@pytest.mark.parametrize("command", DECISIONS[:1] + DECISIONS[3:4], ids=lambda command: command[0])
+def test_a_pipe_gets_everything_and_no_page(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
+    piped = call(capsys, *command)
+    with terminal_of(80) as terminal:
+        main([*command, "--all"])
+    assert "add --all" not in piped.out
+    assert "What to do next" not in piped.out
+    assert "What to do next" in terminal.getvalue()
+
+
+def test_all_prints_the_page_and_behind_it_what_a_pipe_gets(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["survive", "hgx-h100-8", "--workload", "h2d"]
+    piped = call(capsys, *command).out
+    everything = call(capsys, *command, "--all").out
+    assert everything.startswith("Single failures under")
+    assert piped.splitlines()[0] in everything.splitlines()
+    assert len(everything) > len(piped)
+
+
+def test_sources_are_named_where_they_are_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with terminal_of(80) as terminal:
+        main(["analyze", "hgx-h100-8", "--workload", "h2d", "--sources"])
+    text = terminal.getvalue()
+    assert re.search(r"^Sources$", text, re.MULTILINE)
+    assert re.search(r"^   1  \w", text, re.MULTILINE)
+    assert "assumed-spread" not in text
+
+
+def test_the_json_knows_no_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(call(capsys, "analyze", "hgx-h100-8", "--workload", "h2d", "--json").out)
+    assert set(document) == {"design", "workloads", "channels", "findings"}
+    assert set(document["workloads"][0]["binding"][0]) >= {"what", "id", "label", "why", "gain_if_doubled"}
+    assert "share" not in document["workloads"][0]["binding"][0]
+
+
+def test_a_workload_that_does_not_fit_says_what_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    change = "workloads.resnet-50-imagenet.global_batch=8192"
+    with terminal_of(80) as terminal:
+        assert main(["analyze", "m60-server", "--workload", "resnet-50-imagenet", "--set", change]) == 1
+    text = terminal.getvalue()
+    assert re.search(r"Does not fit: needs 803 GB per GPU of 8 GB\. Micro-batch 32 fits \(5\.54 GB\)\.", text)
+    assert "Time to train" not in text, "no figure that would not hold"
+    assert "--set workloads.resnet-50-imagenet.micro_batch=32" in text
+
+
+def test_a_design_without_workloads_has_a_page(tmp_path: Path) -> None:
+    file = tmp_path / "x.design.json"
+    text = json.loads((Path("templates") / "hgx-h100-8.design.json").read_text("utf-8"))
+    text["design"]["workloads"], text["design"]["assertions"] = [], []
+    text["design"].pop("default_workload", None)
+    file.write_text(json.dumps(text), "utf-8")
+    with terminal_of(80) as terminal:
+        assert main(["analyze", str(file)]) == 0
+    assert "The design has no workload." in terminal.getvalue()
+
+
+def test_no_color_and_streams_without_a_terminal_get_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Shown(io.StringIO):
+        def fileno(self) -> int:
+            return 1
+
+    monkeypatch.setattr("os.isatty", lambda _: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert has_colour(Shown())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not has_colour(Shown())
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not has_colour(Shown())
+    assert not has_colour(io.StringIO())
+
+
+def test_a_command_of_several_lines_is_one_for_a_shell() -> None:
+    words = ("sweep", "x.design.json", "--workload", "chat", "--vary", "workloads.chat.rate=2 1/s..14 1/s")
+    lines = wrapped_command(words, 50, "    ")
+    assert len(lines) > 1
+    assert all(line.endswith(" \\") for line in lines[:-1])
+    joined = " ".join(" ".join(line.removesuffix("\\").split()) for line in lines)
+    assert joined == command_text(words)
+    assert '"workloads.chat.rate=2 1/s..14 1/s"' in joined
