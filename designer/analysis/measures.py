@@ -114,6 +114,10 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
     every = math.lcm(*(s.every for s in program.steps))
     period = period_of(ends, every)
     time = period.time if period is not None else (ends[0] - job.start if ends else None)
+    if period is not None and len(run.programs) > 1 and period.warm_up > (ends[0] + ends[-1]) / 2:
+        # with others, what the last items repeat may be a moment of what the others do
+        half = len(ends) // 2
+        time = (ends[-1] - ends[half]) / (len(ends) - 1 - half)
     if time is None:
         return None
     return time if measure.of == "period" else (measure.amount / time if time > 0 else None)

@@ -36,7 +36,7 @@ from designer.rules.tiers import Tier, find_tiers
 from designer.units import EXAMPLE, BytesPerSecond, parse
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.kind import task_of
-from designer.workload.migrations import Evacuation, Vmotion
+from designer.workload.migrations import Migration
 from designer.workload.program.migration import Migrate
 from designer.workload.program.training import TrainStep
 
@@ -313,13 +313,13 @@ class Context:
         return self.network.net.part(number)
 
     @cached_property
-    def migrations(self) -> Mapping[str, Vmotion | Evacuation]:
+    def migrations(self) -> Mapping[str, Migration]:
         """Workloads that move machines of vSphere hosts, by id."""
-        found: dict[str, Vmotion | Evacuation] = {}
+        found: dict[str, Migration] = {}
         for spec in self.design.workloads.values():
             if spec.kind in ("vmotion", "evacuation"):
                 task = task_of(spec.kind, spec.settings, f"workloads.{spec.id}", Migrate)
-                if task is not None and isinstance(task.operation, Vmotion | Evacuation):
+                if task is not None:
                     found[spec.id] = task.operation
         return found
 
@@ -332,7 +332,7 @@ class Context:
             If it names something that is no host.
         """
         operation = self.migrations[name]
-        if isinstance(operation, Vmotion):
+        if operation.hosts is None:
             return frozenset(operation.vms)
         if self.placement is None or not operation.hosts:
             return frozenset()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from designer.workload.jobs import InputPath
+
+#: scenarios whose next query is sent when the one before is answered
+ONE_BY_ONE: Final = ("single-stream", "multi-stream")
 
 
 @dataclass(frozen=True, slots=True)

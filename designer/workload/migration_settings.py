@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from designer.workload.kind import Setting, listed
+from designer.errors import AnalysisError
+from designer.workload.kind import Setting, rate_or_none
+from designer.workload.migrations import Conditions, Migration, Shares
+from designer.workload.program import Measure, Program, Step
+from designer.workload.program.migration import Migrate
 
 #: what is told of every kind of move, behind its time
 METRICS: Final = (
@@ -47,15 +51,34 @@ BESIDE: Final = (
 )
 
 
-def carried(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an operation that `CARRIED` and `BESIDE` set."""
-    return {
-        "encrypted": settings["encrypted"],
-        "vmknics_per_nic": settings["vmknics_per_nic"],
-        "mtu": float(settings["mtu"]),
-        "round_trip": settings["round_trip"],
-        "background": listed(settings["background"]),
-        "disks": settings["disks"],
-        "shares": settings["shares"],
-        "shares_beside": settings["shares_beside"],
-    }
+def conditions(settings: Mapping[str, Any], *, cold: bool = False) -> Conditions:
+    """How vSphere carries it.
+
+    Raises
+    ------
+    AnalysisError
+        If only one side of the traffic has shares, which mean nothing alone, or a rate cannot be read.
+    """
+    shares = Shares(settings["shares"], settings["shares_beside"])
+    if bool(shares.migrations) != bool(shares.beside):
+        missing = "shares_beside" if shares.migrations else "shares"
+        text = "shares weigh two kinds of traffic, and only one has them"
+        raise AnalysisError(text, place=missing, remedy="give both, or none")
+    return Conditions(
+        release=settings["release"],
+        encrypted=settings["encrypted"],
+        vmknics_per_nic=settings["vmknics_per_nic"],
+        mtu=float(settings["mtu"]),
+        round_trip=settings["round_trip"],
+        dirty_rate=rate_or_none(settings.get("dirty_rate", ""), "dirty_rate"),
+        at_once=settings["at_once"],
+        cold=cold,
+        disks=settings["disks"],
+        shares=shares,
+    )
+
+
+def moves(name: str, metric: str, asked: Migration) -> Program:
+    """All moves of a migration as a program, as many at once as the hosts admit."""
+    step = Step("migrate", Migrate(asked))
+    return Program(name, (step,), measures=(Measure(metric, "s", "end", "migrate"),))

@@ -2,91 +2,106 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
+
+from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport
+from designer.formulas.migration.vmotion_streams import JUMBO_FROM
+from designer.units import BytesPerSecond, Seconds, parse_duration
+
+#: the release of hosts that run KVM
+KVM: Final = "kvm"
 
 
 @dataclass(frozen=True, slots=True)
-class Vmotion:
-    """Running virtual machines to other hosts over the vMotion network.
+class Shares:
+    """Shares of network I/O control: what migrations weigh against the traffic beside them [1]; 0 leaves it to TCP."""
 
-    Parameters
-    ----------
-    vms
-        Ids of the machines.
-    target
-        Hosts they may go to; empty for any other.
-    release
-        What the hosts run; empty for what the drawing says.
-    dirty_rate
-        Replaces what the machines say [B/s]; None leaves it.
-    background
-        Ids of workloads that run beside.
-    disks
-        Disk data each machine takes along where hosts share no storage [B].
-    shares, shares_beside
-        Network I/O control of migrations and of the traffic beside them; 0 for none.
-    """
-
-    vms: tuple[str, ...]
-    target: str = ""
-    release: str = ""
-    encrypted: bool = False
-    vmknics_per_nic: int = 1
-    mtu: float = 9000.0
-    round_trip: float = 0.0
-    dirty_rate: float | None = None
-    at_once: int = 0
-    background: tuple[str, ...] = ()
-    disks: float = 0.0
-    shares: int = 0
-    shares_beside: int = 0
+    migrations: float = 0.0
+    beside: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Evacuation:
-    """All virtual machines off some hosts, as maintenance mode asks; fields as of `Vmotion`."""
-
-    hosts: str
-    target: str = ""
-    release: str = ""
-    encrypted: bool = False
-    vmknics_per_nic: int = 1
-    mtu: float = 9000.0
-    round_trip: float = 0.0
-    at_once: int = 0
-    cold: bool = True
-    background: tuple[str, ...] = ()
-    disks: float = 0.0
-    shares: int = 0
-    shares_beside: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class KvmMigration:
-    """Running KVM guests to other hosts: channels, compression, throttling, post-copy, device state.
+class KvmSettings:
+    """How QEMU or another KVM monitor migrates.
 
     Parameters
     ----------
     downtime_limit
         Longest pause aimed at [s].
     max_bandwidth
-        Ceiling configured in the hypervisor [B/s]; 0 for none.
+        Ceiling configured in the hypervisor [B/s]; None for none.
     device_state
         State of each assigned device that does not say its own [B]; 0 if such devices cannot move.
     """
 
-    vms: tuple[str, ...]
-    target: str = ""
     channels: int = 1
-    monitor: str = "qemu"
-    transport: str = "tcp"
-    compression: str = "none"
+    monitor: Monitor = Monitor.QEMU
+    transport: Transport = Transport.TCP
+    compression: Compression = Compression.NONE
     auto_converge: bool = False
     post_copy: bool = False
-    downtime_limit: float = 0.3
-    max_bandwidth: float = 0.0
+    downtime_limit: Seconds = parse_duration("300 ms")
+    max_bandwidth: BytesPerSecond | None = None
     device_state: float = 0.0
     multifd_devices: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How machines move.
+
+    Parameters
+    ----------
+    release
+        What the hosts run, where the study overrules the design.
+    mtu
+        Frame size of the migration network [B].
+    round_trip
+        Round-trip time between the hosts [s].
+    dirty_rate
+        Replaces what the machines say [B/s].
+    at_once
+        Migrations per host at the same time; 0 for what the hypervisor admits.
+    cold
+        True if machines that cannot move alive are shut down and started elsewhere.
+    disks
+        Disk data each machine takes along, where its hosts share no storage [B].
+    shares
+        Network I/O control on the uplinks of the hosts.
+    """
+
+    release: str = ""
+    encrypted: bool = False
+    vmknics_per_nic: int = 1
+    mtu: float = JUMBO_FROM.value
+    round_trip: float = 0.0
     dirty_rate: float | None = None
     at_once: int = 0
+    cold: bool = False
+    disks: float = 0.0
+    shares: Shares = field(default_factory=Shares)
+    kvm: KvmSettings = field(default_factory=KvmSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """Some machines moved to other hosts, or some hosts emptied.
+
+    Parameters
+    ----------
+    vms
+        Ids of the machines.
+    hosts
+        The hosts to empty; None where machines are named.
+    target
+        Hosts they may go to; empty for any other.
+    background
+        Ids of workloads that run beside.
+    """
+
+    conditions: Conditions
+    vms: tuple[str, ...] = ()
+    hosts: str | None = None
+    target: str = ""
     background: tuple[str, ...] = ()

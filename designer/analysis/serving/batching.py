@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count, repeat
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.errors import Cancelled
+from designer.workload.inference import Inference
 
 Float = npt.NDArray[np.float64]
 
@@ -44,6 +47,28 @@ class BatchRun:
     def use(self) -> float:
         """Share of time in which the instance worked [1]."""
         return min(1.0, self.busy / float(self.done[-1])) if len(self.done) else 0.0
+
+
+def gaps_of(asked: Inference, instances: int, which: int, begin: float = 0.0) -> Iterator[float]:
+    """When samples come to one of so many instances that share them, in order and without end [s].
+
+    Scenarios in which all are there at once have as many as are looked at.
+    """
+    draw = np.random.default_rng(asked.seed if not which else (asked.seed, which))
+    if asked.scenario == "server":
+        now = begin
+        while True:
+            for moment in (now + np.cumsum(draw.exponential(instances / asked.rate, asked.count))).tolist():
+                now = moment
+                yield moment
+    elif asked.scenario == "video":
+        phase = np.sort(draw.random(max(1, math.ceil(asked.streams / instances))) / asked.frames)
+        for frame in count():
+            yield from (begin + (phase + frame / asked.frames)).tolist()
+    elif asked.scenario == "offline":
+        yield from repeat(begin, asked.count)
+    else:
+        yield from repeat(begin)
 
 
 def run_batches(

@@ -13,10 +13,10 @@ from designer.fields import amount
 from designer.formulas.placement import Release, read_release
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond
+from designer.workload.migrations import KVM
 
 #: what a host runs where neither it nor its machines say
 DEFAULT_RELEASE: Final = Release.V8_0_U3
-KVM: Final = "kvm"
 _MAXIMUMS: Final = "vmware-config-maximums"
 
 

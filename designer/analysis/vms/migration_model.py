@@ -14,7 +14,7 @@ from designer.analysis.vms.demands import KVM, dirtying_of, vsphere
 from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.migration_paths import MigrationPaths, MigrationTransfer
-from designer.analysis.vms.migration_plan import Alternative, Conditions, Going
+from designer.analysis.vms.migration_plan import Alternative, Going
 from designer.analysis.vms.migrations import (
     Drain,
     MigrationEstimate,
@@ -37,6 +37,7 @@ from designer.formulas.migration.vmotion_streams import (
 from designer.formulas.placement import Release
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Seconds
+from designer.workload.migrations import Conditions
 
 #: what clusters of KVM hosts allow by default from one host
 KVM_AT_ONCE: Final = Constant(2, 1, 5, "kubevirt-parallel-migrations", Status.SECONDARY, "1", "outbound per host")

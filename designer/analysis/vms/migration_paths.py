@@ -55,14 +55,6 @@ class MigrationTransfer:
     to_gpus: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Shares of network I/O control: what migrations weigh against the traffic beside them [1]; 0 leaves it to TCP."""
-
-    migrations: float = 0.0
-    beside: float = 0.0
-
-
 class MigrationPaths:
     """Transfers as one flow problem; any set of them can be asked about.
 

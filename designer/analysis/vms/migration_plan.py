@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.vms.demands import KVM, gpu_devices, release_of
 from designer.analysis.vms.free_capacity import Placed
-from designer.analysis.vms.migration_paths import Shares
-from designer.analysis.vms.migrations import KvmSettings, MigrationEstimate
-from designer.formulas.migration.vmotion_streams import JUMBO_FROM
+from designer.analysis.vms.migrations import MigrationEstimate
 from designer.sources import Constant, Status
+from designer.workload.migrations import Conditions
 
 #: migrations that are listed one by one, as flows, curves and places of findings
 CURVES_LIMIT: Final = 64
@@ -18,43 +17,6 @@ CURVES_LIMIT: Final = 64
 COLD_TIME: Final = Constant(
     120.0, 45.0, 300.0, "migration-assumed", Status.ASSUMED, "s", "shut down and boot; loading of models not counted"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """How machines move.
-
-    Parameters
-    ----------
-    release
-        What the hosts run, where the study overrules the drawing.
-    mtu
-        Frame size of the migration network [B].
-    round_trip
-        Round-trip time between the hosts [s].
-    dirty_rate
-        Replaces what the machines say [B/s].
-    at_once
-        Migrations per host at the same time; 0 for what the hypervisor admits.
-    cold
-        True if machines that cannot move alive are shut down and started elsewhere.
-    disks
-        Disk data each machine takes along, where its hosts share no storage [B].
-    shares
-        Network I/O control on the uplinks of the hosts.
-    """
-
-    release: str = ""
-    encrypted: bool = False
-    vmknics_per_nic: int = 1
-    mtu: float = JUMBO_FROM.value
-    round_trip: float = 0.0
-    dirty_rate: float | None = None
-    at_once: int = 0
-    cold: bool = False
-    disks: float = 0.0
-    shares: Shares = field(default_factory=Shares)
-    kvm: KvmSettings = field(default_factory=KvmSettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,7 @@ from designer.analysis.vms.free_capacity import Placed
 from designer.fields import amount
 from designer.formulas.migration import Outcome, Release, Verdict
 from designer.formulas.migration.kvm_bandwidth import (
-    Compression,
     KvmBandwidth,
-    Monitor,
     Transport,
     kvm_bandwidth,
     pinning_time,
@@ -27,7 +25,8 @@ from designer.formulas.migration.vgpu_migration import VgpuMigration, vgpu_migra
 from designer.formulas.migration.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad, vgpu_stun
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD, RESUME_TIME, SETUP_TIME, vmotion_precopy
 from designer.sources import Constant, Estimate
-from designer.units import Bytes, BytesPerSecond, Seconds, parse_duration
+from designer.units import Bytes, BytesPerSecond, Seconds
+from designer.workload.migrations import KvmSettings
 
 #: a network that holds nothing back [B/s]
 _NETWORK_LIMIT: Final = 1e18
@@ -122,22 +121,6 @@ class Drain:
 
 #: said by the stun model where the network limits it
 NETWORK_LIMITED: Final = "bandwidth of the slower host"
-
-
-@dataclass(frozen=True, slots=True)
-class KvmSettings:
-    """How QEMU or another KVM monitor migrates."""
-
-    channels: int = 1
-    monitor: Monitor = Monitor.QEMU
-    transport: Transport = Transport.TCP
-    compression: Compression = Compression.NONE
-    auto_converge: bool = False
-    post_copy: bool = False
-    downtime_limit: Seconds = parse_duration("300 ms")
-    max_bandwidth: BytesPerSecond | None = None
-    device_state: float = 0.0
-    multifd_devices: bool = False
 
 
 def framebuffers(placed: Placed) -> list[VgpuLoad]:

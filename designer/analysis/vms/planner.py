@@ -15,7 +15,7 @@ from designer.analysis.vms.targets import choose_targets
 from designer.errors import AnalysisError
 from designer.memo import memo
 from designer.units import format_si
-from designer.workload.migrations import Evacuation, KvmMigration, Vmotion
+from designer.workload.migrations import Migration
 
 #: migration workloads that are kept, by network
 _KEPT_LIMIT = 8
@@ -45,7 +45,7 @@ class Departures:
 
 
 @memo(most=NETWORKS_LIMIT, each=_KEPT_LIMIT)
-def departures(network: Network, operation: Vmotion | Evacuation | KvmMigration, place: str) -> Departures:
+def departures(network: Network, operation: Migration, place: str) -> Departures:
     """Machines of a migration workload with the hosts they go to.
 
     Raises
@@ -53,9 +53,9 @@ def departures(network: Network, operation: Vmotion | Evacuation | KvmMigration,
     AnalysisError
         If a machine or host is not there, a setting is out of range, or the network gives a machine nothing.
     """
-    asked = asked_moves(network, operation, place)
-    going, staying = choose_targets(place_vms(network), asked.leaving, asked.allowed, asked.conditions)
-    model = MigrationModel(network, going, asked.conditions)
+    leaving, allowed = asked_moves(network, operation, place)
+    going, staying = choose_targets(place_vms(network), leaving, allowed, operation.conditions)
+    model = MigrationModel(network, going, operation.conditions)
     able: list[Going] = []
     for each in model.going:
         if not each.cold and not model.migration_paths.reaches(model.transfers[each.name]):

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from designer.analysis.vms.demands import KVM, gpu_devices, memory_of, vsphere
 from designer.analysis.vms.free_capacity import HostFreeCapacity, Placed, Refusal, shape_of
 from designer.analysis.vms.hosts import Host
-from designer.analysis.vms.migration_plan import Conditions, Going, Staying, pick_release
+from designer.analysis.vms.migration_plan import Going, Staying, pick_release
 from designer.analysis.vms.place_on_host import place_on
 from designer.analysis.vms.placement import Placement
 from designer.design.document import VirtualMachine, VmDevice, with_changes
 from designer.formulas.migration.evacuation_targets import FreeCapacity, Guest, evacuation_targets
+from designer.workload.migrations import Conditions
 
 _VIRTUAL = ("vgpu", "mig_vgpu", "device_group")
 _NO_ADAPTER = "has no cabled NIC for migrations, while other hosts have"

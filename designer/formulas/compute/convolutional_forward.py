@@ -11,7 +11,7 @@ from designer.formulas.compute.winograd import winograd
 from designer.formulas.formula import Formula
 from designer.formulas.shapes import ConvolutionalNumbers
 from designer.sources import Constant, Status
-from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds
+from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Seconds
 
 #: output is written and read by the convolution, its norm and its activation; fused by a compiler, one of each is left
 PASSES: Final = Constant(6.0, 2.0, 7.2, "fit-forward", Status.DERIVED, "1", "counted; 9 runs of ResNet-50: 4.9 to 7.2")
@@ -25,7 +25,6 @@ NETWORK: Final = Constant(
 COMPILED: Final = Constant(0.38, 0.2, 0.55, "assumed-serving", Status.ASSUMED, "1", "compiled, ResNet-50 in INT8")
 COMPILED_PASSES: Final = Constant(2.0, 1.0, 6.0, "counted-serving", Status.DERIVED, "1", "written once, read once")
 
-ALL: Final = Ratio(1.0)
 _NARROW: Final = ("int8", "fp8", "fp4")
 
 
@@ -96,35 +95,30 @@ def forward_work(shape: ConvolutionalNumbers, rates: ForwardRates, value_size: B
     return ForwardWork(shape.layers, flop, Bytes(moved), Bytes(shape.parameters * value_size))
 
 
-def _parts(work: ForwardWork, samples: float, rates: ForwardRates, launch: float = 1.0) -> tuple[float, float, float]:
+def forward_parts(work: ForwardWork, samples: float, rates: ForwardRates) -> tuple[float, float, float]:
     """Launches, arithmetic and memory traffic of one batch [s]."""
     rate = rates.peak * rates.efficiency.value
     if rates.card and rates.runs_as != "fp32":
         rate *= CARD.value
     layer = LAYER.low if rates.compiled else LAYER.value
     moved = samples * work.moved + work.weights
-    return work.layers * layer * launch, samples * work.flop / rate, moved / (rates.bandwidth * MEMORY_SHARE.value)
+    return work.layers * layer, samples * work.flop / rate, moved / (rates.bandwidth * MEMORY_SHARE.value)
 
 
-def forward_time(work: ForwardWork, samples: float, rates: ForwardRates, launch: Ratio = ALL) -> Seconds:
+def forward_time(work: ForwardWork, samples: float, rates: ForwardRates) -> Seconds:
     """Time of the forward pass of a batch on one accelerator [s].
-
-    Parameters
-    ----------
-    launch
-        Time of a launch over the usual one [1].
 
     Notes
     -----
     layers x launch + arithmetic / (peak x convolution share) + (activations x passes + weights) / memory bandwidth.
     Convolutions and what follows them run one after the other, so the parts add up.
     """
-    return Seconds(sum(_parts(work, samples, rates, launch)))
+    return Seconds(sum(forward_parts(work, samples, rates)))
 
 
 def forward_spread(work: ForwardWork, samples: float, rates: ForwardRates) -> tuple[tuple[float, Constant], ...]:
     """Constants the pass depends on, with the share of time of each; negative where more of it is slower."""
-    parts = _parts(work, samples, rates)
+    parts = forward_parts(work, samples, rates)
     launches, arithmetic, traffic = (part / sum(parts) for part in parts)
     return ((arithmetic, rates.efficiency), (-traffic, rates.passes), (-launches, LAYER), (1.0, NETWORK))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.formulas.formula import Formula
+from designer.formulas.serving._terms import NUMBERS
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds
 
@@ -14,6 +15,21 @@ PRODUCTS: Final = Constant(0.54, 0.35, 0.7, "fit-serving", Status.DERIVED, "1", 
 PASSES: Final = Constant(2.0, 2.0, 6.0, "counted-serving", Status.DERIVED, "1")
 #: none of this was measured on the drawn parts: logarithm of the factor either way
 SPREAD: Final = Constant(0.45, 0.3, 0.8, "assumed-serving", Status.ASSUMED, "1")
+
+
+def batch_parts(
+    samples: float,
+    flop: Flop,
+    moved: Bytes,
+    weights: Bytes,
+    launches: int,
+    rate: FlopPerSecond,
+    bandwidth: BytesPerSecond,
+    least: Seconds,
+) -> tuple[Seconds, Seconds, Seconds]:
+    """Launches, arithmetic and memory traffic of one batch [s]; parameters are those of `batch_time`."""
+    memory = (weights + samples * moved) / bandwidth
+    return Seconds(launches * least), Seconds(samples * flop / rate), Seconds(memory)
 
 
 def batch_time(
@@ -42,11 +58,8 @@ def batch_time(
     sharpness
         How abruptly arithmetic and memory meet.
     """
-    compute, memory = samples * flop / rate, (weights + samples * moved) / bandwidth
-    most = max(compute, memory)
-    if most <= 0:
-        return Seconds(launches * least)
-    return Seconds(launches * least + most * (1 + (min(compute, memory) / most) ** sharpness) ** (1 / sharpness))
+    floor, compute, memory = batch_parts(samples, flop, moved, weights, launches, rate, bandwidth, least)
+    return NUMBERS.kernel(floor, compute, memory, sharpness) if max(compute, memory) > 0 else floor
 
 
 FORMULA: Final = Formula(

@@ -11,7 +11,7 @@ from designer.analysis.results import Analysis, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.vms.demands import KVM, vsphere
 from designer.analysis.vms.free_capacity import Placed, Refusal
-from designer.analysis.vms.migration_plan import Conditions, pick_release
+from designer.analysis.vms.migration_plan import pick_release
 from designer.analysis.vms.place_on_host import place_on
 from designer.analysis.vms.placement import release_on
 from designer.analysis.vms.targets import movable, unbound
@@ -21,6 +21,7 @@ from designer.drawing.machines import Machines, host_title, machines_of
 from designer.errors import DesignerError
 from designer.gui.viewmodels.flow import Number, channel_title, number
 from designer.workload.kind import workload_kinds
+from designer.workload.migrations import Conditions
 
 #: id of the study of a move; it is never part of the design
 MOVE_ID: Final = "move"

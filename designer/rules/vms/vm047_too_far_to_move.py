@@ -27,14 +27,14 @@ from designer.units import format_line_rate, format_quantity
 
 def check(context: Context) -> Iterator[Offence]:
     for name, operation in context.migrations.items():
-        far = operation.round_trip > LONGEST_ROUND_TRIP.value
-        if far:
-            text = f"{name}: a round trip of {format_quantity(operation.round_trip, 'duration')}, 150 ms are supported"
+        far = operation.conditions.round_trip
+        if far > LONGEST_ROUND_TRIP.value:
+            text = f"{name}: a round trip of {format_quantity(far, 'duration')}, 150 ms are supported"
             yield Offence(text, (name,), "hosts that are nearer")
         hosts = {host.path: host for vm in context.moved_by(name) if (host := context.host(context.design.vms[vm]))}
         for path, host in hosts.items():
             rate = sum(nic.line_rate for nic in host.migration_nics)
-            at_once = max(1, operation.at_once)
+            at_once = max(1, operation.conditions.at_once)
             if 0 < rate < at_once * LEAST_PER_MIGRATION.value:
                 text = f"{name}: {path} migrates over {format_line_rate(rate)}, {at_once} at the same time need "
                 text += format_line_rate(at_once * LEAST_PER_MIGRATION.value)

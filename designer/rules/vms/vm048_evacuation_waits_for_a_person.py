@@ -22,13 +22,12 @@ from designer.findings import Severity
 from designer.rules.context import Context
 from designer.rules.fixes import with_values
 from designer.rules.rule import Offence, Profile, Rule
-from designer.workload.migrations import Evacuation
 
 
 def check(context: Context) -> Iterator[Offence]:
     waiting: dict[str, tuple[bool | None, list[str]]] = {}
     for name, operation in context.migrations.items():
-        for vm_id in sorted(context.moved_by(name)) if isinstance(operation, Evacuation) else ():
+        for vm_id in sorted(context.moved_by(name)) if operation.hosts is not None else ():
             vm = context.design.vms[vm_id]
             host = context.host(vm)
             if host is None or not any(d.kind in ("vgpu", "mig_vgpu", "device_group") for d in vm.devices):

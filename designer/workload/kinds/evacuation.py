@@ -3,27 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from designer.workload.kind import Setting, WorkloadKind
-from designer.workload.migration_settings import BESIDE, CARRIED, METRICS, carried
-from designer.workload.migrations import Evacuation
-from designer.workload.program import Measure, Program, Step
-from designer.workload.program.migration import Migrate
+from designer.workload.kind import Setting, WorkloadKind, listed
+from designer.workload.migration_settings import BESIDE, CARRIED, METRICS, conditions, moves
+from designer.workload.migrations import Migration
+from designer.workload.program import Program
 
 RELEASES = ("", "7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3", "9.0", "kvm")
 
 
 def program(settings: Mapping[str, Any]) -> Program:
-    """All migrations as a program, as many at once as the hosts admit."""
-    asked = Evacuation(
-        hosts=settings["hosts"],
-        target=settings["to"],
-        release=settings["release"],
-        at_once=settings["at_once"],
-        cold=settings["cold"],
-        **carried(settings),
-    )
-    measures = (Measure("evacuation_time", "s", "end", "migrate"),)
-    return Program("evacuation", (Step("migrate", Migrate(asked)),), measures=measures)
+    """All moves, as hosts admit them."""
+    carried, beside = conditions(settings, cold=settings["cold"]), listed(settings["background"])
+    asked = Migration(carried, hosts=settings["hosts"], target=settings["to"], background=beside)
+    return moves("evacuation", "evacuation_time", asked)
 
 
 WORKLOAD = WorkloadKind(

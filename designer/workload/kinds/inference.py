@@ -8,7 +8,7 @@ from designer.errors import AnalysisError
 from designer.workload.inference import Inference
 from designer.workload.job_settings import INPUT, input_path
 from designer.workload.kind import Setting, WorkloadKind
-from designer.workload.program import Program, Step
+from designer.workload.program import Measure, Program, Step
 from designer.workload.program.serving import Infer
 
 SCENARIOS = ("server", "single-stream", "multi-stream", "offline", "video")
@@ -60,7 +60,10 @@ def program(settings: Mapping[str, Any]) -> Program:
         s["seed"],
         input_path({"prefetch": 1, "background": "", **s}),
     )
-    return Program("inference", (Step("infer", Infer(asked)),))
+    names = ("latency_p99", "latency_p50", "latency_p90", "latency_p95")
+    measures = [Measure(name, "s", "requests", "infer") for name in names]
+    measures.append(Measure("samples_per_second", "1/s", "requests", "infer"))
+    return Program("inference", (Step("infer", Infer(asked)),), measures=tuple(measures))
 
 
 #: where samples are read: as training reads them, and nothing of it where no source is named
@@ -97,7 +100,7 @@ WORKLOAD = WorkloadKind(
         "energy_per_million_requests",
     ),
     program=program,
-    answer="serving.inference",
+    answer="serving.in_batches",
     help="Vision, speech, ranking or embedding models behind a server that gathers samples into batches: "
     "single-stream, multi-stream, server and offline as MLPerf names them, and video streams with their frames.",
     settings=(

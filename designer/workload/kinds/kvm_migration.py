@@ -3,34 +3,28 @@
 from collections.abc import Mapping
 from typing import Any
 
+from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport
 from designer.workload.kind import Setting, WorkloadKind, listed, rate_or_none
-from designer.workload.migration_settings import BACKGROUND, DIRTY_RATE, MACHINES, METRICS
-from designer.workload.migrations import KvmMigration
-from designer.workload.program import Measure, Program, Step
-from designer.workload.program.migration import Migrate
+from designer.workload.migration_settings import BACKGROUND, DIRTY_RATE, MACHINES, METRICS, moves
+from designer.workload.migrations import KVM, Conditions, KvmSettings, Migration
+from designer.workload.program import Program
 
 
 def program(settings: Mapping[str, Any]) -> Program:
     """All moves, as hosts admit them."""
-    asked = KvmMigration(
-        vms=listed(settings["vms"]),
-        target=settings["to"],
-        channels=settings["channels"],
-        monitor=settings["monitor"],
-        transport=settings["transport"],
-        compression=settings["compression"],
-        auto_converge=settings["auto_converge"],
-        post_copy=settings["post_copy"],
-        downtime_limit=settings["downtime_limit"],
-        max_bandwidth=settings["max_bandwidth"],
-        device_state=settings["device_state"],
-        multifd_devices=settings["multifd_devices"],
-        dirty_rate=rate_or_none(settings["dirty_rate"], "dirty_rate"),
-        at_once=settings["at_once"],
-        background=listed(settings["background"]),
+    names = ("channels", "auto_converge", "post_copy", "downtime_limit", "device_state", "multifd_devices")
+    kvm = KvmSettings(
+        **{name: settings[name] for name in names},
+        monitor=Monitor(settings["monitor"]),
+        transport=Transport(settings["transport"]),
+        compression=Compression(settings["compression"]),
+        max_bandwidth=settings["max_bandwidth"] or None,
     )
-    measures = (Measure("migration_time", "s", "end", "migrate"),)
-    return Program("kvm-migration", (Step("migrate", Migrate(asked)),), measures=measures)
+    dirty = rate_or_none(settings["dirty_rate"], "dirty_rate")
+    carried = Conditions(release=KVM, dirty_rate=dirty, at_once=settings["at_once"], kvm=kvm)
+    beside = listed(settings["background"])
+    asked = Migration(carried, listed(settings["vms"]), target=settings["to"], background=beside)
+    return moves("kvm-migration", "migration_time", asked)
 
 
 WORKLOAD = WorkloadKind(

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from designer.workload.kind import Setting, WorkloadKind, listed, rate_or_none
-from designer.workload.migration_settings import BESIDE, CARRIED, DIRTY_RATE, MACHINES, METRICS, carried
-from designer.workload.migrations import Vmotion
-from designer.workload.program import Measure, Program, Step
-from designer.workload.program.migration import Migrate
+from designer.workload.kind import Setting, WorkloadKind, listed
+from designer.workload.migration_settings import BESIDE, CARRIED, DIRTY_RATE, MACHINES, METRICS, conditions, moves
+from designer.workload.migrations import Migration
+from designer.workload.program import Program
 
 RELEASES = (
     "",
@@ -29,16 +28,9 @@ RELEASES = (
 
 def program(settings: Mapping[str, Any]) -> Program:
     """All moves, as hosts admit them."""
-    asked = Vmotion(
-        vms=listed(settings["vms"]),
-        target=settings["to"],
-        release=settings["release"],
-        dirty_rate=rate_or_none(settings["dirty_rate"], "dirty_rate"),
-        at_once=settings["at_once"],
-        **carried(settings),
-    )
-    measures = (Measure("migration_time", "s", "end", "migrate"),)
-    return Program("vmotion", (Step("migrate", Migrate(asked)),), measures=measures)
+    beside = listed(settings["background"])
+    asked = Migration(conditions(settings), listed(settings["vms"]), target=settings["to"], background=beside)
+    return moves("vmotion", "migration_time", asked)
 
 
 WORKLOAD = WorkloadKind(

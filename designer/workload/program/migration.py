@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from designer.workload.migrations import Evacuation, KvmMigration, Vmotion
+from designer.workload.migrations import Migration
 from designer.workload.program.tasks import Task
 
 
@@ -20,5 +20,5 @@ class Migrate(Task):
     """
 
     priced_by: ClassVar[str] = "migrate"
-    operation: Vmotion | Evacuation | KvmMigration
+    operation: Migration
     part: float = 1.0

@@ -36,3 +36,8 @@ class Infer(Task):
 
     priced_by: ClassVar[str] = "infer"
     asked: Inference
+
+    @property
+    def goes_on(self) -> bool:
+        """True if samples come without end."""
+        return self.asked.scenario != "offline"

@@ -7,12 +7,13 @@ from typing import Final
 
 from designer.analysis.families.machines.moves import Moves
 from designer.analysis.vms.demands import KVM, dirtying_of
-from designer.analysis.vms.migration_plan import CURVES_LIMIT, Conditions, Moved
+from designer.analysis.vms.migration_plan import CURVES_LIMIT, Moved
 from designer.analysis.vms.migrations import framebuffers
 from designer.findings import Finding, Severity
 from designer.formulas.migration import Verdict
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.units import format_quantity
+from designer.workload.migrations import Conditions
 
 #: steps that take this many times as long, or less, are as quick
 NOTICED_TOLERANCE: Final = 1.01

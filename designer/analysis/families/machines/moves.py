@@ -23,7 +23,7 @@ from designer.analysis.vms.migration_plan import Moved
 from designer.analysis.vms.planner import Departures
 from designer.progress import Cancel
 from designer.sources import Estimate
-from designer.workload.migrations import Evacuation, KvmMigration, Vmotion
+from designer.workload.migrations import Migration
 from designer.workload.program import Measure, Program, Step
 from designer.workload.program.migration import Migrate
 
@@ -97,7 +97,7 @@ class Moves:
 def moves_of(
     prices: Prices,
     plan: Departures,
-    operation: Vmotion | Evacuation | KvmMigration,
+    operation: Migration,
     job: str,
     name: str,
     beside: Sequence[Neighbour],
@@ -132,9 +132,7 @@ def moves_of(
     return Moves(plan, _moved(run, plan, job, part), time.scaled(1 / part), run, part, binding, after, others)
 
 
-def _job(
-    plan: Departures, operation: Vmotion | Evacuation | KvmMigration, job: str, name: str, part: float = 1.0
-) -> Job:
+def _job(plan: Departures, operation: Migration, job: str, name: str, part: float = 1.0) -> Job:
     shares = plan.model.conditions.shares
     # machines that move at the same time divide the shares of their class
     weight = shares.migrations / plan.at_once if shares.migrations and plan.at_once else 1.0

@@ -25,7 +25,7 @@ from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
 from designer.workload.kind import task_of
-from designer.workload.migrations import Evacuation, KvmMigration, Vmotion
+from designer.workload.migrations import Migration
 from designer.workload.program import Program, Step
 from designer.workload.program.migration import Migrate
 from designer.workload.program.serving import Serve
@@ -91,9 +91,7 @@ class Users:
         return Table("Served models that stand still", columns, tuple(rows))
 
 
-def users_of(
-    network: Network, operation: Vmotion | Evacuation | KvmMigration, moves: Moves, question: Question
-) -> Users:
+def users_of(network: Network, operation: Migration, moves: Moves, question: Question) -> Users:
     """What users feel of moves, by served model that runs in a machine that moves; nobody where none does."""
     moved = {each.going.name for each in moves.moved if each.migration is not None}
     served = _served(network, moved) if moved else {}

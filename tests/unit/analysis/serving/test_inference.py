@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import designer
-from designer.analysis.families.serving import inference
 from designer.analysis.results import WorkloadResult
+from designer.analysis.serving import batches as inference
 from designer.analysis.serving.batching import run_batches
 from designer.analysis.study import analyze
 from designer.design.document import WorkloadSpec, with_changes
 from designer.design.edits.links import RemoveLinks
 from designer.errors import AnalysisError
-from designer.formulas.serving.batch_time import batch_time
+from designer.formulas.serving.batch_time import batch_parts, batch_time
 
 
 def asked(template: str = "serving-l40s-4", **settings: object) -> WorkloadResult:
@@ -73,7 +73,7 @@ def test_scenarios_stand_in_their_order() -> None:
     rates = [value(f, "samples_per_second") for f in (single, multi, offline)]
     assert rates == sorted(rates)
     # a stream of single samples waits for launches, a large batch for arithmetic or memory
-    assert "launches" in single.binding[0].label
+    assert "launch" in single.binding[0].label
     assert "launches" not in offline.binding[0].label
 
 
@@ -160,12 +160,12 @@ def test_only_batches_that_ran_are_timed() -> None:
     given = {"model": "", "flop": "8 GFLOP", "weights": "50 MB", "moved": "1 B", "rate": "100 1/s"}
     told: list[int] = []
 
-    def timed(samples: int, *rest: Any) -> float:
+    def timed(samples: int, *rest: Any) -> tuple[float, float, float]:
         told.append(samples)
-        return batch_time(samples, *rest)
+        return batch_parts(samples, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inference, "batch_time", timed)
+        patch.setattr(inference, "batch_parts", timed)
         found = asked(scenario="server", batch=50_000, **given)
     assert value(found, "mean_batch") < 10
     assert len(set(told)) < 100

@@ -17,7 +17,7 @@ from designer.analysis.study import analyze
 from designer.analysis.vms.planner import departures
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
 from designer.formulas.migration.vmotion_streams import LINE_SHARE
-from designer.workload.migrations import Vmotion
+from designer.workload.migrations import Conditions, Migration
 from designer.workload.program import Delay, Measure, Program, Step
 from tests.unit.analysis.vms.machines import cluster, plain_cluster
 
@@ -33,7 +33,7 @@ def moved(*steps: tuple[float, float, float]) -> Moves:
         Of each training: how long it computes, sends after that, and sends meanwhile, where nobody else is [s].
     """
     network = build_network(plain_cluster(2, 1))
-    prices, operation = Prices(network), Vmotion(("vm0-0",), "hosts[1]/server", dirty_rate=0.0)
+    prices, operation = Prices(network), Migration(Conditions(dirty_rate=0.0), ("vm0-0",), target="hosts[1]/server")
     plan = departures(network, operation, "w")
     entries, _ = plan.model.migration_paths.entries(0)
     cable = next(r for r in entries.tolist() if r < network.n_resources and network.capacity[r] == LINE)

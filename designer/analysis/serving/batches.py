@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import islice
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account import account
-from designer.analysis.bottlenecks import arithmetic, memory_bandwidth
-from designer.analysis.expression import Longest, Scenario, Solved, Sum, Time, seconds
-from designer.analysis.families import Question
+from designer.analysis.bottlenecks import Resources, arithmetic, described, memory_bandwidth
+from designer.analysis.collective_times import LAUNCH
+from designer.analysis.expression import Longest, Resource, Roofline, Sum, Term, Time, seconds
 from designer.analysis.network import Network
-from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Rows, WorkloadResult
+from designer.analysis.results import Bottleneck, ChannelLoads
 from designer.analysis.selection import resolve
 from designer.analysis.serving.answers import saturated
-from designer.analysis.serving.batching import BatchRun, run_batches
+from designer.analysis.serving.batching import BatchRun, gaps_of, run_batches
 from designer.analysis.serving.devices import device_of
 from designer.analysis.serving.readings import SHARES, quantiles
 from designer.analysis.serving.slices import Slice, slice_of
@@ -33,21 +34,20 @@ from designer.findings import Finding, Severity
 from designer.formulas.compute.convolutional_forward import (
     ForwardRates,
     ForwardWork,
+    forward_parts,
     forward_spread,
-    forward_time,
     forward_work,
 )
 from designer.formulas.pipeline.step_composition import MODEL_BAND, spread_of
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._number_format import number_format
-from designer.formulas.serving.batch_time import PASSES, PRODUCTS, SPREAD, batch_time
+from designer.formulas.serving._terms import NUMBERS
+from designer.formulas.serving.batch_time import PASSES, PRODUCTS, SPREAD, batch_parts
 from designer.formulas.serving.power import serving_power
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.sources import Estimate
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, format_quantity
-from designer.workload.inference import Inference
-from designer.workload.program import Program
-from designer.workload.program.serving import Infer
+from designer.workload.inference import ONE_BY_ONE, Inference
 from designer.workload.program.tasks import Move
 from designer.workload.shape import ConvolutionalShape, TransformerShape
 
@@ -57,9 +57,6 @@ SOURCES: Final = ("assumed-serving", "counted-serving", "aic-kernels")
 _FULL_TOLERANCE: Final = 0.99
 _SETTLING_ROUNDS: Final = 5
 _MILLION_LIMIT: Final = 10**6
-_POINTS_LIMIT: Final = 100
-#: scenarios whose next query is sent when the one before is answered
-_ONE_BY_ONE: Final = ("single-stream", "multi-stream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,21 +167,97 @@ def _of_transformer(shape: TransformerShape, sequence: int, size: float) -> Work
     )
 
 
-def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads | None]:
-    """A model that answers samples in batches."""
-    task, place = program.first(Infer), question.place
-    assert task is not None
-    operation = task.asked
-    parts = resolve(network, operation.group, f"{place}.group")
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A model in instances on a drawing.
+
+    Parameters
+    ----------
+    path
+        What brings samples; None where nothing is sent.
+    timed
+        Computing time of a batch of so many samples [s].
+    """
+
+    network: Network
+    asked: Inference
+    parts: npt.NDArray[np.int64]
+    cut: Slice
+    work: Work
+    path: _Input | None
+    timed: Callable[[int], float]
+    findings: tuple[Finding, ...]
+
+    @property
+    def instances(self) -> int:
+        """One on each part of a device."""
+        return len(self.parts) * self.cut.each
+
+    @property
+    def typical(self) -> int:
+        """Samples of a typical batch, and of the largest."""
+        asked = self.asked
+        return {"single-stream": 1, "multi-stream": asked.query}.get(asked.scenario, asked.batch)
+
+
+def place_instances(network: Network, asked: Inference, place: str) -> Placed:
+    """A model on the parts of its group.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such model, or it does not fit.
+    """
+    parts = resolve(network, asked.group, f"{place}.group")
     device, told = device_of(network, parts, f"{place}.group")
-    cut = slice_of(network, int(parts[0]), device, operation.part, f"{place}.part")
+    cut = slice_of(network, int(parts[0]), device, asked.part, f"{place}.part")
     card = text_of(network, int(parts[0]), "form").lower().startswith(("card", "pcie"))
-    work = work_of(operation, cut.device, card, place)
-    _fits(work, cut.device, operation, place)
-    instances = len(parts) * cut.each
-    path = _input(network, parts, operation, work, place)
-    timed = _timed(cut.device, work, operation.precision)
-    widths = _widths(work)
+    work = work_of(asked, cut.device, card, place)
+    _fits(work, cut.device, asked, place)
+    path = _input(network, parts, asked, work, place)
+    named = named_model(asked.model, f"{place}.model").findings() if asked.model else ()
+    findings = (*told, *named, *unused_in_batches(asked, tokens=_has_tokens(asked, place)))
+    return Placed(network, asked, parts, cut, work, path, _timed(cut.device, work, asked.precision), findings)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InBatches:
+    """The answer to a model that answers samples in batches.
+
+    Parameters
+    ----------
+    runs
+        Of one instance: as estimated, and at the fast and the slow end; none where more is asked than can be answered.
+    pace
+        Samples a second of a device [1/s].
+    """
+
+    placed: Placed
+    runs: tuple[BatchRun, ...]
+    pace: float
+    metrics: Mapping[str, Estimate]
+    binding: tuple[Bottleneck, ...]
+    next: tuple[Bottleneck, ...]
+    findings: tuple[Finding, ...]
+
+
+def answered_in_batches(
+    network: Network,
+    asked: Inference,
+    place: str,
+    *,
+    cancelled: Callable[[], bool] | None = None,
+) -> InBatches:
+    """Samples of a scenario run through the instances of a model.
+
+    Raises
+    ------
+    AnalysisError
+        As `place_instances`.
+    """
+    placed = place_instances(network, asked, place)
+    cut, work, path, instances, devices = placed.cut, placed.work, placed.path, placed.instances, len(placed.parts)
+    timed, widths = placed.timed, widths_of(work)
     rates = path.rates if path is not None else (math.inf, math.inf, math.inf)
 
     def time(samples: int, end: int) -> float:
@@ -196,48 +269,34 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
 
     # as estimated, then computing and input both at the fast and at the slow end
     ends = range(len(("value", "low", "high")))
-    occupied = whole if operation.scenario in _ONE_BY_ONE else time
-    most = [_most(operation, instances, cut, lambda n, end=end: occupied(n, end)) for end in ends]
-    found = _exact(instances, len(parts))
-    found["memory_per_gpu"] = _memory(work, operation, cut)
+    occupied = whole if asked.scenario in ONE_BY_ONE else time
+    most = [_most(asked, instances, cut, lambda n, end=end: occupied(n, end)) for end in ends]
+    found = _exact(instances, devices)
+    found["memory_per_gpu"] = _memory(work, placed.typical, cut)
     found["most_samples_per_second"] = _estimate(most, "1/s", work.name)
-    rate = _asked_rate(operation)
-    named = named_model(operation.model, f"{place}.model").findings() if operation.model else ()
-    findings = [*told, *named, *unused_in_batches(operation, tokens=_has_tokens(operation, place))]
-    bottlenecks = _bottlenecks(network, parts, cut, work, operation, path) if question.explained else ((), ())
-    curves: Mapping[str, tuple[Curve, ...]] = {}
+    rate = _asked_rate(asked)
+    findings = list(placed.findings)
+    binding, after = account_of(placed)
+    runs: list[BatchRun] = []
     if rate > most[0]:
         findings.append(saturated(rate, most[0], "the instances together", "give it more instances"))
         found["samples_per_second"] = _estimate(most, "1/s", "saturated: what can be answered at all")
     else:
         runs = [
-            _run(operation, instances, cut, partial(time, end=end), partial(whole, end=end), question.cancelled)
+            _run(asked, instances, cut, partial(time, end=end), partial(whole, end=end), cancelled)
             for end, able in zip(ends, most, strict=True)
             if rate <= able
         ]
-        found |= _answers(operation, runs, instances, rate)
-        found |= _watts(cut, work, runs[0], len(parts), found["samples_per_second"].value)
-        findings += _kept(operation, found)
-        if question.curves:
-            at = np.linspace(0.0, 1.0, _POINTS_LIMIT + 1)
-            spread = np.quantile(runs[0].latency, at)
-            curves = {"serving-ttft": (Curve("time to the answer", tuple(spread.tolist()), tuple(at.tolist())),)}
-    if operation.scenario == "video":
-        found["streams"] = _estimate([m / operation.frames for m in most], "1", "streams whose frames all get through")
-    pace = found["samples_per_second"].value / len(parts)
+        found |= _answers(asked, runs, instances, rate)
+        found |= _watts(cut, work, runs[0], devices, found["samples_per_second"].value)
+        findings += _kept(asked, found)
+    if asked.scenario == "video":
+        found["streams"] = _estimate([m / asked.frames for m in most], "1", "streams whose frames all get through")
+    pace = found["samples_per_second"].value / devices
     if path is not None:
-        found |= path.metrics(pace, len(parts), operation.batch)
+        found |= path.metrics(pace, devices, asked.batch)
         findings += path.answer.findings
-    result = question.result(
-        found,
-        *bottlenecks,
-        path.answer.flows if path is not None else Rows(lambda: ()),
-        path.answer.traffic.n_flows if path is not None else 0,
-        tuple(findings),
-        curves,
-    )
-    loads = path.loads(pace) if path is not None else ChannelLoads.none(network.net.n_links)
-    return result, loads
+    return InBatches(placed, tuple(runs), pace, found, binding, after, tuple(findings))
 
 
 def _fits(work: Work, device: Device, asked: Inference, place: str) -> None:
@@ -258,7 +317,7 @@ def _fits(work: Work, device: Device, asked: Inference, place: str) -> None:
         )
 
 
-def _widths(work: Work) -> Callable[[int], tuple[float, float, float]]:
+def widths_of(work: Work) -> Callable[[int], tuple[float, float, float]]:
     """Factors of the computing time of a batch: as estimated, shortest, longest."""
     rates = work.rates
     if rates is None:
@@ -273,30 +332,31 @@ def _widths(work: Work) -> Callable[[int], tuple[float, float, float]]:
     return widths
 
 
-def _timed(device: Device, work: Work, precision: str, launch: float = 1.0) -> Callable[[int], float]:
-    """Computing time of a batch of so many samples, launches scaled by `launch` [s]."""
+def _parts_of(device: Device, work: Work, precision: str) -> Callable[[int], tuple[float, float, float]]:
+    """Launches, arithmetic and memory traffic of a batch of so many samples [s]."""
     how = number_format(precision)
-    peak = device.flops[device.runs_as(how)]
-    kernels = device.kernels
-    rates = work.rates
+    peak, kernels, rates = device.flops[device.runs_as(how)], device.kernels, work.rates
     if rates is not None:
         reached = replace(rates, peak=FlopPerSecond(peak), bandwidth=device.bandwidth)
-        return lambda samples: forward_time(work.forward, samples, reached, Ratio(launch))
+        return lambda samples: forward_parts(work.forward, samples, reached)
+    return lambda samples: batch_parts(
+        samples,
+        Flop(work.flop),
+        Bytes(work.moved),
+        Bytes(work.weights),
+        work.launches,
+        FlopPerSecond(work.share * peak),
+        BytesPerSecond(kernels.memory * device.bandwidth),
+        kernels.floor,
+    )
 
-    def time(samples: int) -> float:
-        return batch_time(
-            samples,
-            Flop(work.flop),
-            Bytes(work.moved),
-            Bytes(work.weights),
-            work.launches,
-            FlopPerSecond(work.share * peak),
-            BytesPerSecond(kernels.memory * device.bandwidth),
-            Seconds(launch * kernels.floor),
-            kernels.sharpness,
-        )
 
-    return time
+def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]:
+    """Computing time of a batch of so many samples [s]."""
+    parts = _parts_of(device, work, precision)
+    if work.rates is not None:
+        return lambda samples: sum(parts(samples))
+    return lambda samples: NUMBERS.kernel(*parts(samples), device.kernels.sharpness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +368,7 @@ class _Input:
     size
         Bytes of a sample on its first stretch [B].
     time
-        Time of a sample on the slowest device [s].
+        Bringing a sample to the slowest device [s].
     """
 
     answer: TransferAnswer
@@ -367,9 +427,8 @@ def _read(network: Network, parts: npt.NDArray[np.int64], asked: Inference, work
     return _Input(fed.answer, samples.stored, fed.time(samples.stored, overlapped=True))
 
 
-def _memory(work: Work, asked: Inference, cut: Slice) -> Estimate:
+def _memory(work: Work, size: int, cut: Slice) -> Estimate:
     """What instances hold of a device: weights, and the values of the largest batch."""
-    size = asked.query if asked.scenario == "multi-stream" else 1 if asked.scenario == "single-stream" else asked.batch
     values = size * work.moved / work.passes
     ends = [(work.weights + values * more) * cut.each for more in (1.0, 0.5, 2.0)]
     return Estimate.over(ends, "B", SOURCES, f"weights, and values of a batch of {size}")
@@ -413,7 +472,7 @@ def _run(
     for _ in range(_SETTLING_ROUNDS if cut.turns > 1 else 1):
         if cut.turns > 1:
             factor = time_slicing(cut.turns, Ratio(busy), Seconds(cut.turn))
-        if asked.scenario in _ONE_BY_ONE:
+        if asked.scenario in ONE_BY_ONE:
             size = 1 if asked.scenario == "single-stream" else asked.query
             one = factor * whole(size)
             done: Float = one * np.arange(1, asked.count + 1, dtype=np.float64)
@@ -431,15 +490,11 @@ def _run(
 
 
 def _arrivals(asked: Inference, instances: int) -> Float:
-    draw = np.random.default_rng(asked.seed)
-    if asked.scenario == "server":
-        return np.cumsum(draw.exponential(instances / asked.rate, asked.count))
+    count = asked.count
     if asked.scenario == "video":
         streams = max(1, math.ceil(asked.streams / instances))
-        frames = max(2, asked.count // streams)
-        phase = draw.random(streams) / asked.frames
-        return np.sort((phase[:, None] + np.arange(frames)[None, :] / asked.frames).ravel())
-    return np.zeros(asked.count)
+        count = streams * max(2, asked.count // streams)
+    return np.fromiter(islice(gaps_of(asked, instances, 0), count), dtype=np.float64)
 
 
 def _estimate(values: list[float], unit: str, note: str) -> Estimate:
@@ -507,32 +562,32 @@ def _watts(cut: Slice, work: Work, run: BatchRun, devices: int, pace: float) -> 
     return found
 
 
-def _bottlenecks(
-    network: Network, parts: npt.NDArray[np.int64], cut: Slice, work: Work, asked: Inference, path: _Input | None
-) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-    """What binds a typical batch, and what would next."""
-    size = 1 if asked.scenario == "single-stream" else asked.query if asked.scenario == "multi-stream" else asked.batch
-    device, here, alike = cut.device, network.net.path(int(parts[0])), len(parts) * cut.each
-    sums, moves = arithmetic(here, device.name, "", alike), memory_bandwidth(here, device.name, "", alike)
-    launches = Bottleneck("limit", "launches", "launches of kernels", "", alike=alike)
+def computing(placed: Placed, samples: int) -> Time:
+    """Computing a batch of so many samples, as an expression."""
+    device, work = placed.cut.device, placed.work
+    here, alike = placed.network.net.path(int(placed.parts[0])), placed.instances
+    launches, flop, moved = _parts_of(device, work, placed.asked.precision)(samples)
+    both = (
+        Term(arithmetic(here, device.name, "", alike), flop),
+        Term(memory_bandwidth(here, device.name, "", alike), moved),
+    )
+    # convolutions and what follows them run one after the other
+    meeting = both if work.rates is not None else (Roofline(both, device.kernels.sharpness),)
+    return Sum((Term(LAUNCH, launches), *meeting))
 
-    def computing(slower: Scenario) -> float:
-        other = replace(
-            device,
-            flops={name: FlopPerSecond(rate / slower.get(sums, 1.0)) for name, rate in device.flops.items()},
-            bandwidth=BytesPerSecond(device.bandwidth / slower.get(moves, 1.0)),
-        )
-        return _timed(other, work, asked.precision, slower.get(launches, 1.0))(size)
 
-    time: Time = Solved(computing({}), ((sums,), (moves,), (launches,)), computing)
+def account_of(placed: Placed) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+    """What holds a typical batch back, with the gain of twice as much of it, and what would next."""
+    size, path = placed.typical, placed.path
+    time = computing(placed, size)
     if path is not None:
-        sent = Sum((path.time,), size * cut.each)
-        time = Sum((time, sent)) if asked.scenario in _ONE_BY_ONE else Longest((time, sent))
+        sent = Sum((path.time,), size * placed.cut.each)
+        # the next batch is sent while this one is worked on, but where a query waits for the answer before it
+        time = Sum((time, sent)) if placed.asked.scenario in ONE_BY_ONE else Longest((time, sent))
     what = f"batch of {size} in {format_quantity(float(seconds(time)), 'duration')}"
 
-    def words(resource: Hashable) -> Bottleneck:
-        plain = path.answer.words(resource) if path is not None else resource
-        assert isinstance(plain, Bottleneck)
+    def words(resource: Resource) -> Bottleneck:
+        plain = path.answer.words(resource) if path is not None else described(Resources(placed.network), resource)
         return replace(plain, why=f"{what}: {plain.why}" if plain.why else what)
 
     return account(time, {}).bottlenecks(words)
