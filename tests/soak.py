@@ -32,7 +32,7 @@ _PANELS = (
     "outline",
     "history",
     "parts",
-    "flow",
+    "answer",
     "links",
     "findings",
     "whatif",

@@ -29,7 +29,8 @@ from designer.analysis.why import changes_at, explain
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.sources import Constant, Estimate, Status
-from designer.workload.program import Measure, Program, Task
+from designer.workload.program import Collective, Measure, Move, Program, Task
+from designer.workload.program.migration import Migrate
 
 #: groups of costs for which bands are worked out; more would be many runs
 GROUPS_LIMIT: Final = 12
@@ -60,12 +61,22 @@ class Answer:
         """Its run."""
         return self.played()
 
-    def bottlenecks(self) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-        """What binds it, and what comes next; links of a tie that are as wide are listed once."""
-        if self.told is not None:
-            return self.told
-        network = self.table.network
-        return self.why.bottlenecks(self.table.words, lambda resource: sort_of(network, resource))
+    def bottlenecks(self, program: Program) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+        """What binds the program, and what comes next."""
+        return self.told if self.told is not None else described(self.why, self.table, program)
+
+
+def described(
+    why: Account, table: ResourceTable, program: Program
+) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+    """What binds a program, and what comes next, in words.
+
+    Of a program that only moves data every channel is listed, for the drawing; of others, links of a tie that are as
+    wide are listed once.
+    """
+    if all(isinstance(step.task, Collective | Move | Migrate) for step in program.steps):
+        return why.bottlenecks(table.words)
+    return why.bottlenecks(table.words, lambda resource: sort_of(table.network, resource))
 
 
 def values_of(run: Run, job: Job) -> dict[str, float]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from designer.analysis.bottlenecks import sort_of
 from designer.analysis.clock.jobs import Changes, Job, job_of
 from designer.analysis.clock.player import EVENTS_LIMIT, play
 from designer.analysis.clock.run import Run
@@ -21,6 +20,7 @@ from designer.analysis.measures import (
     answer,
     banded,
     bands_of,
+    described,
     explained_by_runs,
     main_metric,
     settling,
@@ -348,7 +348,9 @@ def _binding(
     cancelled: Callable[[], bool] | None,
 ) -> Binding:
     """What binds a program; gains with the others where the runs that they take are not too long."""
-    first = alone.bottlenecks() if alone is not None else ((), ())
+    program = job.program
+    assert program is not None
+    first = alone.bottlenecks(program) if alone is not None else ((), ())
     phases = phases_of(run, jobs, job)
     if alone is not None and len(jobs) == 1:
         return Binding(*first, *first, phases)
@@ -362,8 +364,7 @@ def _binding(
         return play(prices, jobs, until=end, changes=wider, cancelled=cancelled)
 
     found = explained_by_runs(job, run, values_of(run, job), run_with)
-    network = prices.network
-    return Binding(*first, *found.bottlenecks(prices.table.words, lambda one: sort_of(network, one)), phases)
+    return Binding(*first, *described(found, prices.table, program), phases)
 
 
 def _crowded(run: Run) -> list[Finding]:

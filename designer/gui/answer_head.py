@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from designer.gui.controls import ChoiceBox, plain
 from designer.gui.layouts import in_column, in_row
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.answer_state import AnswerState
+from designer.present.blocks import State
 from designer.units import format_quantity
 
 if TYPE_CHECKING:
@@ -149,15 +149,15 @@ class AnswerHead(QWidget):
         session, live, colours = self._document.session, self._document.live, self.theme
         state = session.state
         text, colour = f"up to date   {format_quantity(live.took / 1e3, 'duration')}", colours.good
-        if state is AnswerState.NONE:
+        if state is State.NONE:
             text, colour = "no workload", colours.faint
-        elif state is AnswerState.COMPUTING:
+        elif state is State.COMPUTING:
             text, colour = "computing", colours.accent
-        elif state is AnswerState.STALE:
+        elif state is State.STALE:
             text, colour = ("updating" if session.awaited else "out of date"), colours.warn
-        elif state is AnswerState.REFUSED:
+        elif state is State.REFUSED:
             text, colour = "no answer", colours.bad
-        elif state is AnswerState.UNFIT:
+        elif state is State.UNFIT:
             text, colour = "cannot run", colours.bad
         self.live.setText(f"● {text}")
         if colour != self.live.colour:

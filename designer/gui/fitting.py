@@ -6,8 +6,8 @@ from PySide6.QtCore import QObject
 
 from designer.errors import Cancelled, DesignerError
 from designer.gui.session import Session
-from designer.gui.viewmodels.answer_state import AnswerState
 from designer.gui.workers import Cancelled_, Newest
+from designer.present.blocks import State
 
 
 class FittingFinder(QObject):
@@ -24,7 +24,7 @@ class FittingFinder(QObject):
 
     def _look(self, *_: object) -> None:
         session = self.session
-        if session.state not in (AnswerState.UNFIT, AnswerState.REFUSED):
+        if session.state not in (State.UNFIT, State.REFUSED):
             if self._wanted is not None:
                 self._wanted = None
                 self._jobs.cancel()

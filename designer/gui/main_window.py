@@ -366,9 +366,10 @@ class MainWindow(QMainWindow):
             places.inspector.what_if.tried.connect(self.update_actions)
             places.inspector.sweep_wanted.connect(self.sweep_value)
             places.findings.waive_wanted.connect(self.requests.waive)
-            places.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
-            places.flow.update_wanted.connect(partial(self.run, "analyze.run"))
-            places.flow.stop_wanted.connect(partial(self.run, "analyze.stop"))
+            places.answer.workload_wanted.connect(lambda: self.edit_workload(new=True))
+            places.answer.update_wanted.connect(partial(self.run, "analyze.run"))
+            places.answer.stop_wanted.connect(partial(self.run, "analyze.stop"))
+            places.answer.place_wanted.connect(self.show_panel)
             places.moment.run_wanted.connect(partial(self.run, "time.run"))
             places.moment.lanes_wanted.connect(self.toggle_run)
             for name in ("outline", "history"):

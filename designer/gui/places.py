@@ -17,9 +17,9 @@ from designer.gui.answer_head import AnswerHead
 from designer.gui.controls import plain
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._panel import Panel, PanelKind, Place, Surroundings, panel_kinds
+from designer.gui.panels.answer import AnswerPanel
 from designer.gui.panels.compare import ComparePanel
 from designer.gui.panels.findings import FindingsPanel
-from designer.gui.panels.flow import FlowPanel
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.moment import MomentPanel
 from designer.gui.panels.outline import OutlinePanel
@@ -231,7 +231,7 @@ class Places(QFrame):
         # those the window has to do with
         self.parts, self.outline = self._one("parts", PartsPanel), self._one("outline", OutlinePanel)
         self.inspector, self.findings = self._one("inspector", InspectorPanel), self._one("findings", FindingsPanel)
-        self.flow, self.moment = self._one("flow", FlowPanel), self._one("moment", MomentPanel)
+        self.answer, self.moment = self._one("answer", AnswerPanel), self._one("moment", MomentPanel)
         self.findings.counted.connect(self._count)
 
     @property
@@ -340,7 +340,7 @@ class Places(QFrame):
         """What is selected takes the place of the answer; with nothing selected the answer is back."""
         book, session = self.books[Place.ANSWER], self._session
         some = session is not None and bool(session.selection)
-        book.show_page("inspector" if some else "flow")
+        book.show_page("inspector" if some else "answer")
         self._call()
 
     def _call(self) -> None:

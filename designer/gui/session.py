@@ -22,8 +22,9 @@ from designer.design.edits.clipboard import Duplicate, Paste, copy, is_clip
 from designer.design.edits.structure import Delete
 from designer.design.history import History
 from designer.errors import DesignerError, DocumentError
-from designer.gui.viewmodels.answer_state import AnswerState, state_of
+from designer.gui.viewmodels.answer_state import state_of
 from designer.gui.viewmodels.apart import Apart
+from designer.present.blocks import State
 
 if TYPE_CHECKING:
     from designer.analysis.clock.frames import Frames
@@ -65,7 +66,7 @@ class Session(QObject):
     awaited_changed : ``bool``
         Whether the loads of the current design are being worked out: other long work on it begins when they are there,
         as it then finds the network and its routes made.
-    state_changed : ``AnswerState``
+    state_changed : ``State``
         Whether the answer is computed, complete, out of date or refused; sent when that changes.
     progress_changed : ``float, str``
         Share of the running analysis that is done, and what it does.
@@ -131,7 +132,7 @@ class Session(QObject):
         self._state = self.state
 
     @property
-    def state(self) -> AnswerState:
+    def state(self) -> State:
         """The state of the answer to the shown workload."""
         return state_of(bool(self.design.workloads), self.awaited, self.stale, self.result, self.failure)
 

@@ -97,7 +97,7 @@ def compose_report(
         chosen.subtitle or first.design.intent if len(subjects) == 1 else chosen.subtitle,
         _facts(context),
         tuple(ordered),
-        f"Figures are estimates with 80\u00a0% bands, {written_date(day)}",
+        f"Figures are estimates with 80% bands, {written_date(day)}",
         day.isoformat(),
         chosen.language,
         settings.logo,

@@ -5,29 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from designer.analysis.results import WorkloadResult
+from designer.present import words
 from designer.report.document import Align, Head, Row, Span, Table, Text, rich
 from designer.report.subject import Context
-from designer.report.wording import DASH, NBSP, ends, per_second, split
+from designer.report.wording import DASH, NBSP, continued, ends, per_second, split
 from designer.sources import Status
-
-METRIC_TITLES = {
-    "tokens_per_second": "tokens per second",
-    "samples_per_second": "samples per second",
-    "mfu": "MFU",
-    "memory_per_gpu": "memory a GPU",
-    "data_rate_per_gpu": "data rate a GPU",
-    "training_rate_per_gpu": "rate training can use, a GPU",
-    "bus_bandwidth": "bus bandwidth",
-    "algorithm_bandwidth": "algorithm bandwidth",
-    "gpu_utilization": "computing share of a step",
-    "ttft": "time to first token",
-    "tpot": "time per output token",
-}
 
 
 def metric_title(name: str) -> str:
-    """A metric in words."""
-    return METRIC_TITLES.get(name, name.replace("_", " ").replace("gpu", "GPU"))
+    """A metric in words, inside a sentence."""
+    return continued(words.metric_title(name))
 
 
 def text(value: str, style: str = "") -> Text:
@@ -88,4 +75,4 @@ def key_figures(results: Sequence[WorkloadResult]) -> Table:
             value = text(f"{number}{NBSP}{unit}".strip(NBSP), "strong")
             rows.append(Row((text(metric_title(name)), value, muted(band), muted(e.note))))
     r = Align.RIGHT
-    return Table("Key figures", (Head("Figure"), Head("Value", r), Head("80 % band", r), Head("How")), tuple(rows))
+    return Table("Key figures", (Head("Figure"), Head("Value", r), Head("80% band", r), Head("How")), tuple(rows))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from designer.design.geometry import Geometry
-from designer.drawing.loads import Loads
+from designer.analysis.results import WorkloadResult
+from designer.design.geometry import Geometry, lay_out
+from designer.drawing.loads import Loads, loads_of
 from designer.drawing.palette import palette
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Area, Element, Panel, Picture
 from designer.report.inks import colours_of
+from designer.report.subject import Context, Subject
 
 #: light and dark by name
 Colours = dict[str, tuple[str, str]]
@@ -41,3 +43,13 @@ def design_picture(geometry: Geometry, options: Options, loads: Loads | None, co
         else:
             found.append(replace(one, colour=own[0]))
     return replace(light, elements=tuple(found), background="paper")
+
+
+def loaded_picture(context: Context, subject: Subject, shown: WorkloadResult | None) -> Picture:
+    """The drawing of a subject with the load of a workload on every link; without load where it has none."""
+    geometry = lay_out(subject.design)
+    loads: Loads | None = None
+    if shown is not None and shown.id in subject.analysis.loads:
+        carried = subject.analysis.loads[shown.id]
+        loads = loads_of(geometry, carried.load, carried.utilization, shown.binding)
+    return design_picture(geometry, Options(legend=True), loads, context.colours)

@@ -96,13 +96,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A vector drawing whose colours are names of ``inks``. ``told`` says in a sentence what it shows."""
+    """A vector drawing whose colours are names of ``inks``. ``told`` says in a sentence what it shows.
+
+    A ``small`` one is a preview: it takes a third of a page at most and has no sheet of its own.
+    """
 
     picture: Picture
     told: str
     title: str = ""
     aside: str = ""
     note: Text = ()
+    small: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class Score:
     worst
         Of a single point [1].
     coverage
-        Share of measurements inside the 80 % bands; NaN where all are bounds [1].
+        Share of measurements inside the 80% bands; NaN where all are bounds [1].
     """
 
     points: int

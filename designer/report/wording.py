@@ -1,4 +1,4 @@
-"""Numbers and names as reports write them: no-break spaces, en dashes, thousands with commas, three digits."""
+"""Numbers and names as reports write them: those of `designer.present.numbers`, with no-break spaces."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 from typing import Final
 
 from designer import plain_text
+from designer.present import numbers
 from designer.sources import Estimate
-from designer.units import DIMENSION_OF_UNIT, format_line_rate, format_quantity
+from designer.units import format_line_rate
 
 NBSP: Final = "\u00a0"
-DASH: Final = f"{NBSP}–{NBSP}"
+DASH: Final = "–"
 #: what makes a word an id: digits, brackets, underscores, strokes
 _ID: Final = re.compile(r"[\d\[\]_/]")
 _SPELLED: Final = {
@@ -28,13 +29,15 @@ _SPELLED: Final = {
     "vmotion": "vMotion",
     "vsan": "vSAN",
 }
-_PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 #: how often per second of what, by metric
 PER_SECOND: Final = {
     "tokens_per_second": "tokens/s",
     "samples_per_second": "samples/s",
     "requests_per_second": "requests/s",
 }
+#: from and up to here times along an axis are in minutes [s]
+_MINUTES: Final = 120.0
+_HOURS: Final = 36_000.0
 #: a number this near to a whole one was given as one
 _WHOLE: Final = 1e-9
 _NUMBERS: Final = (
@@ -108,76 +111,24 @@ def listed(names: list[str], most: int = 4) -> str:
 
 
 def quantity(value: float, unit: str, what: str = "") -> str:
-    """A value with its unit; ``what`` is counted per second where the unit is 1/s."""
+    """A value with its unit; ``what`` is counted per second where the unit is 1/s: ``tokens/s``."""
     number, name = split(value, unit, what)
-    return f"{number}{NBSP}{name}".strip() if name else number
+    return f"{number}{NBSP}{name}" if name else number
 
 
 def split(value: float, unit: str, what: str = "", like: float | None = None) -> tuple[str, str]:
     """The number and the unit of a value, in the prefix that `like` (or the value itself) asks for."""
-    if not math.isfinite(value):
-        return ("–" if math.isnan(value) else "∞"), ""
-    scale = abs(value if like is None else like)
-    if unit == "1/s" or (unit == "1" and scale >= 1e6):
-        name = what or ("1/s" if unit == "1/s" else "")
-        for factor, prefix in _PREFIXES:
-            if scale >= max(factor, 2e4) * 0.9995 and factor <= scale * 1.0005:
-                return _digits(value / factor, scale / factor), f"{prefix}{NBSP}{name}".strip()
-        return _digits(value, scale), name
-    if unit == "1":
-        return _digits(value, scale), ""
-    text = format_quantity(scale, DIMENSION_OF_UNIT.get(unit, "ratio")).replace("us", "µs")
-    number, _, name = text.partition(" ")
-    shown = float(number.replace(",", "")) if number not in ("∞", "–") else 0.0
-    factor = scale / shown if shown else 1.0
-    factor = _unit_factor(name, unit, factor)
-    return _digits(value / factor, scale / factor), name
-
-
-def _unit_factor(name: str, unit: str, rough: float) -> float:
-    """The exact factor of a unit, from its name."""
-    exact = {
-        "s": 1.0,
-        "ms": 1e-3,
-        "µs": 1e-6,
-        "ns": 1e-9,
-        "min": 60.0,
-        "h": 3600.0,
-        "d": 86400.0,
-        "MW": 1e6,
-        "kW": 1e3,
-        "W": 1.0,
-        "t": 1e3,
-        "kg": 1.0,
-        "g": 1e-3,
-    }
-    if name in exact:
-        return exact[name]
-    for factor, prefix in ((1e18, "E"), (1e15, "P"), *_PREFIXES):
-        if name == f"{prefix}{unit}":
-            return factor
-    return 1.0 if name == unit else rough
-
-
-def _digits(value: float, like: float) -> str:
-    """Three significant digits of `like`; a band is written to the digits of its value."""
-    if value == 0:
-        return "0"
-    places = max(0, 2 - math.floor(math.log10(like))) if like > 0 else 2
-    text = f"{round(value, places):,.{min(places, 6)}f}"
-    if places and "." in text and like >= 1 and abs(like - round(like)) < _WHOLE and abs(value - round(value)) < _WHOLE:
-        # whole numbers need no zeros behind the point, measured ones keep theirs
-        text = text.split(".")[0]
-    return text.replace("-", "−")
+    if like is not None and unit == "s" and _MINUTES <= abs(like) < _HOURS:
+        # along an axis a time of minutes is a number with a unit
+        return numbers.given(value / 60.0), "min"
+    whole = like is not None and math.isfinite(value) and abs(value - round(value)) <= _WHOLE
+    number, name = numbers.split(value, unit, what.removesuffix("/s"), like=like, exact=whole)
+    return number.replace(" ", NBSP), name
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """``97 %``; what is not nothing does not read as nothing."""
-    text = f"{share * 100:.{digits}f}"
-    if float(text) == 0 and share > 0:
-        text = f"{share * 100:.1f}" if share >= 0.0005 else "0.1"
-        return f"below{NBSP}0.1{NBSP}%" if share < 0.0005 else f"{text}{NBSP}%"
-    return f"{text}{NBSP}%"
+    """``97%``; what is not nothing does not read as nothing."""
+    return numbers.percent(share, digits).replace(" ", NBSP)
 
 
 def times(factor: float) -> str:
@@ -186,16 +137,18 @@ def times(factor: float) -> str:
 
 
 def band(estimate: Estimate, what: str = "") -> str:
-    """``210 – 301 k tokens/s``, both ends in the prefix of the value."""
-    return f"{NBSP}".join(
-        p for p in (DASH.join(ends(estimate, what)), split(estimate.value, estimate.unit, what)[1]) if p
-    )
+    """``210–301 tokens/s``, both ends in the prefix of the value."""
+    name = split(estimate.value, estimate.unit, what)[1]
+    return f"{NBSP}".join(p for p in (DASH.join(ends(estimate, what)), name) if p)
 
 
 def ends(estimate: Estimate, what: str = "") -> tuple[str, str]:
     """The ends of a band as numbers, in the unit its value has."""
-    low, high = (split(v, estimate.unit, what, estimate.value)[0] for v in (estimate.low, estimate.high))
-    return low, high
+    one, other = (
+        numbers.split(v, estimate.unit, what.removesuffix("/s"), like=estimate.value)[0].replace(" ", NBSP)
+        for v in (estimate.low, estimate.high)
+    )
+    return one, other
 
 
 def line_rate(value: float) -> str:

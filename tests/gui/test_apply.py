@@ -10,8 +10,8 @@ from designer.design.address import Ref
 from designer.gui.main_window import MainWindow
 from designer.gui.panels.decisions import DecisionsPanel
 from designer.gui.session import Session
-from designer.gui.viewmodels.answer_state import AnswerState
 from designer.interchange.overrides import overridden
+from designer.present.blocks import State
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -21,7 +21,7 @@ def improve(window: MainWindow, qtbot: QtBot, template: str, *sets: str) -> tupl
 
     document = window.workspace.add(overridden(designer.open_design(template), list(sets)))
     session = document.session
-    qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=120_000)
+    qtbot.waitUntil(lambda: session.state is State.ANSWERED, timeout=120_000)
     window.show_panel("decisions")
     assert window.places is not None
     panel = window.places.panels["decisions"]
@@ -63,7 +63,7 @@ def test_how_many_gpus_draws_the_missing_server(window: MainWindow, qtbot: QtBot
     # asked again by itself: what is drawn is enough now
     qtbot.waitUntil(lambda: panel.sized is not None, timeout=120_000)
     assert "are drawn" not in panel.words.text()
-    qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=120_000)
+    qtbot.waitUntil(lambda: session.state is State.ANSWERED, timeout=120_000)
     assert session.result is not None
     assert session.result.metrics["accelerators"].value == 12
     assert session.result.metrics["most_requests_per_second"].value > 20
@@ -75,7 +75,7 @@ def test_how_many_gpus_draws_the_missing_server(window: MainWindow, qtbot: QtBot
 def test_a_suggested_part_has_its_own_name_and_is_in_sight(window: MainWindow, qtbot: QtBot) -> None:
     session, panel = improve(window, qtbot, "serving-l40s-4")
     session.set_workload("storage-to-gpus")
-    qtbot.waitUntil(lambda: session.state is AnswerState.ANSWERED, timeout=120_000)
+    qtbot.waitUntil(lambda: session.state is State.ANSWERED, timeout=120_000)
     qtbot.mouseClick(panel.suggest, LEFT)
     qtbot.waitUntil(lambda: panel.steps is not None, timeout=120_000)
     before = session.design

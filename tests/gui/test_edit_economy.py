@@ -23,7 +23,7 @@ from designer.gui.viewmodels.table import LazyLines, Line
 from tests.moving import MoveBy
 
 LARGE = "su-h100-32"
-SEEN = {"flow"}
+SEEN = {"answer"}
 #: rows a screen may need of thousands
 FEW = 200
 
@@ -67,7 +67,7 @@ def test_an_edit_redraws_each_panel_in_sight_once_and_no_other(window: MainWindo
     edited(session, qtbot)
     redrawn = {name: panel.redraws - before[name] for name, panel in panels.items()}
     assert {name for name, count in redrawn.items() if count} <= SEEN
-    assert redrawn["flow"] == 1
+    assert redrawn["answer"] == 1
     assert redrawn["inspector"] == 0
 
 
@@ -142,7 +142,7 @@ def test_a_form_of_other_lines_is_filled_in_turns_and_given_up_for_the_next(
     assert all(not row.isHidden() for row in panel.rows.values())
 
 
-@pytest.mark.parametrize("front", ["flow", "links"])
+@pytest.mark.parametrize("front", ["answer", "links"])
 def test_few_rows_of_thousands_are_made_after_an_edit(window: MainWindow, qtbot: QtBot, front: str) -> None:
     session = opened(window, qtbot)
     assert window.places is not None

@@ -201,12 +201,10 @@ def finished(hands: Hands) -> None:
     assert result is not None
     assert result.binding
     assert window.places is not None
-    flow = window.places.flow
+    flow = window.places.answer
     flow.flush()
-    shown = flow._shown
-    assert shown is not None
-    assert shown.binding is not None
-    before = dict(flow._baseline[result.id])
+    assert flow.page is not None
+    assert flow.page.limits
     hands.press(Qt.Key.Key_B, think=True)
     assert session.selection
     if hands.pictures:
@@ -216,9 +214,8 @@ def finished(hands: Hands) -> None:
     hands.press(Qt.Key.Key_Return, CTRL | SHIFT)
     hands.settle()
     flow.flush()
-    assert flow._shown is not None
-    better = [n for n in flow._shown.numbers if n.tone == "good"]
-    assert better, [(n.name, n.text, n.change, before.get(n.name)) for n in flow._shown.numbers]
+    better = [cell for cell in flow.grid.cells if cell.change_tone == "good"]
+    assert better, [(cell.figure.name, cell.figure.text, cell.change) for cell in flow.grid.cells]
     assert better[0].change.startswith("was ")
 
 

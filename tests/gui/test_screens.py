@@ -37,7 +37,7 @@ def test_screens_look_as_they_did(window: MainWindow, qtbot: QtBot, look: str, s
     assert window.places is not None
     assert window.canvas is not None
     session.select([((), Ref("parts", "gpu0"))])
-    for panel in ("flow", "links"):
+    for panel in ("answer", "links"):
         window.show_panel(panel)
         window.places.panels[panel].flush()
         window.places.inspector.flush()

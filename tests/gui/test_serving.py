@@ -12,9 +12,10 @@ from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.dialogs.workload_fields import SettingChoice, SettingText
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._figures import FiguresPanel
-from designer.gui.viewmodels import flow
 from designer.gui.workload_form import take_workload
 from designer.interchange.templates import open_design
+from designer.present.blocks import State
+from designer.present.workload import page_of
 from designer.report.figure import figure_kinds
 
 pytestmark = pytest.mark.platform
@@ -32,10 +33,10 @@ def test_a_served_model_from_the_form_to_its_figures(window: MainWindow, qtbot: 
     dialog.deleteLater()
     qtbot.waitUntil(lambda: session.result is not None and session.result.title == "Camera questions", timeout=20_000)
     assert session.result is not None
-    view = flow.flow_view(session.result)
-    assert [n.name for n in view.numbers[:4]] == ["ttft", "tpot", "tokens_per_second", "knee_requests_per_second"]
-    assert all(n.band for n in view.numbers[:2])
-    assert view.binding is not None
+    page = page_of(session.result, session.design)
+    assert {"ttft_p95", "tpot"} <= {f.name for f in page.figures}
+    assert all(f.band for f in page.figures if f.name in ("ttft_p95", "tpot"))
+    assert page.limits
 
     def complete() -> bool:
         return session.result is not None and bool(session.result.curves)
@@ -97,24 +98,19 @@ def test_many_figures_are_scrolled_and_not_squeezed(window: MainWindow, qtbot: Q
     panel.set_session(None)
 
 
-BINDS = ("arithmetic", "memory bandwidth")
-
-
-def test_prompts_and_answers_are_told_apart() -> None:
-    """Arithmetic holds back prompts, memory bandwidth answers: eight GPUs each, not sixteen alike."""
-    view = flow.flow_view(analyze(open_design("serving-h100-8"), ["chat-70b"]).workloads[0])
-    assert view.binding is not None
-    told = [view.binding, *view.also]
-    assert [one.body.partition(":")[0] for one in told] == ["prompts", "decoding"]
-    assert [one.head.rpartition(" (")[2] for one in told] == [
-        "arithmetic) and 7 alike",
-        "memory bandwidth) and 7 alike",
-    ]
+def test_prompts_and_answers_are_named_apart() -> None:
+    """Arithmetic limits prompts, memory bandwidth limits answers: eight GPUs each, not sixteen."""
+    design = open_design("serving-h100-8")
+    page = page_of(analyze(design, ["chat-70b"]).workloads[0], design)
+    now = [limit for limit in page.limits if limit.now]
+    assert [(limit.when, limit.title) for limit in now] == [("prompts", "GPU arithmetic"), ("answers", "GPU memory")]
+    assert all(limit.detail.startswith("8 ×") for limit in now)
 
 
 def test_more_than_can_be_answered_is_said_before_any_number() -> None:
     spec = WorkloadSpec(id="chat", kind="serving", settings={"rate": "9000 req/s", "count": 300})
     design = open_design("edge-jetson-orin").model_copy(update={"workloads": {"chat": spec}})
-    view = flow.flow_view(analyze(design, ["chat"]).workloads[0])
-    assert view.warning.startswith("9000/s of requests arrive, the replicas together can take")
-    assert not [n for n in view.numbers if n.name.startswith(("ttft", "latency"))]
+    page = page_of(analyze(design, ["chat"]).workloads[0], design)
+    assert page.state is State.MISSED
+    assert "9,000" in page.headline
+    assert not [f for f in page.figures if f.name.startswith(("ttft", "latency"))]

@@ -14,12 +14,14 @@ from designer.design.document import Design, WorkloadSpec
 from designer.design.history import History
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
-from designer.gui.viewmodels import compare, findings, flow, forms, inspector, links, outline, palette, steps
+from designer.gui.viewmodels import compare, findings, forms, inspector, links, outline, palette, steps
 from designer.gui.viewmodels import workloads as workload_forms
+from designer.gui.viewmodels.answer import Baseline
 from designer.gui.viewmodels.places import picked_of
 from designer.gui.viewmodels.ranking import Words, ordered
 from designer.gui.viewmodels.table import Branch
 from designer.interchange.templates import list_templates, open_design
+from designer.present.workload import page_of
 from designer.report.figure import figure_kinds
 from tests.designs import one_server, one_unit
 
@@ -151,17 +153,6 @@ def test_texts_are_checked_before_they_become_edits(dimension: str, text: str, g
     assert (forms.check(forms.Entry("x", "X", "", dimension=dimension), text) == "") is good
 
 
-def test_bottlenecks_are_reported_with_ties_and_gains(analysis: Analysis) -> None:
-    result = next(w for w in analysis.workloads if w.id == "h2d")
-    view = flow.flow_view(result)
-    assert view.binding is not None
-    assert "alike" in view.binding.head
-    assert len(view.binding.ids) == len(result.binding)
-    assert flow.gain_text(1.26, False) == "doubling it gains 26 %"
-    assert flow.gain_text(1.0, True) == "doubling gains nothing"
-    assert flow.flow_view(None).trouble
-
-
 def test_comparing_a_design_with_itself_shows_no_change(design: Design, analysis: Analysis) -> None:
     assert all(not line.cells[3].text for line in compare.lines(design, design, analysis, analysis))
 
@@ -226,19 +217,17 @@ def test_figures_hold_what_they_are_made_of_and_can_be_drawn(qtbot: QtBot, desig
 
 def test_what_a_workload_is_for_comes_first_and_beside_its_baseline(design: Design) -> None:
     training = next(w for w in analyze(design).workloads if "step_time" in w.metrics)
-    names = [n.name for n in flow.flow_view(training).numbers]
-    assert set(names) == set(training.metrics)
-    assert names[0] in ("time_to_train", "tokens_per_second", "samples_per_second")
-    assert "memory_per_gpu" in names[:4]
-    step = training.metrics["step_time"].value
+    figures = [f.name for f in page_of(training, design).figures]
+    assert figures[0] in ("time_to_train", "tokens_per_second", "samples_per_second")
+    assert "memory_per_gpu" in figures
+    step, baseline = training.metrics["step_time"].value, Baseline()
     # the step took twice as long before: half of it is 50 % less, and good
-    slower = {n.name: n for n in flow.flow_view(training, None, {"step_time": 2 * step}).numbers}
-    assert slower["step_time"].change.endswith("−50 %")
-    assert slower["step_time"].tone == "good"
-    faster = {n.name: n for n in flow.flow_view(training, None, {"step_time": step / 2}).numbers}
-    assert (faster["step_time"].change.rpartition(", ")[2], faster["step_time"].tone) == ("+100 %", "bad")
-    same = flow.flow_view(training, None, {n: e.value for n, e in training.metrics.items()})
-    assert not any(n.change for n in same.numbers)
+    for before, change, tone in ((2 * step, "−50%", "good"), (step / 2, "+100%", "bad")):
+        baseline.known[training.id] = {"step_time": before}
+        text, found = baseline.changes(training)["step_time"]
+        assert (text.rpartition(", ")[2], found) == (change, tone)
+    baseline.pin(training)
+    assert not baseline.changes(training)
 
 
 def test_attributes_and_ids_are_edited_in_the_inspector() -> None:

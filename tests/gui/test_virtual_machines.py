@@ -22,6 +22,7 @@ from designer.drawing.trays import Trays
 from designer.gui.canvas import machine_moves
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.tools.move_vm import MoveMachine
+from designer.gui.controls import Label
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._entry_rows import ValueField
 from designer.gui.panels._widgets import ElidedLink
@@ -483,7 +484,7 @@ def test_tables_and_findings_call_hosts_as_the_drawing_does(window: MainWindow, 
     session = document.session
     session.set_workload("evacuate")
     qtbot.waitUntil(lambda: session.result is not None and session.result.id == "evacuate" and not session.stale)
-    for name in ("tables", "findings", "flow"):
+    for name in ("tables", "findings", "answer"):
         window.show_panel(name)
         places.panels[name].flush()
     tables, findings = places.panels["tables"], places.findings
@@ -492,7 +493,8 @@ def test_tables_and_findings_call_hosts_as_the_drawing_does(window: MainWindow, 
     assert "ESXi hosts 1" in shown
     shown += [cell.text for line in findings.table.lines.lines for cell in line.cells]
     assert any("ESXi hosts 2, GPU 0" in text for text in shown)
-    shown += [label.full for label in places.flow.findChildren(ElidedLink)]
+    shown += [label.full for label in places.answer.findChildren(ElidedLink)]
+    shown += [label.text() for label in places.answer.findChildren(Label)]
     assert not [text for text in shown if "hosts[" in text]
 
 

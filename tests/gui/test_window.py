@@ -344,7 +344,7 @@ def test_what_is_open_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
     window.places.bring("findings")
     assert window.places.findings.isVisible()
     window.reset_layout()
-    assert window.places.panels["flow"].isVisible()
+    assert window.places.panels["answer"].isVisible()
     window.close()
     assert window.settings.layout("places") is not None
 

@@ -16,7 +16,7 @@ from designer.workload.program import Program
 def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A program alone."""
     found = alone(Prices(network), job_of(program, question.place), cancelled=question.cancelled)
-    result = question.result(found.metrics, *found.bottlenecks(), findings=found.findings)
+    result = question.result(found.metrics, *found.bottlenecks(program), findings=found.findings)
 
     def loads() -> tuple[Float, Float]:
         share = found.run.channels_mean()

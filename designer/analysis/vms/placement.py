@@ -158,6 +158,11 @@ def _place_one(
             known = ", ".join(list(free_capacities)[:NAMED_LIMIT]) or "none"
             return Refusal("VM-HOST", f"{vm.host} is no host of this design", f"hosts: {known}")
         return place_on(free_capacity, vm, release_on(free_capacity.host, vm), by_hand=True)
+    named = _host_of_devices(vm, free_capacities)
+    if isinstance(named, Refusal):
+        return named
+    if named is not None:
+        return place_on(named, vm, release_on(named.host, vm), by_hand=True)
     last: Refusal | None = None
     for free_capacity in sorted(free_capacities.values(), key=lambda each: (-each.memory, -each.cpus)):
         tried = place_on(free_capacity, vm, release_on(free_capacity.host, vm), by_hand=False)
@@ -167,6 +172,22 @@ def _place_one(
     if last is None:
         return Refusal("VM-HOST", "the design has no host", "add a server with CPUs")
     return Refusal(last.code, f"no host takes it: {last.text}", last.remedy)
+
+
+def _host_of_devices(
+    vm: VirtualMachine, free_capacities: Mapping[str, HostFreeCapacity]
+) -> HostFreeCapacity | Refusal | None:
+    """The host whose GPUs the devices of a machine name; None where they name none."""
+    wanted = [d.part for d in vm.devices if d.part is not None and d.kind in ("vgpu", "mig_vgpu", "device_group")]
+    found: dict[str, HostFreeCapacity] = {}
+    for part in wanted:
+        holders = [each for each in free_capacities.values() if any(g.gpu.path == part for g in each.gpus)]
+        if not holders:
+            return Refusal("VM-DEVICE", f"{part} is no GPU of any host", "choose a GPU of the design, or none")
+        found[holders[0].host.path] = holders[0]
+    if len(found) > 1:
+        return Refusal("VM-DEVICE", f"its devices are on {' and '.join(found)}", "choose GPUs of one host")
+    return next(iter(found.values()), None)
 
 
 def _host_meant(

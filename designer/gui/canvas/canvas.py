@@ -53,14 +53,14 @@ from designer.gui.canvas.tools.link import Connect
 from designer.gui.canvas.tools.pan import Hand, Pan
 from designer.gui.canvas.tools.select import Select
 from designer.gui.session import Session
-from designer.gui.viewmodels.answer_state import AnswerState
+from designer.present.blocks import State
 
 Bool = npt.NDArray[np.bool_]
 #: the view moves while a tool is this near to the border [view px], by so much each tick
 _EDGE: Final = (28, 14)
 
 #: states in which the loads drawn are those of an earlier design
-_FADED = (AnswerState.STALE, AnswerState.COMPUTING)
+_FADED = (State.STALE, State.COMPUTING)
 
 
 class Canvas(ResultsView):
@@ -110,7 +110,7 @@ class Canvas(ResultsView):
         self.scene.select(session.selection)
         self.scene.set_stale(session.state in _FADED)
 
-    def _show_state(self, state: AnswerState) -> None:
+    def _show_state(self, state: State) -> None:
         """Loads of an earlier design fade."""
         self.set_stale(state in _FADED)
 

@@ -11,8 +11,9 @@ from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.answer_state import AnswerState, empty_text
+from designer.gui.viewmodels.answer_state import empty_text
 from designer.gui.viewmodels.places import picked_of
+from designer.present.blocks import State
 
 if TYPE_CHECKING:
     from designer.analysis.results import WorkloadResult
@@ -119,9 +120,9 @@ class FiguresPanel(Panel):
         figures = self.figures()
         self._stack.setCurrentIndex(1 if figures else 0)
         if not figures:
-            state = self.session.state if self.session is not None else AnswerState.ANSWERED
+            state = self.session.state if self.session is not None else State.ANSWERED
             self.empty.text.setText(empty_text(state, self._nothing))
-            self.empty.offer(self._others() if state is not AnswerState.COMPUTING else ())
+            self.empty.offer(self._others() if state is not State.COMPUTING else ())
             return
         from designer.gui.figures.view import FigureView
 

@@ -253,6 +253,12 @@ class ElidedLink(QPushButton):
         self.setStyleSheet("text-align: left;")
         self._shorten()
 
+    def set_full(self, text: str) -> None:
+        """Show another text."""
+        self.full = text
+        self.setAccessibleName(in_one_line(text))
+        self._shorten()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shorten it anew."""
         super().resizeEvent(event)

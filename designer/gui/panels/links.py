@@ -12,8 +12,9 @@ from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import links
-from designer.gui.viewmodels.answer_state import AnswerState, empty_text
+from designer.gui.viewmodels.answer_state import empty_text
 from designer.gui.viewmodels.places import picked_of
+from designer.present.blocks import State
 
 
 class LinksPanel(Panel):
@@ -61,7 +62,7 @@ class LinksPanel(Panel):
         self._busy = True
         self.table.lines.set_lines(rows)
         self._busy = False
-        state = session.state if session is not None else AnswerState.ANSWERED
+        state = session.state if session is not None else State.ANSWERED
         self.headline.setText(links.headline(rows) if rows else empty_text(state, links.headline(rows)))
         self._show_selection()
 

@@ -17,7 +17,8 @@ from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import result_tables
-from designer.gui.viewmodels.answer_state import AnswerState, empty_text
+from designer.gui.viewmodels.answer_state import empty_text
+from designer.present.blocks import State
 
 
 class TablesPanel(Panel):
@@ -61,9 +62,9 @@ class TablesPanel(Panel):
         self.chooser.setCurrentIndex(max(0, self.chooser.findData(chosen)) if found else -1)
         self._stack.setCurrentIndex(1 if found else 0)
         if not found:
-            state = self.session.state if self.session is not None else AnswerState.ANSWERED
+            state = self.session.state if self.session is not None else State.ANSWERED
             self.empty.text.setText(empty_text(state, self._nothing))
-            self.empty.offer(self._others() if state is not AnswerState.COMPUTING else ())
+            self.empty.offer(self._others() if state is not State.COMPUTING else ())
         self._show()
 
     def _others(self) -> list[tuple[str, str]]:

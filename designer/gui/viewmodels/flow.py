@@ -1,27 +1,23 @@
-"""The flow panel in words: the number that counts, what binds, what comes next, and the single flows."""
+"""Metrics in words and numbers, and the single flows of an answer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from designer.analysis.results import Bottleneck, Flow, Rows, WorkloadResult
+from designer.analysis.results import Flow, Rows, WorkloadResult
 from designer.catalog.parttype import link_kinds
 from designer.design.document import Block
 from designer.design.naming import link_title
-from designer.errors import DesignerError
-from designer.findings import Severity
-from designer.gui.viewmodels.answer_state import AnswerState, state_of
-from designer.gui.viewmodels.words import sentence_case
 from designer.sources import Estimate
 from designer.units import format_si
 from designer.workload.metrics import is_same, tone_of
 
 if TYPE_CHECKING:
-    from designer.decisions.fitting import FittingSettings
+    pass
 
 _TITLES: Final = {
     "rate": "Total rate",
@@ -143,50 +139,6 @@ class Number:
     tone: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A bottleneck in words, and the ids it is about."""
-
-    head: str
-    body: str
-    ids: tuple[str, ...]
-    gain: float | None = None
-    #: how many parts or links it is about; one of them may stand for all
-    count: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Fix:
-    """A change of the workload that makes it run: what changes, and the figures with it."""
-
-    title: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class FlowView:
-    """All the panel shows."""
-
-    title: str
-    numbers: tuple[Number, ...] = ()
-    binding: Sentence | None = None
-    next: Sentence | None = None
-    #: key and text of the single flows, spelled when looked at
-    flows: Sequence[tuple[str, str]] = field(default=(), compare=False)
-    trouble: str = ""
-    #: what is wrong with the answer, before any of its numbers is read
-    warning: str = ""
-    #: what binds as well, in another way: of a served model prompts by one thing and answers by another
-    also: tuple[Sentence, ...] = ()
-    state: AnswerState = AnswerState.ANSWERED
-    #: head and text of the banner in front of everything else; no banner without a head
-    banner: tuple[str, str] = ("", "")
-    #: what would make the workload run
-    fixes: tuple[Fix, ...] = ()
-    #: True while such settings are searched
-    searching: bool = False
-
-
 #: abbreviations in names of metrics, as the field writes them
 _SPELLED: Final = MappingProxyType(
     {"gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "kv": "KV", "nic": "NIC", "vm": "VM", "ttft": "TTFT", "tpot": "TPOT"}
@@ -249,104 +201,6 @@ def number(name: str, estimate: Estimate, of_step: bool = False, before: float |
     return Number(name, metric_title(name, of_step), text, shown, tip, change, tone)
 
 
-def flow_view(
-    result: WorkloadResult | None,
-    failure: DesignerError | None = None,
-    baseline: Mapping[str, float] | None = None,
-    block: Block | None = None,
-    *,
-    state: AnswerState | None = None,
-    title: str = "",
-    doing: str = "",
-    fitting: Sequence[FittingSettings] | None = (),
-) -> FlowView:
-    """What the panel shows of a result: what the workload is for first, each number beside that of the baseline.
-
-    Parameters
-    ----------
-    block
-        Parts and links are called as they are in it; without one by their paths.
-    state
-        State of the answer, where the caller knows it.
-    title
-        Title of the workload, while there is no result that has one.
-    doing
-        What the running analysis does.
-    fitting
-        Settings with which the workload fits; None while they are searched.
-    """
-    if state is None:
-        state = state_of(result is not None or failure is not None, False, False, result, failure)
-    if state is AnswerState.NONE:
-        return FlowView("No workload yet", trouble="Add a workload to see what limits this design.", state=state)
-    if state is AnswerState.COMPUTING:
-        return FlowView(title or "Computing", trouble=doing or "Computing…", state=state)
-    if state is AnswerState.REFUSED and failure is not None:
-        fixes = tuple(_fix(one) for one in fitting or ())
-        searching = fitting is None
-        banner = ("No answer", f"{sentence_case(str(failure))}.")
-        return FlowView(
-            title or "The workload cannot run", state=state, banner=banner, fixes=fixes, searching=searching
-        )
-    if result is None:
-        banner = ("Not computed", "No answer for this design yet.")
-        return FlowView(title, state=AnswerState.STALE, banner=banner)
-    names = ordered(result)
-    known = baseline or {}
-    of_step = "step_time" in result.metrics
-    numbers = tuple(number(n, result.metrics[n], of_step, known.get(n), result.kind) for n in names)
-    if state is AnswerState.UNFIT:
-        fixes = tuple(_fix(one) for one in fitting or ())
-        return FlowView(
-            result.title,
-            tuple(replace(one, change="", tone="") for one in numbers),
-            state=state,
-            banner=_unfit_banner(result),
-            fixes=fixes,
-            searching=fitting is None,
-        )
-    listed = result.flows
-    flows = Rows(one=lambda i: _choice(listed[i], block), count=min(len(listed), _LISTED))
-    apart = [sentence(group, block) for group in _apart(result)]
-    binding, after = apart[0] if apart else None, sentence(result.next, block)
-    also = tuple(one for one in apart[1:] if one is not None)
-    banner = ("", "")
-    if state is AnswerState.STALE:
-        banner = ("Out of date", "The design changed since this answer.")
-    return FlowView(
-        headline(result),
-        numbers,
-        binding,
-        after,
-        flows,
-        warning=_warning(result),
-        also=also,
-        state=state,
-        banner=banner,
-    )
-
-
-def _unfit_banner(result: WorkloadResult) -> tuple[str, str]:
-    finding, needed = result.unfit, result.metrics.get("memory_per_gpu")
-    text = f"{sentence_case(finding.text)}." if finding is not None else ""
-    if needed is None:
-        return "Does not fit in memory", text
-    has = needed.note.removeprefix("of ")
-    return f"Does not fit: {metric_text('memory_per_gpu', needed.value, needed.unit)} on GPUs of {has}", text
-
-
-def _fix(fitting: FittingSettings) -> Fix:
-    """A change that makes a workload run, with its memory and the figure the workload is about."""
-    metrics, words = fitting.result.metrics, list[str]()
-    if "memory_per_gpu" in metrics:
-        words.append(f"{metric_text('memory_per_gpu', metrics['memory_per_gpu'].value, 'B')} per GPU")
-    first = next((name for name in ordered(fitting.result) if name != "memory_per_gpu"), None)
-    if first is not None:
-        shown = number(first, metrics[first])
-        words.append(f"{shown.title} {shown.text}" + (f" ({shown.band})" if shown.band else ""))
-    return Fix(fitting.title, " · ".join(words))
-
-
 def ordered(result: WorkloadResult) -> list[str]:
     """Names of the metrics, those first that one asks for first."""
     first = _SERVED if result.kind == "inference" else _HEADLINES
@@ -354,60 +208,18 @@ def ordered(result: WorkloadResult) -> list[str]:
     return sorted(result.metrics, key=lambda name: order.get(name, len(order)))
 
 
-def _apart(result: WorkloadResult) -> list[tuple[Bottleneck, ...]]:
-    """What binds a served model, each kind of part or limit by itself; of others all of it together."""
-    if result.kind != "inference":
-        return [result.binding] if result.binding else []
-    found: dict[str, tuple[Bottleneck, ...]] = {}
-    for one in result.binding:
-        key = one.label if one.what in ("part", "limit") else one.what
-        found[key] = (*found.get(key, ()), one)
-    return list(found.values())
-
-
-def _warning(result: WorkloadResult) -> str:
-    """Of a served model the error that says why a latency is missing, or too long."""
-    if result.kind != "inference":
-        return ""
-    errors = (f for f in result.findings if f.severity is Severity.ERROR)
-    return next((f"{sentence_case(f.text)}." for f in errors), "")
-
-
-def headline(result: WorkloadResult) -> str:
-    """What a workload is called; of a move also that it leaves machines behind, for then it has not done its work."""
-    staying = result.metrics.get("machines_staying")
-    if staying is None or not staying.value:
-        return result.title
-    count = round(staying.value)
-    return f"{result.title}: {count} machine{'s stay' if count > 1 else ' stays'} behind"
+def flow_choices(result: WorkloadResult | None, block: Block) -> Sequence[tuple[str, str]]:
+    """Key and text of the single flows of a result, spelled when looked at."""
+    if result is None or result.unfit is not None:
+        return ()
+    listed = result.flows
+    return Rows(one=lambda i: _choice(listed[i], block), count=min(len(listed), _LISTED))
 
 
 def _choice(flow: Flow, block: Block | None) -> tuple[str, str]:
     ends = f"{flow.source} → {flow.target}"
     called = ends if block is None else link_title(block, ends)
     return flow.id, f"{called}   {format_si(flow.rate, flow.unit)}"
-
-
-def sentence(bottlenecks: tuple[Bottleneck, ...], block: Block | None = None) -> Sentence | None:
-    """A set of bottlenecks in one sentence, called as they are in `block`; ties are named as such."""
-    if not bottlenecks:
-        return None
-    first, n = bottlenecks[0], sum(b.alike for b in bottlenecks)
-    name, why = channel_title(first.label if block is None else link_title(block, first.label)), first.why
-    if block is not None and (link := _LINK.fullmatch(name)) is not None:
-        # what people look for is where it is: of what kind it is stands below
-        name, why = link[1], f"{link[2]}, {why}"
-    head = name if n == 1 else f"{name} and {n - 1} alike" if n > 2 else f"{name} and one alike"
-    return Sentence(head, _PERCENT.sub(" %", why), tuple(b.id for b in bottlenecks), first.gain, n)
-
-
-def gain_text(gain: float | None, many: bool) -> str:
-    """What doubling gains, in words."""
-    if gain is None:
-        return ""
-    if gain < 1.005:
-        return "doubling gains nothing"
-    return f"doubling {'all of them' if many else 'it'} gains {(gain - 1) * 100:.0f} %"
 
 
 def find_flow(result: WorkloadResult | None, flow_id: str) -> Flow | None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.results import WorkloadResult
-from designer.design.document import Block
+from designer.design.document import Design
 from designer.gui.viewmodels import flow
+from designer.present.limits import short_of
 from designer.workload.metrics import is_same, tone_of
 
 _MOST: Final = 3
@@ -27,8 +28,10 @@ class TrialRow:
     tone: str = ""
 
 
-def rows(now: WorkloadResult | None, trial: WorkloadResult | None, block: Block | None = None) -> tuple[TrialRow, ...]:
-    """The numbers of both that one asks for first, and what binds, called as in `block`.
+def rows(
+    now: WorkloadResult | None, trial: WorkloadResult | None, design: Design | None = None
+) -> tuple[TrialRow, ...]:
+    """The numbers of both that one asks for first, and what binds, called as in `design`.
 
     A latency that only one of them has is told as missing in the other: there more is asked than can be answered.
     """
@@ -42,7 +45,7 @@ def rows(now: WorkloadResult | None, trial: WorkloadResult | None, block: Block 
         return of.metrics[name].value if name in of.metrics else None
 
     found = [_row(name, of_step, value(now, name), value(trial, name), both[name].unit, now.kind) for name in names]
-    return (*found, TrialRow("Limited by", _bottleneck(now, block), _bottleneck(trial, block)))
+    return (*found, TrialRow("Limited by", _bottleneck(now, design), _bottleneck(trial, design)))
 
 
 def _row(name: str, of_step: bool, now: float | None, trial: float | None, unit: str, kind: str) -> TrialRow:
@@ -58,9 +61,8 @@ def _row(name: str, of_step: bool, now: float | None, trial: float | None, unit:
     return TrialRow(title, was, is_now, change, tone)
 
 
-def _bottleneck(result: WorkloadResult, block: Block | None) -> str:
-    found = flow.sentence(result.binding, block)
-    return found.head if found is not None else "–"
+def _bottleneck(result: WorkloadResult, design: Design | None) -> str:
+    return (short_of(result.binding, design) if design is not None else "") or "–"
 
 
 def verdict(found: tuple[TrialRow, ...]) -> str:

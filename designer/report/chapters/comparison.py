@@ -69,9 +69,9 @@ def _figures(first: Subject, other: Subject, alone: bool) -> Table | None:
         Head("Workload"),
         Head("Figure"),
         Head(first.letter, _R),
-        Head("80 % band", _R),
+        Head("80% band", _R),
         Head(other.letter, _R),
-        Head("80 % band", _R),
+        Head("80% band", _R),
         Head("As good", _R),
         Head(f"{other.letter} is"),
     )

@@ -276,7 +276,7 @@ def _ladder(subject: Subject) -> Table | None:
         Head("Helps most"),
         Head("Before", right),
         Head("After", right),
-        Head("80 % band", right),
+        Head("80% band", right),
         Head("Gain", right),
         Head("Then binds"),
     )
@@ -311,7 +311,7 @@ def _others(subject: Subject, shown: WorkloadResult) -> Table | None:
     heads = (
         Head("Path"),
         Head("All flows", right),
-        Head("80 % band", right),
+        Head("80% band", right),
         Head("Binds"),
         Head("If doubled", right),
         Head("Next"),

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from designer.analysis.results import WorkloadResult
 from designer.catalog.parttype import part_kinds
-from designer.design.geometry import lay_out
-from designer.drawing.loads import Loads, loads_of
 from designer.report.cells import muted, strong, sure, text
 from designer.report.chapter import ChapterKind
-from designer.report.design_picture import design_picture
+from designer.report.design_picture import loaded_picture
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
-from designer.report.drawing.compose import Options
-from designer.report.drawing.elements import Picture
 from designer.report.inventory import bundles, gathered, group_name, ports_used
 from designer.report.subject import Context, Subject, alike
 from designer.report.wording import counted, in_words, line_rate, listed, percent, sentence
@@ -26,7 +22,7 @@ def build(context: Context, subject: Subject) -> Chapter:
     together, cables = gathered(subject.stock)
     blocks: list[Block] = [
         Drawing(
-            _picture(context, subject, shown),
+            loaded_picture(context, subject, shown),
             f"Drawing of {subject.name}" + (f" with the load of {shown.title} on every link" if shown else ""),
             note=(
                 rich("Colour is load ÷ achievable rate; width is capacity; dashed capacities are assumed.")
@@ -118,16 +114,6 @@ def _on(cables: int) -> str:
 
 def _units(subject: Subject) -> int:
     return sum(c.count for c in subject.stock.classes)
-
-
-def _picture(context: Context, subject: Subject, shown: WorkloadResult | None) -> Picture:
-    """The drawing in names of colours: each pair of light and dark gets one."""
-    geometry = lay_out(subject.design)
-    loads: Loads | None = None
-    if shown is not None and shown.id in subject.analysis.loads:
-        carried = subject.analysis.loads[shown.id]
-        loads = loads_of(geometry, carried.load, carried.utilization, shown.binding)
-    return design_picture(geometry, Options(legend=True), loads, context.colours)
 
 
 def _switches(subject: Subject) -> tuple[list[Row], int]:

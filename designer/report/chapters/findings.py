@@ -57,7 +57,7 @@ def build(context: Context, subject: Subject) -> Chapter:
             Head("Test"),
             Head("Command"),
             Head("Expected", r),
-            Head("80 % band", r),
+            Head("80% band", r),
             Head("If it is lower, look at"),
         )
         note = rich("Run each on the idle machine, three times; below the lower end of the band something is wrong.")

@@ -68,7 +68,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         Head("Rated, one", r),
         Head("How sure"),
         Head("Under load, one", r),
-        Head("80 % band", r),
+        Head("80% band", r),
         Head("All", r),
     )
     blocks: list[Block] = []
@@ -93,7 +93,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                 "Power under load of each kind of unit against its rating",
                 "Under load against the rating",
                 result.title if result is not None else "",
-                rich("Light: to the upper end of the 80\u00a0% band. Red line: rated."),
+                rich("Light: to the upper end of the 80% band. Red line: rated."),
             )
         )
     blocks.append(Table("What draws power", heads, tuple(rows)))
@@ -206,7 +206,7 @@ def _energy(context: Context, load: object) -> Table | None:
         rows.append(row("Its carbon", inputs.carbon / 1000, "kg"))
     told = f"PUE {pue:g}" + (f", {inputs.source}" if inputs.source else ", source not told")
     r = Align.RIGHT
-    return Table("Energy of a year", (Head("What"), Head("Value", r), Head("80 % band", r)), tuple(rows), told)
+    return Table("Energy of a year", (Head("What"), Head("Value", r), Head("80% band", r)), tuple(rows), told)
 
 
 CHAPTER = ChapterKind("power", "Power and cooling", 110, of_design=build)

@@ -53,7 +53,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
             Head("Requirement"),
             Head("Target", r),
             Head("Estimate", r),
-            Head("80 % band", r),
+            Head("80% band", r),
             Head("Worse · target · better"),
             Head("Verdict"),
         )

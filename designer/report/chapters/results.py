@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from designer.analysis.results import WorkloadResult
-from designer.report.cells import key_figures, per, sources, strong, text
+from designer.report.cells import sources
 from designer.report.chapter import ChapterKind
 from designer.report.charts.lines import Trace, lines
-from designer.report.document import Align, Beside, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
-from designer.report.subject import Context, Subject, gain_if_doubled, is_served, main_metric, short
-from designer.report.wording import quantity, sentence, split, times
+from designer.report.document import Beside, Block, Chapter, Drawing, rich
+from designer.report.pages import figures_table, follows, limits_table, pages_of, titled, where_drawing
+from designer.report.subject import Context, Subject, is_served
+from designer.report.wording import sentence, split
 from designer.units import format_quantity
 
 #: kinds with chapters of their own
@@ -25,40 +26,20 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         charts = _charts(w)
         if charts is not None:
             blocks.append(charts)
-    blocks.append(key_figures(others))
-    binds = [
-        Row(
-            (
-                strong(w.title),
-                text(short(w.binding[0])),
-                text(w.binding[0].why),
-                text(times(g) if (g := gain_if_doubled(w)) else "–"),
-            )
-        )
-        for w in others
-        if w.binding
-    ]
-    if binds:
-        heads = (Head("Workload"), Head("Bottleneck"), Head("Why"), Head("If doubled", Align.RIGHT))
-        blocks.append(Table("What binds", heads, tuple(binds)))
-    first = others[0]
-    gain = gain_if_doubled(first)
-    follow = (
-        f"{first.title} is limited by {short(first.binding[0])}"
-        + (f"; twice the capacity there brings {times(gain)}." if gain else ".")
-        if first.binding
-        else "Nothing drawn limits these workloads."
-    )
-    blocks.append(Follows((rich(follow),)))
-    metric = main_metric(first)
-    e = first.metrics.get(metric)
-    title = f"{first.title} reaches {quantity(e.value, e.unit, per(first, metric))}" if e is not None else first.title
-    title += f", limited by {short(first.binding[0])}" if first.binding else ""
+    pages = pages_of(subject, others)
+    where = where_drawing(pages, subject)
+    if where is not None:
+        blocks.append(where)
+    blocks.append(figures_table(pages, subject))
+    limits = limits_table(pages, subject)
+    if limits is not None:
+        blocks.append(limits)
+    blocks.append(follows(pages, subject))
     keys = [k for w in others for e in w.metrics.values() for k in e.sources]
     return Chapter(
         context.key("results", subject),
         "Collectives" if all(w.kind == "collective" for w in others) else "Further results",
-        sentence(title),
+        titled(pages[0], subject),
         "What do the other workloads reach?",
         tuple(blocks),
         rich(

@@ -48,7 +48,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         return None
     if not rows:
         lead = "No cost follows from what was given"
-    heads = (Head("What"), Head("Cost", _R), Head("80 % band", _R), Head("Currency"))
+    heads = (Head("What"), Head("Cost", _R), Head("80% band", _R), Head("Currency"))
     blocks: list[Block] = [Table("What one costs", heads, tuple(rows))] if rows else []
     heads = (Head("While this runs"), *(Head(name.capitalize(), _R) for name in _KNOWN), Head("An hour", _R), Head(""))
     if hours:

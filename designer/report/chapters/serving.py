@@ -9,8 +9,9 @@ from designer.report.cells import muted, sources, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.lines import Trace, lines
 from designer.report.document import Align, Beside, Block, Cell, Chapter, Drawing, Follows, Head, Row, Table, rich
-from designer.report.subject import Context, Subject, gain_if_doubled, is_served, short
-from designer.report.wording import DASH, ends, percent, quantity, sentence, split, times
+from designer.report.pages import limits_table, pages_of
+from designer.report.subject import Context, Subject, is_served
+from designer.report.wording import DASH, ends, percent, quantity, sentence, split
 
 #: rows of the table of each deployment: title, metric; grouped by what one asks
 _ROWS = (
@@ -64,9 +65,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     energy = _energy(context, served, names)
     if energy is not None:
         blocks.append(energy)
-    binding = _binding(served, names)
-    if binding is not None:
-        blocks.append(binding)
+    limits = limits_table(pages_of(subject, served), subject)
+    if limits is not None:
+        blocks.append(limits)
     blocks.append(Follows(tuple(rich(_advice(w, names)) for w in served)))
     keys = [k for w in served for e in w.metrics.values() for k in e.sources]
     return Chapter(
@@ -113,7 +114,7 @@ def _title(served: list[WorkloadResult], names: Mapping[str, str]) -> str:
 def _figures(served: list[WorkloadResult], names: Mapping[str, str]) -> Table:
     heads: list[Head] = [Head("Figure")]
     for w in served:
-        heads += [Head(names[w.id], Align.RIGHT), Head("80 % band", Align.RIGHT)]
+        heads += [Head(names[w.id], Align.RIGHT), Head("80% band", Align.RIGHT)]
     rows: list[Row] = []
     for group, metrics in _ROWS:
         found = [(title, name) for title, name in metrics if any(name in w.metrics for w in served)]
@@ -185,7 +186,7 @@ def _over_time(title: str, curve: Curve, heading: str, up: str) -> Drawing:
     stride = -(-len(curve.x) // _POINTS)
     share = up.startswith("%")
     # replicas stand over the hours of a day, all else over seconds; ticks are round in what is written
-    unit = "hour of the day" if up == "replicas" else split(max(curve.x), "s")[1]
+    unit = "hour of the day" if up == "replicas" else split(max(curve.x), "s", "", max(curve.x))[1]
     x = tuple(v / _SECONDS.get(unit, 1.0) for v in curve.x[::stride])
     y = tuple(100 * v if share else v for v in curve.y[::stride])
     picture = lines([Trace("", x, y, dots=False)], lambda v: f"{v:g}", lambda v: f"{v:g}", captions=(up, unit))
@@ -204,7 +205,7 @@ def _over_load(title: str, name: str, x: tuple[float, ...], y: tuple[float, ...]
         [Trace("", x, y)],
         lambda v: f"{v:g}",
         lambda v: split(v, "s", "", most)[0] if v else "0",
-        captions=(split(most, "s")[1], "requests a second"),
+        captions=(split(most, "s", "", most)[1], "requests a second"),
     )
     return Drawing(
         picture, f"{sentence(name)} of {title} over its load", sentence(name), aside=f"{title}, over its load"
@@ -237,31 +238,12 @@ def _energy(context: Context, served: list[WorkloadResult], names: Mapping[str, 
     heads = (
         Head("Energy, accelerators alone"),
         Head("kWh", r),
-        Head("80 % band", r),
+        Head("80% band", r),
         Head(inputs.currency, r),
         Head("carbon, kg", r),
     )
     said = f"PUE {pue:g}" + (f", {inputs.source}" if inputs.source else ", source not told")
     return Table("What it costs in energy", heads, tuple(rows), said)
-
-
-def _binding(served: list[WorkloadResult], names: Mapping[str, str]) -> Table | None:
-    rows = [
-        Row(
-            (
-                strong(names[w.id]),
-                text(short(w.binding[0])),
-                text(w.binding[0].why),
-                text(times(g) if (g := gain_if_doubled(w)) else "–"),
-            )
-        )
-        for w in served
-        if w.binding
-    ]
-    if not rows:
-        return None
-    heads = (Head("Deployment"), Head("Bottleneck"), Head("Why"), Head("If doubled", Align.RIGHT))
-    return Table("What binds", heads, tuple(rows))
 
 
 def _advice(w: WorkloadResult, names: Mapping[str, str]) -> str:

@@ -59,7 +59,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         follows.append(
             rich(
                 f"{sentence(in_words(len(missed), 'measurement'))} on these accelerators"
-                f" {'lies' if len(missed) == 1 else 'lie'} outside the 80\u00a0% band: two in ten are expected to."
+                f" {'lies' if len(missed) == 1 else 'lie'} outside the 80% band: two in ten are expected to."
             )
         )
     follows.append(
@@ -142,7 +142,7 @@ def _by_kind(used: Mapping[str, int], here: set[str]) -> Table:
         Head("Measured on"),
         Head("Points", _R),
         Head("Off", _R),
-        Head("In their 80 % band", _R),
+        Head("In their 80% band", _R),
         Head("Worst", _R),
     )
     return Table("What this design runs, where it was measured", heads, tuple(rows))
@@ -178,7 +178,7 @@ def _nearest(found: Sequence[Record], here: set[str]) -> Table:
         Head("Figure"),
         Head("Measured", _R),
         Head("Predicted", _R),
-        Head("80 % band", _R),
+        Head("80% band", _R),
         Head("In it"),
     )
     whose = "with others" if not own else "with its accelerators" if own == len(found) else ""
@@ -199,7 +199,7 @@ def _by_area() -> Table:
         Head("Publications and machines", _R),
         Head("Points", _R),
         Head("Off", _R),
-        Head("In their 80 % band", _R),
+        Head("In their 80% band", _R),
         Head("Worst", _R),
     )
     return Table("All measurements by area", heads, tuple(rows), "whatever the machine")

@@ -60,7 +60,7 @@ def _over_diagonal(unit: str, lines: list[LineSeries]) -> Figure:
     return Figure(
         f"{title}: predicted over measured, {count} points",
         Axis("Measured", unit, log=True),
-        Axis("Predicted, 80 % band", unit, log=True),
+        Axis("Predicted, 80% band", unit, log=True),
         (diagonal, *lines),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from importlib import import_module
 from typing import Any, Final
@@ -45,6 +46,7 @@ _ABOVE: Final = 12.0
 #: drawings are at most this high, so that what belongs to them stays on their page [points]
 _TALLEST: Final = 330.0
 _TALLEST_CHART: Final = 470.0
+_PREVIEW: Final = 185.0
 #: the key of the sheets at the end
 SHEETS: Final = "sheets"
 #: signs as characters the font has; they differ in shape
@@ -167,10 +169,10 @@ class Blocks:
             body = f'<a href={quoteattr(span.link)} color="{_ink("link")}">{body}</a>'
         return body
 
-    def picture(self, picture: Picture, width: float) -> Any:
-        """A drawing as a flowable, as wide as its place but never taller than a page."""
+    def picture(self, picture: Picture, width: float, tallest: float = math.inf) -> Any:
+        """A drawing as a flowable, as wide as its place but never taller than a page, or than `tallest` [points]."""
         coloured = self.coloured
-        scale = shown_scale(picture, width)
+        scale = min(shown_scale(picture, width), tallest / max(picture.height, 1.0))
 
         class Shown(self.platypus.Flowable):  # type: ignore[misc, name-defined]
             """Draws a display list."""
@@ -230,9 +232,9 @@ class Blocks:
             return self._table(block, width)
         if isinstance(block, Drawing):
             parts = [self.heading(block.title, block.aside)] if block.title else [self.platypus.Spacer(1, 6)]
-            parts.append(self.picture(block.picture, width))
+            parts.append(self.picture(block.picture, width, _PREVIEW if block.small else math.inf))
             note = block.note
-            if count := len(sheets_of(block.picture, shown_scale(block.picture, width))):
+            if not block.small and (count := len(sheets_of(block.picture, shown_scale(block.picture, width)))):
                 self.large.append(block)
                 where = f"in {count} sheets" if count > 1 else "on a sheet of its own"
                 note = (*note, Span(" "), Span(f"To be read on paper it stands {where} at the end.", link=f"#{SHEETS}"))

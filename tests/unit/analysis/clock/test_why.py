@@ -120,7 +120,7 @@ def test_what_binds_a_copy_is_what_analyze_says():
     )
     found = answer(table, job_of(program))
     closed = designer.analyze(design, ["h2d"]).workloads[0]
-    binding, _ = found.bottlenecks()
+    binding, _ = found.bottlenecks(program)
     assert {bottleneck.what for bottleneck in binding} == {bottleneck.what for bottleneck in closed.binding}
     assert binding[0].gain_together == pytest.approx(closed.binding[0].gain_together, rel=0.01)
 

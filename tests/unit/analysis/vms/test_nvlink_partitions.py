@@ -97,3 +97,6 @@ def test_over_time_the_same_links_are_off(half: Design) -> None:
     alone = analyze(design, curves=False).workloads[0].metrics["communication_time"].value
     played = simulate(design, ["ring"]).metrics["ring"]["communication_time"].value
     assert played == pytest.approx(alone, rel=1e-6)
+    # with all NVLinks on, 18 GB/s of the ring are over 200
+    free = with_changes(board(), workloads=[spec])
+    assert played > 8 * analyze(free, curves=False).workloads[0].metrics["communication_time"].value

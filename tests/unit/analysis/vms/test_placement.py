@@ -203,3 +203,26 @@ def test_as_many_more_as_are_counted_can_be_placed(profile: str) -> None:
     more = len(how_many_more(place(cluster()), like).places)
     vms = [with_changes(like, id=f"m{n}") for n in range(more + 1)]
     assert len(place(cluster(), *vms).placed) == more
+
+
+@pytest.mark.parametrize("part", ["hosts[2]/gpu1", "hosts[0]/gpu0"])
+def test_a_virtual_gpu_sits_on_the_gpu_it_names_without_a_host(part: str) -> None:
+    """Without a host the machine goes to the host of that GPU."""
+    placement = place(cluster(), machine("free", vgpu(_profile(), part)))
+    done = placement.placed["free"]
+    assert [device.gpu.path for device in done.devices if device.gpu is not None] == [part]
+    assert done.host.path == part.split("/")[0] + "/server"
+
+
+def test_virtual_gpus_named_on_two_hosts_or_none_are_refused() -> None:
+    profile = _profile()
+    apart = machine("apart", vgpu(profile, "hosts[0]/gpu0"), vgpu(profile, "hosts[1]/gpu0"))
+    none = machine("none", vgpu(profile, "hosts[0]/nic0"))
+    placement = place(cluster(), apart, none)
+    assert "GPUs of one host" in placement.refused["apart"].remedy
+    assert "is no GPU of any host" in placement.refused["none"].text
+
+
+def _profile() -> str:
+    """A profile that machines of the shipped cluster use."""
+    return next(d.profile for vm in cluster().vms.values() for d in vm.devices if d.kind == "vgpu")

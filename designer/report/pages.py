@@ -1,0 +1,157 @@
+"""Pages as blocks of a report: the same headline, figures, limits and shares as in the terminal and the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from designer.analysis.results import WorkloadResult
+from designer.present.blocks import Figure, Page, Tone
+from designer.present.workload import page_of
+from designer.report.cells import muted, strong, text
+from designer.report.charts.shares import Share, Whole, shares
+from designer.report.charts.strip import band_strip, margin_strip
+from designer.report.document import Align, Drawing, Follows, Head, KeyFigure, Row, Span, Table, Text, rich
+from designer.report.subject import Subject, WhatIf, main_metric
+from designer.report.wording import NBSP, continued, quantity, times
+from designer.sources import Estimate
+
+#: inks of the parts of a whole, of which the first limits
+_INKS = ("data", "data2", "band", "band2", "muted", "quiet")
+#: a purchase worth naming gains at least this much
+WORTH = 1.05
+_STYLES = {Tone.GOOD: "ok", Tone.WARNING: "warn", Tone.BAD: "alarm"}
+
+
+def pages_of(subject: Subject, results: Sequence[WorkloadResult]) -> list[Page]:
+    """The pages of some results."""
+    return [page_of(w, subject.design) for w in results]
+
+
+def name_of(page: Page, subject: Subject) -> str:
+    """The workload of a page, without the design."""
+    return page.subject.removesuffix(f", on {subject.design.title or subject.design.name}")
+
+
+def titled(page: Page, subject: Subject) -> str:
+    """The headline of a page as the title of a chapter: ``ResNet-50: trains in 36 min``."""
+    return f"{name_of(page, subject)}: {continued(page.headline)}".removesuffix(".")
+
+
+def key_figure(figure: Figure, subject: Subject, workload: str, label: str = "") -> KeyFigure:
+    """A figure with its strip and verdict."""
+    found = Estimate(figure.at, figure.low, figure.high, "1")
+    target = next((t for t in subject.targets if (t.workload, t.metric) == (workload, figure.name) and t.verdict), None)
+    if target is not None and target.verdict is not None:
+        strip = margin_strip(found, target.comparison, target.value, target.verdict, named=True)
+    else:
+        strip = band_strip(found)
+    verdict: Text = rich(Span(figure.verdict, _STYLES.get(figure.tone, ""))) if figure.verdict else ()
+    told = figure.target or figure.note
+    band = f"80%{NBSP}band {figure.band}" if figure.band else "exact" if figure.low == figure.high else ""
+    return KeyFigure(
+        label or figure.title,
+        figure.value.replace(" ", NBSP),
+        figure.unit,
+        band,
+        strip,
+        rich(*muted(told), " ", *verdict) if verdict else muted(told),
+    )
+
+
+def figures_table(pages: Sequence[Page], subject: Subject) -> Table:
+    """The key figures of pages, under the name of each where there are several."""
+    rows: list[Row] = []
+    for page in pages:
+        if len(pages) > 1:
+            rows.append(Row((strong(name_of(page, subject)),), "group"))
+        for f in page.figures:
+            note = rich(
+                *muted(f.target or f.note), *([Span(f" {f.verdict}", _STYLES.get(f.tone, ""))] if f.verdict else [])
+            )
+            value = f"{f.value} {f.unit}".strip().replace(" ", NBSP)
+            rows.append(Row((text(f.title), text(value, "strong"), muted(f.band), note)))
+    r = Align.RIGHT
+    return Table("Key figures", (Head("Figure"), Head("Value", r), Head("80% band", r), Head("")), tuple(rows))
+
+
+def where_drawing(pages: Sequence[Page], subject: Subject) -> Drawing | None:
+    """Where the time (or the memory) goes, a bar for each whole."""
+    wholes: list[Whole] = []
+    for page in pages:
+        for stack in page.where:
+            inks = iter(_INKS)
+            parts = tuple(
+                Share(s.title, s.share, s.text.replace(" ", NBSP), "alarm" if s.limits else next(inks, "quiet2"))
+                for s in stack.shares
+            )
+            name = name_of(page, subject)
+            label, detail = (name, f"{stack.title}, {stack.total}") if len(pages) > 1 else (stack.title, stack.total)
+            wholes.append(Whole(label, detail, parts))
+    titles = [page.where_title for page in pages if page.where]
+    return Drawing(shares(wholes), titles[0], titles[0]) if wholes else None
+
+
+def limits_table(pages: Sequence[Page], subject: Subject) -> Table | None:
+    """What limits now and what would next, with the gain of doubling it."""
+    rows: list[Row] = []
+    for page in pages:
+        missed = subject.missed(page.key)
+        for n, one in enumerate(page.limits):
+            name = name_of(page, subject) if len(pages) > 1 and n == 0 else ""
+            title = text(one.title, "alarm" if one.now and missed else "strong" if one.now else "")
+            rows.append(Row((strong(name), text(one.when), title, muted(one.detail), text(one.gain or "–"))))
+    if not rows:
+        return None
+    heads = (Head("Workload"), Head(""), Head("What limits"), Head("How many"), Head("Twice as fast", Align.RIGHT))
+    if len(pages) == 1:
+        heads, rows = heads[1:], [Row(row.cells[1:]) for row in rows]
+    return Table("What limits it", heads, tuple(rows))
+
+
+def first_limits(page: Page, subject: Subject, most: int = 3) -> Table | None:
+    """The first lines of what limits one workload, for a narrow column."""
+    missed = subject.missed(page.key)
+    rows = [
+        Row(
+            (
+                rich(
+                    Span(one.title, "alarm" if one.now and missed else "strong" if one.now else ""),
+                    Span(f", {one.when}" if one.when not in ("now", "then") else "", "muted"),
+                ),
+                muted(one.detail),
+                text(one.gain or "–"),
+            )
+        )
+        for one in page.limits[:most]
+    ]
+    heads = (Head("Part"), Head("How many"), Head("Twice as fast", Align.RIGHT))
+    return Table("What limits it", heads, tuple(rows), small=True) if rows else None
+
+
+def bought(subject: Subject, workload: str) -> WhatIf | None:
+    """The purchase that helps a workload most; None where none is worth naming."""
+    every = [w for w in subject.what_ifs if workload in w.before and w.gain(workload) >= WORTH]
+    return max(every, key=lambda w: w.gain(workload), default=None)
+
+
+def purchase_sentence(page: Page, subject: Subject, best: WhatIf) -> str:
+    """What a purchase brings a workload: ``Twice the rate of X gains 1.73×, 217 GB/s in place of 125 GB/s``."""
+    metric = main_metric(best.before[page.key])
+    one, other = best.before[page.key].metrics[metric], best.after[page.key].metrics[metric]
+    figure = next((f for f in page.figures if f.name == metric), None)
+    what = figure.unit if figure is not None and one.unit == "1/s" else ""
+    values = f"{quantity(other.value, other.unit, what)} instead of {quantity(one.value, one.unit, what)}"
+    return f"{best.what} ({best.detail}) gains {times(best.gain(page.key))}: {values}"
+
+
+def follows(pages: Sequence[Page], subject: Subject) -> Follows:
+    """What to do about each workload: the purchase that helps it most, or that none does."""
+    said: list[Text] = []
+    for page in pages[:3]:
+        name = name_of(page, subject)
+        best = bought(subject, page.key)
+        if best is not None:
+            said.append(rich(f"{name}: {continued(purchase_sentence(page, subject, best))}."))
+        else:
+            said.append(rich(f"{name}: no purchase that was tried gains 5% or more."))
+    return Follows(tuple(said) or (rich("Nothing limits these workloads."),))
