@@ -30,13 +30,14 @@ _REMARKS = 2
 
 @cache
 def _families() -> Mapping[str, Family]:
-    every = (transfer, collective, training, serving, machines, storage)
+    every = (transfer, collective, training, serving, machines, storage, other)
     return {kind: module.FAMILY for module in every for kind in module.FAMILY.kinds}
 
 
-def family_of(kind: str) -> Family:
-    """The family of a kind of result."""
-    return _families().get(kind, other.FAMILY)
+def family_of(workload: str, result: str) -> Family:
+    """The family of a kind of workload, else of a kind of result."""
+    known = _families()
+    return known.get(workload) or known.get(result) or other.FAMILY
 
 
 def page_of(
@@ -59,7 +60,7 @@ def page_of(
         Findings about the design that concern the answer, in addition to its own.
     """
     answer = Answer(result, design, file, fitting)
-    family = family_of(result.kind)
+    family = family_of(answer.spec.kind if answer.spec is not None else "", result.kind)
     state, chip = _state(answer, family)
     valid = state is not State.UNFIT
     head = family.headline(answer)

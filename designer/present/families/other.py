@@ -42,7 +42,7 @@ def _changes(answer: Answer) -> tuple[Change, ...]:
 
 
 FAMILY = Family(
-    (),
+    ("workflow", "federated", "hyperparameter_sweep", "layout_search", "pooling"),
     _headline,
     (
         "workflow_time",
