@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import hypot
 from typing import Any, Final
 
 import numpy as np
@@ -207,10 +207,11 @@ def banded(value: float, ends: Float) -> tuple[float, float]:
     ----------
     ends : (n,)
     """
-    off = ends - value
+    # the square of a very long time overflows
+    off = (ends - value).tolist()
     return (
-        max(0.0, value - sqrt(float((np.minimum(off, 0.0) ** 2).sum()))),
-        value + sqrt(float((np.maximum(off, 0.0) ** 2).sum())),
+        max(0.0, value - hypot(*(x for x in off if x < 0))),
+        value + hypot(*(x for x in off if x > 0)),
     )
 
 

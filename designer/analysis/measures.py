@@ -232,7 +232,9 @@ def explained_by_runs(job: Job, run: Run, values: Mapping[str, float], run_with:
     elif main.of == "latency":
         # what was before the last item began is waiting for it to come
         begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
-    return explain(measure, base=(run, values[main.name]), begin=begin, program=job.name)
+    # many machines move next to each other, over links of their own
+    sort = run.table.sort if program.first(Migrate) is not None else None
+    return explain(measure, base=(run, values[main.name]), begin=begin, program=job.name, sort=sort)
 
 
 def settling(prices: Prices, job: Job) -> Settling | None:

@@ -131,10 +131,19 @@ MOVES = [
 def test_simulated_moves_take_what_is_analyzed(template: str, workload: str):
     design = designed(template)
     spec = design.workloads[workload]
-    mine = run_workload(build_network(design), spec, curves=False)[0].metrics[KINDS[spec.kind]]
+    analyzed = run_workload(build_network(design), spec, curves=False)[0]
     simulated = simulate(design, [workload], until=1000.0)
-    its = simulated.metrics[workload][KINDS[spec.kind]]
+    metric = KINDS[spec.kind]
+    mine, its = analyzed.metrics[metric], simulated.metrics[workload][metric]
     assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+    bound = simulated.binding[workload]
+    assert told(bound.alone) == told(bound.together) == told(analyzed.binding)
+    theirs = gains(bound.alone)
+    for name, (one, together) in gains(analyzed.binding).items():
+        assert theirs[name] == (
+            None if one is None else pytest.approx(one, rel=1e-9),
+            None if together is None else pytest.approx(together, rel=1e-9),
+        )
 
 
 @pytest.mark.parametrize(("template", "workload"), [case for case in CASES if case[0] in ("hgx-h100-8", "dgx2")])

@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Alike, Limit, Resources
+from designer.analysis.bottlenecks import Alike, Limit, Resources, sort_of
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 
@@ -177,6 +177,11 @@ class ResourceTable:
             return resource
         plain = self.bottleneck(int(resource))
         return replace(plain, why=plain.why.rsplit(", ", 1)[0], alike=resource.count)
+
+    def sort(self, resource: Hashable) -> Hashable:
+        """What resources have in common that do the same for different tasks."""
+        limit = self._made.get(int(resource)) if isinstance(resource, Alike) else None
+        return limit.kind or limit.id if limit is not None else sort_of(self.network, resource)
 
     def parts_of(self, resource: int) -> tuple[int, ...]:
         """The parts of an engine; none for another resource."""
