@@ -154,3 +154,19 @@ def test_one_target_holds_back_as_its_source_does_and_two_do_not() -> None:
     assert value(one, "evacuation_time") == pytest.approx(value(two, "evacuation_time"))
     assert {b.id.split(":")[0] for b in one.binding} == {"vmotion_network[0]", "vmotion_network[1]"}
     assert {b.id for b in two.binding} == {"vmotion_network[0]:ab"}
+
+
+def test_hosts_emptied_next_to_each_other_are_held_back_by_all_their_cables() -> None:
+    """Two hosts, each with two of 32 GiB and a target of its own. One host's faster cables leave the other as it is.
+
+    Twice as fast, all cables carry what two streams do: (28/3 + 2 · 9) Gb/s in place of 94 % of 25.
+    """
+    found = ask(filled([(0, 32), (0, 32), (1, 32), (1, 32)], hosts=4), "evacuation", hosts="hosts[0-1]/server")
+    time = 5.2 + 64 * GIB / LINE
+    assert value(found, "evacuation_time") == pytest.approx(time)
+    faster = 5.2 + 64 * GIB / ((28 / 3 + 18) * 1e9 / 8)
+    cables = {bottleneck.id: bottleneck for bottleneck in found.binding if bottleneck.what == "channel"}
+    assert set(cables) == {f"vmotion_network[{host}]:{'ab' if host < 2 else 'ba'}" for host in range(4)}
+    for bottleneck in cables.values():
+        assert bottleneck.gain_if_doubled == pytest.approx(1.0)
+        assert bottleneck.gain_together == pytest.approx(time / faster)
