@@ -106,7 +106,7 @@ def test_samples_a_second_are_counted_over_all_instances() -> None:
 
 @pytest.mark.parametrize(
     ("part", "instances", "longer"),
-    [("1g.10gb", 7, 1.0), ("20C", 4, 4.0)],
+    [("1g.10gb", 7, 1.0), ("3g.40gb", 2, 1.0), ("20C", 4, 4.0)],
 )
 def test_instances_with_compute_of_their_own_meet_nobody_and_those_in_turns_wait(
     part: str, instances: int, longer: float
