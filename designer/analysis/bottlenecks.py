@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Self, TypeVar
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,23 +14,14 @@ from designer.analysis.flows import Allocation, Incidence, Objective, gain_if_do
 from designer.analysis.network import Network
 from designer.analysis.partition import by_value
 from designer.analysis.results import Bottleneck
-from designer.sources import Constant, Status
+from designer.sources import Status
 from designer.units import format_line_rate, format_quantity
 
 Int = npt.NDArray[np.int64]
 
-#: what saves less than this share of a time is not worth naming
-NOTICE_TOLERANCE: Final = 1.005
-#: what holds back at least this share of the time of the worst binds as well
-TIED: Final = Constant(0.02, 0.0, 0.1, "assumed-training", Status.ASSUMED, "1", "told together")
-#: more tied things than this are only tried together where a try is a run
-RUNS_LIMIT: Final = 4
 #: beyond this many entries only the tied set as a whole is tried, not each member
 ENTRIES_LIMIT: Final = 200_000
 SINGLES_LIMIT: Final = 24
-
-
-_Held = TypeVar("_Held", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,34 +223,6 @@ def memory_bandwidth(path: str, name: str, why: str, alike: int) -> Bottleneck:
     return Bottleneck("part", path, f"{name} (memory bandwidth)", why, alike=alike)
 
 
-def tried(bottleneck: Bottleneck, whole: float, faster: float) -> Bottleneck:
-    """A bottleneck with what is gained when it alone is twice as good: a time, and the time then."""
-    return replace(bottleneck, gain_if_doubled=whole / faster, gain_together=whole / faster)
-
-
-def tied(held: Mapping[_Held, float]) -> list[_Held]:
-    """What holds something back nearly as long as the worst does, longest first; from the time of each [s]."""
-    worst = max(held.values(), default=0.0)
-    return [one for one in sorted(held, key=lambda one: -held[one]) if held[one] >= worst * (1 - TIED.value)]
-
-
-def gains_alone(
-    ties: Sequence[_Held], together: float | None, gain: Callable[[_Held], float], *, only: bool = True
-) -> list[float | None]:
-    """What doubling each of some tied things alone gains, by running again [1]; None where that would be many runs.
-
-    Parameters
-    ----------
-    together
-        What doubling all that is tied gains.
-    only
-        True if nothing else is tied with them: a single one then gains what all do.
-    """
-    if only and len(ties) == 1:
-        return [together]
-    return [gain(one) if len(ties) <= RUNS_LIMIT else None for one in ties]
-
-
 def first_of(alike: Sequence[Bottleneck], why: str, gain: float | None = None) -> list[Bottleneck]:
     """The first of bottlenecks that are alike, standing for all of them in what they are a part of.
 
@@ -274,20 +237,3 @@ def first_of(alike: Sequence[Bottleneck], why: str, gain: float | None = None) -
         replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=gain, alike=max(b.alike, len(alike)))
         for b in alike[:1]
     ]
-
-
-def gain_of(bottleneck: Bottleneck) -> float:
-    """The most that doubling it, or all it is tied with, gains [1]."""
-    return max(bottleneck.gain_if_doubled or 1.0, bottleneck.gain_together or 1.0)
-
-
-def ranked(candidates: Sequence[Bottleneck]) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-    """Those that gain at least half of what the best does, best first: they bind. Then those that would next."""
-    found = sorted((b for b in candidates if gain_of(b) >= NOTICE_TOLERANCE), key=gain_of, reverse=True)
-    line = binding_gain(gain_of(found[0])) if found else 1.0
-    return tuple(b for b in found if gain_of(b) >= line), tuple(b for b in found if gain_of(b) < line)
-
-
-def binding_gain(best: float) -> float:
-    """What something must gain to bind beside the best: half of what that saves [1]."""
-    return 1 + (best - 1) / 2

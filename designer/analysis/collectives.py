@@ -195,6 +195,7 @@ def time_of(asked: AskedGroup, operation: Collective) -> CollectiveTime:
 
 
 def spreads_of(group: Communicator) -> tuple[float, float]:
+    """Relative uncertainty of the rates that bind inside nodes and between them."""
     return _spread(group.network, group.inside), _spread(group.network, group.between)
 
 
@@ -307,6 +308,7 @@ def _loads(
 
 
 def size_sweep(asked: AskedGroup, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:
+    """Bus bandwidth and time over message size, with their bands."""
     found = [(size, asked.felt(operation, size, _time(asked.group, operation, size, spreads))) for size in sizes()]
     x = tuple(size for size, _ in found)
     return (

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from designer.analysis.account import Account, account
 from designer.analysis.bottlenecks import Alike
 from designer.analysis.clock.jobs import NO_CHANGES, Changes
 from designer.analysis.clock.records import WorkRun
 from designer.analysis.clock.run import Run
-from designer.analysis.costs.pricing import LATENCY, pace
-from designer.analysis.expression import Scenario, Solved, Tie, shares
+from designer.analysis.costs.pricing import pace
+from designer.analysis.expression import Resource, Scenario, Solved, Tie, shares
+from designer.analysis.flow_rates import LATENCY
+
+#: resources of a sort that hold back for this share of the time of the most are tried with it
+_EQUAL_TOLERANCE: Final = 0.5
 
 Measured = Callable[[Changes], tuple[Run, float]]
 
@@ -116,15 +121,54 @@ def _of_work(
 
     waits: Mapping[Tie, float] = {(LATENCY,): 1.0} if work.time is None or whole <= 0 else own
     spend({(Alike(work.engine),): 1.0} if work.engine >= 0 else waits, work.ready, work.began)
-    for k, (at, _, full) in enumerate(work.log):
+    for k, (at, rate, full) in enumerate(work.log):
         then = work.log[k + 1][0] if k + 1 < len(work.log) else work.ended
-        ties: Mapping[Tie, float] = {tuple(Alike(r, run.count_alike(r)) for r in full): 1.0} if full else own
+        # what has been sent is on its way
+        free = own if rate > 0 else waits
+        ties: Mapping[Tie, float] = {tuple(Alike(r, run.count_alike(r)) for r in full): 1.0} if full else free
         spend(ties, at, then)
     return found
 
 
+def _with_equals(
+    run: Run, program: str, found: Mapping[Tie, float], sort: Callable[[Resource], Hashable]
+) -> dict[Tie, float]:
+    """Ties of the same sorts as one, with the resources of those sorts that hold back other tasks of the program.
+
+    Where many tasks run next to each other, faster resources of one path leave the others as long as they are.
+    """
+    full: dict[Hashable, dict[Alike, float]] = {}
+    for work in run.works:
+        if program and run.tasks[work.task].program != program:
+            continue
+        for k, (at, _, holding) in enumerate(work.log):
+            end = run.end if math.isnan(work.ended) else work.ended
+            then = work.log[k + 1][0] if k + 1 < len(work.log) else end
+            for number in holding:
+                resource = Alike(number, run.count_alike(number))
+                spent = full.setdefault(sort(resource), {})
+                spent[resource] = spent.get(resource, 0.0) + then - at
+    merged: dict[frozenset[Hashable], tuple[dict[Resource, None], float]] = {}
+    for tie, seconds in found.items():
+        sorts = frozenset(sort(resource) for resource in tie)
+        members, before = merged.get(sorts, (dict[Resource, None](), 0.0))
+        merged[sorts] = members | dict.fromkeys(tie), before + seconds
+    ties: dict[Tie, float] = {}
+    for sorts, (members, seconds) in merged.items():
+        for spent in (full.get(one, {}) for one in sorts):
+            least = _EQUAL_TOLERANCE * max(spent.values(), default=0.0)
+            members |= dict.fromkeys(resource for resource, time in spent.items() if time >= least)
+        ties[tuple(members)] = seconds
+    return dict(sorted(ties.items(), key=lambda item: -item[1]))
+
+
 def explain(
-    measure: Measured, *, base: tuple[Run, float] | None = None, begin: float = 0.0, program: str = ""
+    measure: Measured,
+    *,
+    base: tuple[Run, float] | None = None,
+    begin: float = 0.0,
+    program: str = "",
+    sort: Callable[[Resource], Hashable] | None = None,
 ) -> Account:
     """The account of a time that runs measure, without its band.
 
@@ -136,6 +180,8 @@ def explain(
         Only what happens on the path after this counts: the warm-up is left out [s].
     program
         Whose critical path counts; empty for that of the run.
+    sort
+        Resources of one sort are tried together, wherever they hold back the program; None for those of the path alone.
     """
     first = base if base is not None else measure(NO_CHANGES)
     known: dict[frozenset[tuple[object, float]], tuple[Run, float]] = {frozenset(): first}
@@ -149,6 +195,8 @@ def explain(
     def parts(slower: Scenario) -> dict[Tie, float]:
         run, time = run_at(slower)
         found = held(run, begin, slower, program)
+        if sort is not None:
+            found = _with_equals(run, program, found, sort)
         # a path may hold several periods, or less than one
         scale = time / sum(found.values()) if found else 1.0
         return {tie: spent * scale for tie, spent in found.items()}

@@ -249,7 +249,7 @@ class MigrationPaths:
         key = (limit_id, label)
         if key not in self._limit_of:
             self._limit_of[key] = self.network.n_resources + len(self._limits)
-            self._limits.append(Limit(limit_id, label, capacity))
+            self._limits.append(Limit(limit_id, label, capacity, limit_id.partition(":")[0]))
         return self._limit_of[key]
 
 

@@ -443,3 +443,10 @@ def test_the_account_against_brute_force(time: Time):
 def test_scenarios_together_are_as_each_alone(time: Time, scenarios: list[dict[Hashable, float]]):
     together = evaluated(time, [{}, *scenarios])
     assert together.tolist() == pytest.approx([at(time, {}), *(at(time, one) for one in scenarios)], rel=1e-12)
+
+
+def test_the_band_of_a_very_long_time_is_finite_and_told_without_a_warning() -> None:
+    """3 and 4 add up to 5, whatever the scale: the square of 4e200 is beyond a float."""
+    with np.errstate(all="raise"):
+        low, high = banded(1e201, np.array([1e201 - 3e200, 1e201 - 4e200, 1e201 + 3e200, 1e201 + 4e200]))
+    assert (low, high) == pytest.approx((5e200, 1.5e201))
