@@ -152,7 +152,7 @@ def account(time: Time, bands: Mapping[str, Ends], *, floor: float = 0.0, explai
     """
     estimates = [name for name, ends in bands.items() if ends != (1.0, 1.0)]
     spent = _candidates(time) if explained else {}
-    run = isinstance(time, Solved)
+    run = isinstance(time, Solved) and not time.quick
     scenarios: list[Scenario] = [{}]
     scenarios += [dict[Any, float]({name: end}) for name in estimates for end in bands[name]]
     tried: list[tuple[Tie, list[int]]] = []
@@ -218,7 +218,7 @@ def banded(value: float, ends: Float) -> tuple[float, float]:
 def _candidates(time: Time) -> dict[Tie, float]:
     """Ties worth trying, with their seconds; a run says them, and a solver that does not names them."""
     found = shares(time, derived=False)
-    run = isinstance(time, Solved) and time.held is not None
+    run = isinstance(time, Solved) and time.held is not None and not time.quick
     least = _SHARE_TOLERANCE * max(found.values(), default=0.0) if run else 0.0
     most = _RUN_TIES_LIMIT if run else _TIES_LIMIT
     return dict([(tie, spent) for tie, spent in found.items() if spent >= least][:most])

@@ -120,13 +120,17 @@ class Efficiencies:
             self._found[key] = self._look_up(*key)
         return self._found[key]
 
-    def of(self, routes: Routes, protocol: Int, placement: Int) -> Float:
-        """Fraction of every entry. : (nnz,)"""
+    def codes(self, routes: Routes, protocol: Int, placement: Int) -> tuple[list[tuple[int, int, int]], Int]:
+        """Link definition, protocol and placement as they occur, and which of these each entry has. : (nnz,)"""
         definition = self._network.net.link_def[routes.channel >> 1]
         code = (definition * len(PROTOCOLS) + protocol[routes.flow]) * len(_PLACEMENTS) + placement[routes.flow]
         codes, which = np.unique(code, return_inverse=True)
-        values = [self.constant(*self._split(int(c))).value for c in codes]
-        return np.array(values, dtype=np.float64)[which]
+        return [self._split(code) for code in codes.tolist()], which
+
+    def of(self, routes: Routes, protocol: Int, placement: Int) -> Float:
+        """Fraction of every entry. : (nnz,)"""
+        codes, which = self.codes(routes, protocol, placement)
+        return np.array([self.constant(*code).value for code in codes], dtype=np.float64)[which]
 
     @staticmethod
     def _split(code: int) -> tuple[int, int, int]:

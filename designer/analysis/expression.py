@@ -127,6 +127,8 @@ class Solved:
         Names of the estimates it rests on.
     held
         Seconds of each tie in such a scenario, where a run says so; ties that show only there are among them.
+    quick
+        True if it is solved without a run, so that as many resources are tried as of other times.
     """
 
     seconds: float
@@ -134,6 +136,7 @@ class Solved:
     solve: Callable[[Scenario], float]
     estimates: tuple[str, ...] = ()
     held: Callable[[Scenario], Mapping[Tie, float]] | None = None
+    quick: bool = False
 
 
 Time = Term | Tied | Sum | Longest | Least | Roofline | Hidden | Filling | Solved

@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from designer.analysis.account import Account, account
+from designer.analysis.account import Account, Ends, account
 from designer.analysis.bottlenecks import sort_of
 from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
 from designer.analysis.clock.player import play
@@ -19,7 +19,8 @@ from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
 from designer.analysis.costs.pricing import Settling
 from designer.analysis.costs.resources import ResourceTable
-from designer.analysis.expression import Time
+from designer.analysis.expression import Resource, Time
+from designer.analysis.flow_rates import FlowRates
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import EIGHTY
 from designer.analysis.serving.readings import Readings
@@ -31,6 +32,7 @@ from designer.findings import Finding
 from designer.sources import Constant, Estimate, Status
 from designer.workload.program import Collective, Measure, Move, Program, Task
 from designer.workload.program.migration import Migrate
+from designer.workload.program.training import CopyCheckpoint, LoadBatch, ReadCheckpoint, WriteCheckpoint
 
 #: groups of costs for which bands are worked out; more would be many runs
 GROUPS_LIMIT: Final = 12
@@ -44,6 +46,8 @@ class Answer:
 
     Parameters
     ----------
+    words
+        Names and describes a resource of the account.
     played
         Its run; not made before it is needed where the program was settled in closed form.
     """
@@ -52,6 +56,7 @@ class Answer:
     why: Account
     played: Callable[[], Run]
     table: ResourceTable
+    words: Callable[[Resource], Bottleneck]
     findings: tuple[Finding, ...] = ()
     #: what binds and what comes next, where a task settles that itself
     told: tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]] | None = None
@@ -63,20 +68,29 @@ class Answer:
 
     def bottlenecks(self, program: Program) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
         """What binds the program, and what comes next."""
-        return self.told if self.told is not None else described(self.why, self.table, program)
+        return self.told if self.told is not None else described(self.why, self.table, program, self.words)
+
+
+#: tasks that only move data
+_MOVING: Final = (Collective, Move, Migrate, LoadBatch, WriteCheckpoint, CopyCheckpoint, ReadCheckpoint)
 
 
 def described(
-    why: Account, table: ResourceTable, program: Program
+    why: Account, table: ResourceTable, program: Program, words: Callable[[Resource], Bottleneck] | None = None
 ) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
     """What binds a program, and what comes next, in words.
 
     Of a program that only moves data every channel is listed, for the drawing; of others, links of a tie that are as
     wide are listed once.
+
+    Parameters
+    ----------
+    words
+        Names and describes a resource; by default those of the table.
     """
-    if all(isinstance(step.task, Collective | Move | Migrate) for step in program.steps):
-        return why.bottlenecks(table.words)
-    return why.bottlenecks(table.words, lambda resource: sort_of(table.network, resource))
+    if all(isinstance(step.task, _MOVING) for step in program.steps):
+        return why.bottlenecks(words or table.words)
+    return why.bottlenecks(words or table.words, lambda resource: sort_of(table.network, resource))
 
 
 def values_of(run: Run, job: Job) -> dict[str, float]:
@@ -188,7 +202,7 @@ def answer(
         # what goes on for ever is shown until the clock would end by itself
         played = cache(lambda: play(prices, [job], until=UNTIL.value, cancelled=cancelled))
         why, told = Account(main, main, main), (found.binding, found.next)
-        return Answer(found.metrics, why, played, prices.table, found.findings, told)
+        return Answer(found.metrics, why, played, prices.table, prices.table.words, found.findings, told)
     times = settled(prices, program, job.place) if not beside else None
     if times:
         played = cache(lambda: run_with(NO_CHANGES))
@@ -198,10 +212,10 @@ def answer(
     if stuck is not None:
         raise AnalysisError(stuck.text, place=job.place, remedy=stuck.remedy)
     values = values_of(run, job)
-    groups = bands_of(prices, [step.task for step in program.steps]) if bands else {}
+    groups = bands_of(prices, [step.task for step in program.steps], run) if bands else {}
     metrics = banded(job, values, groups, run_with)
     why = explained_by_runs(job, run, values, run_with) if explained else Account(0.0, 0.0, 0.0)
-    return Answer(metrics, why, lambda: run, run.table, run.findings)
+    return Answer(metrics, why, lambda: run, run.table, run.table.words, run.findings)
 
 
 def explained_by_runs(job: Job, run: Run, values: Mapping[str, float], run_with: Callable[[Changes], Run]) -> Account:
@@ -255,13 +269,30 @@ def _settled(
     sources = tuple(sorted({key for band in groups.values() for key in band.sources}))
     metrics: dict[str, Estimate] = {}
     why = Account(0.0, 0.0, 0.0)
-    for k, measure in enumerate(program.measures):
-        found = account(times[measure.name], ends, explained=explained and not k)
-        why = found if not k else why
-        metrics[measure.name] = Estimate(found.value, found.low, found.high, measure.unit, sources)
+    main = next((measure.name for measure in program.measures if measure.of != "throughput"), "")
+    if not main and explained:
+        why = account(times[""], ends)
+    for measure in program.measures:
+        first = measure.name == main
+        found = account(times[measure.name], ends, explained=explained and first)
+        why = found if first else why
+        spread = (found.value, found.low, found.high)
+        if measure.of == "throughput":
+            spread = (1 / found.value, 1 / found.high, 1 / found.low)
+        metrics[measure.name] = Estimate(*spread, measure.unit, sources)
     tasks = costs_of(prices, [step.task for step in program.steps])
+    words = _words(prices.table, [cost.rates for cost in tasks if cost.rates is not None])
     findings = tuple(dict.fromkeys(finding for cost in tasks for finding in cost.findings))
-    return Answer(metrics, why, played, prices.table, findings)
+    return Answer(metrics, why, played, prices.table, words, findings)
+
+
+def _words(table: ResourceTable, rates: Sequence[FlowRates]) -> Callable[[Resource], Bottleneck]:
+    """What names resources: those of flows with how many share them and what can be achieved of them."""
+
+    def words(resource: Resource) -> Bottleneck:
+        return next((found for one in rates if (found := one.words(resource)) is not None), table.words(resource))
+
+    return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,15 +304,32 @@ class Band:
     sources: tuple[str, ...]
 
 
-def bands_of(prices: Prices, tasks: Sequence[Task]) -> dict[str, Band]:
-    """Bands of all costs of some tasks, by group."""
+def bands_of(prices: Prices, tasks: Sequence[Task], run: Run | None = None) -> dict[str, Band]:
+    """Bands of all costs of some tasks, by estimate.
+
+    Parameters
+    ----------
+    run
+        A run of them beside others. Of what flows rest on only that counts which changes their rates alone, or which is
+        met where a resource was full in that run.
+    """
     found: dict[str, Band] = {}
+    full = run.full if run is not None else frozenset[int]()
     for cost in costs_of(prices, tasks):
-        if not cost.group:
-            continue
-        known = found.get(cost.group, Band(1.0, 1.0, ()))
-        sources = tuple(sorted({*known.sources, *cost.sources}))
-        found[cost.group] = Band(min(known.low, cost.low), max(known.high, cost.high), sources)
+        rates, ends = cost.rates, dict[str, Ends]()
+        if rates is not None:
+            # stage after stage, what changes no rate may change a time
+            ends = dict(rates.bands if cost.time is None else rates.all_bands)
+            if cost.after is None:
+                ends.pop(rates.latencies, None)
+            for name in cost.rests.met_on(cost.resource, full) if cost.rests is not None else ():
+                ends[name] = rates.all_bands[name]
+        if cost.group and cost.low < cost.high:
+            ends[cost.group] = cost.low, cost.high
+        for name, (low, high) in ends.items():
+            known = found.get(name, Band(1.0, 1.0, ()))
+            sources = tuple(sorted({*known.sources, *cost.sources}))
+            found[name] = Band(min(known.low, low), max(known.high, high), sources)
     return found
 
 
@@ -326,8 +374,6 @@ def banded(
             moved = values_of(run_with(changes_at({name: end})), job)
             for metric, value in values.items():
                 off = moved.get(metric, value) - value
-                if measured(program, metric).of == "throughput":
-                    off = value / end - value
                 target = below if off < 0 else above
                 target[metric] += off * off
     sources = tuple(sorted({key for band in groups.values() for key in band.sources}))

@@ -25,6 +25,9 @@ _Taken = frozenset[int]
 def settled(prices: Prices, program: Program, place: str) -> Mapping[str, Time] | None:
     """The times of a program that runs alone by the names of its measures; None where only running it tells.
 
+    Of a throughput it is the time of a unit. Where nothing else is measured, the time in which the slowest flow moves
+    a unit has the name "".
+
     Raises
     ------
     AnalysisError
@@ -35,6 +38,7 @@ def settled(prices: Prices, program: Program, place: str) -> Mapping[str, Time] 
     if any(step.every > 1 or step.draw != "fixed" for step in program.steps):
         return None
     times: dict[str, Time] = {}
+    each: dict[str, Time | None] = {}
     taken: list[_Taken] = []
     for step in program.steps:
         found = _task(prices, step.task, place)
@@ -42,25 +46,44 @@ def settled(prices: Prices, program: Program, place: str) -> Mapping[str, Time] 
             return None
         times[step.name] = found[0]
         taken.append(found[1])
+        if any(measure.of == "throughput" and measure.step == step.name for measure in program.measures):
+            each[step.name] = _per_unit(prices, step.task, place)
     if not _in_turn(program) and sum(len(each) for each in taken) > len(frozenset[int]().union(*taken)):
         return None
     answers: dict[str, Time] = {}
     for measure in program.measures:
-        time = _measured(program, measure, times)
+        time = each[measure.step] if measure.of == "throughput" else _measured(program, measure, times)
         if time is None:
             return None
         answers[measure.name] = time
+    if answers and all(measure.of == "throughput" for measure in program.measures):
+        answers[""] = times[program.measures[0].step]
     return answers
+
+
+def _per_unit(prices: Prices, task: Task, place: str) -> Time | None:
+    """The time of a unit of all works of a task, while they move; None where that is not known."""
+    unit, times = prices.unit(task)
+    price = prices.price(unit, place)
+    if not isinstance(price, Cost) or price.rates is None or not price.n_works:
+        return None
+    if math.isinf(price.amount[0]):
+        return Sum((price.rates.together(),), estimate=price.group)
+    moving = price.alone(times, latency=False)
+    many = price.rates.many if price.folded is not None else 1
+    return Sum((moving,), 1 / float((price.amount * many).sum() * times)) if moving is not None else None
 
 
 def _task(prices: Prices, task: Task, place: str) -> tuple[Time, _Taken] | None:
     """The time of a task alone, and what it takes."""
     unit, times = prices.unit(task)
     price = prices.price(unit, place)
-    time, taken = price.time, _taken(prices, price, place)
-    if time is None or taken is None:
-        return None
-    return (time if times == 1.0 else Sum((time,), times)), taken
+    taken = _taken(prices, price, place)
+    if isinstance(price, Cost):
+        time = price.alone(times)
+    else:
+        time = price.time if price.time is None or times == 1.0 else Sum((price.time,), times)
+    return (time, taken) if time is not None and taken is not None else None
 
 
 def _taken(prices: Prices, price: Price, place: str) -> _Taken | None:
@@ -94,7 +117,7 @@ def _in_turn(program: Program) -> bool:
 
 
 def _measured(program: Program, measure: Measure, times: Mapping[str, Time]) -> Time | None:
-    if measure.of == "time" and not _waits_inside(program):
+    if measure.of == "time" and not _waits_inside(program, measure.step):
         return times[measure.step]
     if measure.of == "end" and program.times == 1:
         return _path(program, measure.step, times)
@@ -104,9 +127,13 @@ def _measured(program: Program, measure: Measure, times: Mapping[str, Time]) -> 
     return None
 
 
-def _waits_inside(program: Program) -> bool:
-    """True if a step may be ready before what it needs is free, so that its time holds waiting."""
-    return len(program.steps) > 1 and not _in_turn(program)
+def _waits_inside(program: Program, name: str) -> bool:
+    """True if a step may be ready before what it needs is free, so that its time holds waiting.
+
+    Steps share nothing, so one that waits for the item before it never does.
+    """
+    lags = next(lags for step, lags in zip(program.steps, lags_of(program), strict=True) if step.name == name)
+    return len(program.steps) > 1 and not _in_turn(program) and lags.get(name) != 1
 
 
 def _path(program: Program, name: str, times: Mapping[str, Time]) -> Time:

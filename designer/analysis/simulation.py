@@ -233,7 +233,7 @@ def _within_reason(
     run = play(prices, jobs, until=end, changes=changes, cancelled=cancelled, most_events=_PROBE_LIMIT)
     if not run.cut:
         return run, end, None
-    runs = _runs(prices, jobs, bands)
+    runs = _runs(prices, jobs, bands, run)
     most = max(_PROBE_LIMIT, EVENTS_LIMIT // runs)
     in_all = run.events * (end / run.end) if run.end > 0 else math.inf
     known = f"{in_all:.1g} events" if math.isfinite(in_all) else "no known end"
@@ -250,12 +250,12 @@ def _within_reason(
     return run, run.end, Finding("CLOCK-LONG", Severity.WARNING, text, (), remedy)
 
 
-def _runs(prices: Prices, jobs: Sequence[Job], bands: bool) -> int:
+def _runs(prices: Prices, jobs: Sequence[Job], bands: bool, run: Run) -> int:
     """How many runs an answer takes: together, each alone, without each, and at both ends of each band."""
     count = 1 + (len(jobs) if len(jobs) > 1 else 0) + (len(jobs) if 2 < len(jobs) <= MEETING_LIMIT else 0)
     for job in jobs if bands else ():
         steps = job.program.steps if job.program is not None else ()
-        groups = list(bands_of(prices, [step.task for step in steps]).values())
+        groups = list(bands_of(prices, [step.task for step in steps], run).values())
         count += sum(len({band.low, band.high} - {1.0}) for band in groups[:GROUPS_LIMIT])
     return count
 
@@ -308,7 +308,7 @@ def _estimates(
 ) -> dict[str, Estimate]:
     program = job.program
     assert program is not None
-    groups: dict[str, Band] = bands_of(prices, [step.task for step in program.steps]) if bands else {}
+    groups: dict[str, Band] = bands_of(prices, [step.task for step in program.steps], run) if bands else {}
 
     def run_with(asked: Changes) -> Run:
         return play(prices, jobs, until=end, changes=replace(changes, slower=asked.slower), cancelled=cancelled)

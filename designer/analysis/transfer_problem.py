@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from designer.analysis import folding
 from designer.analysis.bottlenecks import Limit
-from designer.analysis.efficiency import COPY, P2P, RDMA, STORAGE, both_directions, efficiencies_of
+from designer.analysis.capacities import SPREAD
+from designer.analysis.efficiency import COPY, P2P, PROTOCOLS, RDMA, STORAGE, both_directions, efficiencies_of
+from designer.analysis.flow_rates import RateEstimate
 from designer.analysis.flows import Incidence
 from designer.analysis.folding import Fold, Meeting, fold
 from designer.analysis.hashing import mix
@@ -22,8 +24,9 @@ from designer.analysis.selection import Traffic
 from designer.analysis.staging import stages
 from designer.analysis.transfer_limits import MOUNTED_LIMIT, FlowLimits, Mounts, client_paths, mounts_of
 from designer.catalog.parttype import Capability
-from designer.formulas.transfer.achievable_fraction import both_directions_share
+from designer.formulas.transfer.achievable_fraction import both_directions_share, product
 from designer.memo import memo
+from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -79,6 +82,9 @@ class FlowProblem:
         own number
     limit_many
         How many each of the limits stands for.
+    estimates
+        What usages rest on.
+    estimate, passing : (nnz,) which of these each entry rests on, −1 for none, and bytes that pass for a byte of a flow
     """
 
     incidence: Incidence
@@ -86,6 +92,9 @@ class FlowProblem:
     flow: Int
     many: Int
     fold: Fold | None
+    estimates: Sequence[RateEstimate]
+    estimate: Int
+    passing: Float
     used: Int | None = None
     limit_many: tuple[int, ...] = ()
 
@@ -108,6 +117,7 @@ class _Entries:
     flow, resource, usage : (n,) what each takes for a byte
     passing : (n,) the same as bytes that pass, for what is physical: links at their raw rate, parts at the best they do
     true : (n,) a number for the very resource that is met, where `resource` stands for several
+    estimate : (n,) number of the estimate it rests on, −1 for none
     """
 
     flow: Int
@@ -115,6 +125,7 @@ class _Entries:
     usage: Float
     passing: Float
     true: Int
+    estimate: Int
 
 
 def _leads(question: TransferQuestion, folded: Fold) -> tuple[Traffic, Legs]:
@@ -158,10 +169,11 @@ class Problem:
     protocol, placement : (n_flows,) how each flow is carried, and how far apart its ends are
     fraction : (nnz,) share of each link entry's raw rate that transfers achieve
     alive, number : (n_flows,) flows with a way, and their row in `incidence`
-    passing
-        Flow, resource and bytes that pass for each byte of the flow.
-    both_ways
-        Definition of the link of each limit on both directions together, by resource.
+    estimates, sources
+        What rates rest on, and keys of what capacities of links do.
+    estimate, passing : (nnz,) of each entry of `incidence`: its estimate, and bytes that pass for a byte of the flow
+    met
+        Flow, row of the incidence and very resource of each meeting, several of which may be one entry.
     """
 
     def __init__(self, question: TransferQuestion, folded: Fold | None) -> None:
@@ -179,30 +191,36 @@ class Problem:
         n = self.traffic.n_flows
         self.protocol = self._protocols()
         self.placement = self.efficiencies.placement(routes, n)
-        self.fraction = self.efficiencies.of(routes, self.protocol, self.placement)
+        codes, self._code = self.efficiencies.codes(routes, self.protocol, self.placement)
+        constants = [self.efficiencies.constant(*code) for code in codes]
+        self.fraction = np.array([constant.value for constant in constants])[self._code]
+        self.estimates: list[RateEstimate] = []
+        self.sources: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        on_link = np.array([self._of_link(*of) for of in zip(codes, constants, strict=True)], dtype=np.int64)
         # what stands for the channel of each entry, and what all flows that an entry stands for put on it
         self.channel, alike = (routes.channel, None) if folded is None else folded.channel(routes.channel)
         self.share = routes.share if alike is None else routes.share * self.many[routes.flow] / alike
         self.alive = np.ones(n, dtype=bool)
         self.alive[routes.lost] = False
         true = self.resource_of(routes.channel, routes.flow)
-        blocks = [_Entries(routes.flow, self.link_resources(), self.share / self.fraction, self.share, true)]
+        rests_on = on_link[self._code]
+        blocks = [_Entries(routes.flow, self.link_resources(), self.share / self.fraction, self.share, true, rests_on)]
         blocks += self._part_entries()
         #: how many limits each stands for; of limits that were given and of mounts, which of them stand for which
         self.limit_many: list[int] = []
         self._standing_for: dict[int, tuple[int, Int, Int]] = {}
         self.both_links: dict[int, int] = {}
         blocks += self._client_entries()
-        both, self.both_ways = self._both_ways()
-        blocks += both
+        blocks += self._both_ways(codes, constants)
         blocks += self._own_entries()
         self._solve_for(blocks, demand)
 
     def _solve_for(self, blocks: Sequence[_Entries], demand: Float) -> None:
         """The problem of all entries."""
-        flow, resource, usage, passing, true = (
+        flow, resource, usage, passing, true, estimate = (
             np.concatenate([getattr(block, name) for block in blocks])
-            for name in ("flow", "resource", "usage", "passing", "true")
+            for name in ("flow", "resource", "usage", "passing", "true", "estimate")
         )
         self.number = np.cumsum(self.alive) - 1
         keep = self.alive[flow]
@@ -215,13 +233,17 @@ class Problem:
         limits = np.array([limit.capacity for limit in self.limits], dtype=np.float64)
         own = np.searchsorted(self.used, n)
         capacity = np.concatenate([self.network.capacity_of(self.used[:own]), limits[self.used[own:] - n]])
-        # flow, row of the incidence and bytes that pass for each byte of the flow
-        self.passing = flow, resource, passing[keep][order]
-        self.true = true[keep][order]
+        self.met = flow, resource, true[keep][order]
         n_alive = int(self.alive.sum())
         ptr = np.concatenate([[0], np.cumsum(np.bincount(flow, minlength=n_alive))])
         self.asks = demand[self.alive]
         self.incidence = Incidence(ptr, resource.astype(np.int32), usage, capacity, np.ones(n_alive), self.asks)
+        self.passing, self.estimate = passing[keep][order], estimate[keep][order]
+        if self.incidence.nnz < len(flow):
+            # what a flow meets twice is one entry
+            key, first, of = np.unique(flow * len(self.used) + resource, return_index=True, return_inverse=True)
+            self.passing = np.bincount(of, self.passing, len(key)).astype(np.float64)
+            self.estimate = self.estimate[first]
 
     def limit_of(self, meeting: int) -> Int | None:
         """The limit that stands for that of each node of a meeting, −1 where none is met; None without limits.
@@ -246,7 +268,35 @@ class Problem:
         capacity = np.concatenate([self.network.capacity, limits])
         resource = self.used[one.resource].astype(np.int32)
         every = Incidence(one.ptr, resource, one.usage, capacity, one.weight, one.demand)
-        return FlowProblem(every, self.limits, flow, np.ones(len(flow), dtype=np.int64), None)
+        many = np.ones(len(flow), dtype=np.int64)
+        return FlowProblem(every, self.limits, flow, many, None, self.estimates, self.estimate, self.passing)
+
+    def _rests_on(self, name: str, low: float, high: float, sources: Sequence[str]) -> int:
+        """The number of an estimate by its band relative to the value [1]; −1 for one without a band."""
+        if low == high == 1:
+            return -1
+        # what agrees in three digits of its band is one
+        one = RateEstimate(f"{name} {low:.3g} to {high:.3g}", low, high, tuple(sources))
+        number = self._numbers.setdefault(one.name, len(self.estimates))
+        if number == len(self.estimates):
+            self.estimates.append(one)
+        return number
+
+    def _of_link(self, code: tuple[int, int, int], constant: Constant, what: str = "") -> int:
+        """The estimate of what flows of a protocol achieve of links of a definition."""
+        definition, protocol, _ = code
+        facts, link = self.network.link_facts[definition], self.network.net.link_defs[definition]
+        spread = SPREAD[facts.status].value if facts.status in (Status.UNVERIFIED, Status.ASSUMED) else 0.0
+        low, high = constant.low / constant.value * (1 - spread), constant.high / constant.value * (1 + spread)
+        self.sources |= {link.source} if link.source else set()
+        sources = (constant.source, *(("assumed-spread",) if spread else ()))
+        return self._rests_on(f"{link.kind} {PROTOCOLS[protocol]}{what}", low, high, sources)
+
+    def _of_limit(self, name: str, band: tuple[float, float] | None) -> int:
+        """The estimate of a limit; the usual spread where it does not state its band."""
+        spread = SPREAD[Status.SECONDARY].value
+        low, high = band or (1 - spread, 1 + spread)
+        return self._rests_on(name, low, high, () if band else ("assumed-spread",))
 
     @property
     def lost(self) -> Int:
@@ -288,8 +338,8 @@ class Problem:
         cable = (mix(flow, link) % cables.astype(np.uint64)).astype(np.int64)
         return network.first_resource[link] + direction * cables + cable
 
-    def _both_ways(self) -> tuple[list[_Entries], Mapping[int, int]]:
-        """What copies in opposite directions leave each other on one PCIe link: a limit per link, and its definition.
+    def _both_ways(self, codes: Sequence[tuple[int, int, int]], constants: Sequence[Constant]) -> list[_Entries]:
+        """What copies in opposite directions leave each other on one PCIe link: a limit per link.
 
         Requests, completions and posted writes meet in the root complex, so both directions together get less than
         twice one. NICs and storage keep their own published figures.
@@ -302,7 +352,6 @@ class Problem:
         link = self.channel[rows] >> 1
         alike = np.ones(len(opposite), dtype=np.int64) if self.fold is None else self.fold.channel(2 * opposite)[1]
         found: list[_Entries] = []
-        definitions: dict[int, int] = {}
         labels: dict[int, str] = {}
         order = np.argsort(link, kind="stable")
         starts, ends = (np.searchsorted(link[order], opposite, side=s) for s in ("left", "right"))
@@ -319,14 +368,16 @@ class Problem:
             )
             capacity = 2 * float(network.rate_of(np.array([one]))[0]) * kept.value
             number = first + len(limits)
-            definitions[number] = definition
             self.both_links[number] = one
             usage = self.share[mine] / self.fraction[mine]
             limits.append(Limit(f"both:{network.channel_id(2 * one)}", label, capacity))
             true = -1 - (routes.channel[mine] >> 1)
-            found.append(_Entries(routes.flow[mine], np.full(len(mine), number), usage, np.zeros(len(mine)), true))
+            code, which = np.unique(self._code[mine], return_inverse=True)
+            rests_on = [self._of_link(codes[k], product(constants[k], kept), " both ways") for k in code.tolist()]
+            columns = np.full(len(mine), number), usage, np.zeros(len(mine)), true, np.array(rests_on)[which]
+            found.append(_Entries(routes.flow[mine], *columns))
         self._limited(limits, alike.tolist())
-        return found, definitions
+        return found
 
     def _part_entries(self) -> list[_Entries]:
         """Media and accelerator memory at both ends of every leg."""
@@ -347,8 +398,16 @@ class Problem:
                 lead = part
             true = network.part_resource[part]
             passing = usage / high[definition[part]]
-            found.append(_Entries(flow, network.part_resource[lead], usage, passing, true))
+            of, which = np.unique(definition[part], return_inverse=True)
+            rests_on = np.array([self._of_part(d, use, band) for d in of.tolist()], dtype=np.int64)[which]
+            found.append(_Entries(flow, network.part_resource[lead], usage, passing, true, rests_on))
         return found
+
+    def _of_part(self, definition: int, use: str, band: str) -> int:
+        facts = self.network.part_resources[definition]
+        assert facts is not None
+        ends: tuple[float, float] = getattr(facts, band)
+        return self._rests_on(f"{facts.label} {use}", *ends, ())
 
     def _client_entries(self) -> list[_Entries]:
         """What one client can get from a storage system through its mount, one limit per server and system."""
@@ -371,7 +430,9 @@ class Problem:
             ]
             first = self._limited(limits, many[kept].tolist())
             self._standing_for[1 + k] = first, kept, lead
-            found.append(_Entries(flow, first + which, usage, np.zeros(len(usage)), _beyond(network, true, 1 + k)))
+            rests_on = np.full(len(usage), self._of_limit("mounts", None))
+            beyond = _beyond(network, true, 1 + k)
+            found.append(_Entries(flow, first + which, usage, np.zeros(len(usage)), beyond, rests_on))
         return found
 
     def _own_entries(self) -> list[_Entries]:
@@ -385,7 +446,10 @@ class Problem:
         usage = own.usage[rows] * self.many[flow] / many[true]
         first = self._limited([own.limit(k) for k in kept.tolist()], many[kept].tolist())
         self._standing_for[0] = first, kept, lead
-        return [_Entries(flow, first + which, usage, np.zeros(len(usage)), _beyond(self.network, true, 0))]
+        names = [self._of_limit(limit.id.partition(":")[0], limit.band) for limit in own.distinct]
+        rests_on = np.array(names, dtype=np.int64)[own.of[kept]]
+        beyond = _beyond(self.network, true, 0)
+        return [_Entries(flow, first + which, usage, np.zeros(len(usage)), beyond, rests_on[which])]
 
     def _standing(self, meeting: int, flow: Int, node: Int, n: int) -> tuple[Int, Int, Int]:
         """Entries of flows that stand for their class; which node stands for each, and how many are like it."""

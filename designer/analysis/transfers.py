@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Limit, Resources, describe, with_gains
+from designer.analysis.bottlenecks import Limit, Resources
 from designer.analysis.channel_order import ways
-from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
+from designer.analysis.flow_rates import FlowRates
+from designer.analysis.flows import Binding, Incidence, solve
 from designer.analysis.folding import Fold
 from designer.analysis.legs import Legs, Routes
-from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network
+from designer.analysis.network import LISTED_LIMIT, Network
 from designer.analysis.partition import numbered
 from designer.analysis.results import Bottleneck, ChannelLoads, Flow, LoadsOfClasses, Rows
 from designer.analysis.routes import route
 from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged
-from designer.analysis.transfer_bands import rate_band
 from designer.analysis.transfer_latency import latency
 from designer.analysis.transfer_limits import FlowLimits, memory_shares, mounts_of, protocol_cores
 from designer.analysis.transfer_problem import FlowProblem, Problem, TransferQuestion
@@ -34,38 +34,32 @@ Float = npt.NDArray[np.float64]
 NO_SHARES: Mapping[int, float] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TransferAnswer:
     """What a transfer achieves.
 
     Parameters
     ----------
-    rate, low, high : (n_flows,) [B/s]; 0 for flows without a path
+    rate : (n_flows,) [B/s]; 0 for flows without a path
     latency : (n_flows,) until the first byte is there [s]
-    latency_band : (2, n_flows) the ends of its band [s]
-    binding, next
-        What limits the slowest flows, and what would next.
-    sources
-        Keys of what the rates rest on.
+    rates
+        The rates of one flow of each class, in scenarios.
     loaded
         Loads of all channels where each flow that has a way moves so much, in place of all it can [B/s].
     """
 
-    traffic: Traffic
+    asked: Problem
     rate: Float
-    low: Float
-    high: Float
     latency: Float
-    latency_band: Float
-    binding: tuple[Bottleneck, ...]
-    next: tuple[Bottleneck, ...]
-    flows: Sequence[Flow]
-    loads: ChannelLoads
-    sources: tuple[str, ...]
+    rates: FlowRates
     findings: tuple[Finding, ...]
     problem: FlowProblem
     expanded: Callable[[], FlowProblem]
-    loaded: Callable[[float], ChannelLoads]
+
+    @property
+    def traffic(self) -> Traffic:
+        """Who sends to whom."""
+        return self.asked.question.traffic
 
     @property
     def incidence(self) -> Incidence:
@@ -76,6 +70,66 @@ class TransferAnswer:
     def limits(self) -> tuple[Limit, ...]:
         """Limits beside links and parts."""
         return self.expanded().limits
+
+    def each(self, found: Float) -> Float:
+        """What is known of each row of the rates, for every flow; 0 for those without a path. : (n_flows,)"""
+        every = np.zeros(self.asked.traffic.n_flows)
+        every[self.asked.alive] = found
+        return every if self.asked.fold is None else every[self.asked.fold.flows.of]
+
+    @cached_property
+    def low(self) -> Float:
+        """Low ends of the rates [B/s]. : (n_flows,)"""
+        return self.each(self.rates.ends[0])
+
+    @cached_property
+    def high(self) -> Float:
+        """High ends of the rates [B/s]. : (n_flows,)"""
+        return self.each(self.rates.ends[1])
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Keys of what the rates rest on."""
+        return self.rates.sources
+
+    @cached_property
+    def _bottlenecks(self) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+        return self.rates.why.bottlenecks(self.words)
+
+    def words(self, resource: Hashable) -> Bottleneck:
+        """A resource of the rates in words."""
+        found = self.rates.words(resource)
+        if found is None:
+            assert isinstance(resource, Bottleneck)
+            return resource
+        return found
+
+    @property
+    def binding(self) -> tuple[Bottleneck, ...]:
+        """What limits the slowest flows."""
+        return self._bottlenecks[0]
+
+    @property
+    def next(self) -> tuple[Bottleneck, ...]:
+        """What would limit them next."""
+        return self._bottlenecks[1]
+
+    @cached_property
+    def flows(self) -> Sequence[Flow]:
+        """The first flows, each told when somebody looks at it; ranked by rate."""
+        return _listed(self)
+
+    @cached_property
+    def loads(self) -> ChannelLoads:
+        """What channels carry."""
+        return self.loaded(np.inf)
+
+    def loaded(self, most: float) -> ChannelLoads:
+        """What channels carry where each flow that has a path moves so much at most [B/s]."""
+        asked = self.asked
+        rate = np.zeros(len(asked.alive))
+        rate[asked.alive] = self.rates.rate if np.isinf(most) else most
+        return ChannelLoads.made(lambda: _loads(asked, rate))
 
 
 def refuse_lost(network: Network, answer: TransferAnswer, what: str, place: str) -> None:
@@ -101,7 +155,6 @@ def evaluate_transfer(
     operation: Move,
     place: str,
     *,
-    explained: bool = True,
     shares: Mapping[int, float] = NO_SHARES,
 ) -> TransferAnswer:
     """Rates of all flows of a transfer, and what binds them.
@@ -110,15 +163,13 @@ def evaluate_transfer(
     ----------
     shares
         By part, bytes of its memory per second that the transfer may have of it, where that is not all [B/s].
-    explained
-        True to tell what binds and what would next; the rates are the same.
 
     Raises
     ------
     AnalysisError
         If nothing can be routed.
     """
-    return _answer(_asked(network, operation, place, shares), place, explained)
+    return _answer(_asked(network, operation, place, shares), place)
 
 
 def _asked(network: Network, operation: Move, place: str, shares: Mapping[int, float] = NO_SHARES) -> TransferQuestion:
@@ -138,7 +189,6 @@ def evaluate_legs(
     limits: FlowLimits,
     place: str,
     *,
-    explained: bool = True,
     marks: Int | None = None,
 ) -> TransferAnswer:
     """Rates of flows whose legs are given, under limits of their own as well.
@@ -146,8 +196,6 @@ def evaluate_legs(
     Parameters
     ----------
     demand : (n_flows,) most each flow asks for [B/s]
-    explained
-        True to tell what binds and what would next; the rates are the same.
     marks : (n_flows,) flows of other marks are never of one class
 
     Raises
@@ -156,7 +204,7 @@ def evaluate_legs(
         If nothing can be routed.
     """
     question = TransferQuestion(network, traffic, traffic.legs, demand, limits, marks)
-    return _answer(question, place, explained)
+    return _answer(question, place)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,44 +249,39 @@ def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: 
     return found
 
 
-def _answer(question: TransferQuestion, place: str, explained: bool) -> TransferAnswer:
-    """Solve and explain, for one flow of each class."""
+def _answer(question: TransferQuestion, place: str) -> TransferAnswer:
+    """Solve for one flow of each class."""
     problem = Problem(question, question.folded())
     findings = _lost(question.network, question.traffic, problem.lost, problem.routes, place)
-    incidence = problem.incidence
-    allocation = solve(incidence)
-    bottleneck = binding(incidence, allocation)
-    bottleneck = replace(bottleneck, resource=problem.number_of(bottleneck.resource))
-    described, then = _explained(problem, allocation, bottleneck) if explained else ((), ())
-    low, high, sources = rate_band(problem, allocation, bottleneck)
-    n = problem.traffic.n_flows
-    rates = np.stack([np.zeros(n), np.zeros(n), np.zeros(n)])
-    rates[:, problem.alive] = allocation.rate, low, high
-    wait = latency(problem)
+    allocation = solve(problem.incidence)
+    waits = latency(problem)
+    many, alike = problem.many[problem.alive], _alike(problem)
+    rates = FlowRates(
+        problem.incidence,
+        allocation,
+        many,
+        estimates=problem.estimates,
+        estimate=problem.estimate,
+        passing=problem.passing,
+        resources=Resources(problem.network, problem.limits),
+        number=problem.used,
+        key=problem.used,
+        alike=alike,
+        latency=waits[:, problem.alive],
+        users=lambda: _users(problem, alike),
+        sources=problem.sources,
+    )
     alive = np.flatnonzero(problem.alive)
     flow = alive if problem.fold is None else problem.fold.flows.first[alive]
     each = tuple(problem.limit_many)
-    classes = FlowProblem(incidence, problem.limits, flow, problem.many[alive], problem.fold, problem.used, each)
-    found = np.concatenate([rates, wait])
+    rests = problem.estimates, problem.estimate, problem.passing
+    classes = FlowProblem(problem.incidence, problem.limits, flow, many, problem.fold, *rests, problem.used, each)
+    rate = np.zeros(problem.traffic.n_flows)
+    rate[alive] = allocation.rate
+    wait = waits[0]
     if problem.fold is not None:
-        found = found[:, problem.fold.flows.of]
-    return TransferAnswer(
-        problem.question.traffic,
-        found[0],
-        found[1],
-        found[2],
-        found[3],
-        found[4:],
-        described,
-        then,
-        _listed(problem, found[:3], bottleneck),
-        ChannelLoads.made(lambda: _loads(problem, rates[0])),
-        sources,
-        tuple(findings),
-        classes,
-        _expanded(problem),
-        lambda each: ChannelLoads.made(lambda: _loads(problem, np.where(problem.alive, each, 0.0))),
-    )
+        rate, wait = rate[problem.fold.flows.of], wait[problem.fold.flows.of]
+    return TransferAnswer(problem, rate, wait, rates, tuple(findings), classes, _expanded(problem))
 
 
 def _expanded(problem: Problem) -> Callable[[], FlowProblem]:
@@ -248,53 +291,33 @@ def _expanded(problem: Problem) -> Callable[[], FlowProblem]:
     return cache(lambda: Problem(problem.question, None).flat())
 
 
-def _explained(
-    problem: Problem, allocation: Allocation, bottleneck: Binding
-) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-    """What limits the slowest flows, and what would next."""
-    incidence = problem.incidence
-    resources = Resources(problem.network, problem.limits)
-    fractions = _fraction_of_resource(problem)
-    worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
-    first = bottleneck.union(worst.tolist())
-    after = next_bottleneck(incidence, worst, allocation) if len(first) else None
-    later = problem.number_of(after.then) if after is not None else np.empty(0, dtype=np.int64)
-    users, many = _users(problem, np.concatenate([np.asarray(first, dtype=np.int64), later]))
-    described, members = describe(resources, incidence, first, fractions, users, many)
-    inside = [problem.rows_of(np.array(each)).tolist() for each in members]
-    described = with_gains(described, inside, incidence, allocation, slowest())
-    then = describe(resources, incidence, later, fractions, users, many)[0] if after is not None else ()
-    if np.isfinite(problem.asks).all() and not len(first):
-        described = (Bottleneck("limit", "demand", "what the flows ask for", "every flow gets all it asks for"),)
-    return described, then
-
-
-def _users(problem: Problem, chosen: Int) -> tuple[Mapping[int, int], Mapping[int, int] | None]:
-    """How many flows use each of some resources, and how many are like it; None where none stands for others."""
+def _alike(problem: Problem) -> Int:
+    """How many resources each resource of a problem stands for. : (n_resources,)"""
     folded, used, network = problem.fold, problem.used, problem.network
+    found = np.ones(len(used), dtype=np.int64)
     if folded is None:
-        met = np.bincount(problem.incidence.resource, minlength=len(used))
-        return dict(zip(chosen.tolist(), met[problem.rows_of(chosen)].tolist(), strict=True)), None
-    alike = dict(
-        zip(range(network.n_resources, network.n_resources + len(problem.limits)), problem.limit_many, strict=True)
-    )
-    channels = folded.channel(problem.routes.channel)[1]
-    alike |= dict(zip(problem.link_resources().tolist(), channels.tolist(), strict=True))
+        return found
+    own = used >= network.n_resources
+    found[own] = np.array(problem.limit_many, dtype=np.int64)[used[own] - network.n_resources]
+    links = problem.link_resources()
+    place = np.minimum(np.searchsorted(used, links), len(used) - 1)
+    kept = used[place] == links
+    found[place[kept]] = folded.channel(problem.routes.channel)[1][kept]
     for ends in (problem.legs.source, problem.legs.target):
         lead, parts = folded.part(ends[network.part_resource[ends] >= 0])
-        alike |= dict(zip(network.part_resource[lead].tolist(), parts.tolist(), strict=True))
-    many = np.array([alike[r] for r in used.tolist()])
-    flow, row, _ = problem.passing
-    _, once = np.unique(np.stack([flow, problem.true]), axis=1, return_index=True)
-    met = np.bincount(row[once], problem.many[problem.alive][flow[once]], len(used))
-    users = np.rint(met / many).astype(np.int64)
-    return dict(zip(used.tolist(), users.tolist(), strict=True)), alike
+        numbers = network.part_resource[lead]
+        place = np.minimum(np.searchsorted(used, numbers), len(used) - 1)
+        kept = used[place] == numbers
+        found[place[kept]] = parts[kept]
+    return found
 
 
-def _fraction_of_resource(problem: Problem) -> Mapping[int, float]:
-    """The least fraction that any flow achieves of each resource."""
-    order = np.argsort(-problem.fraction, kind="stable")
-    return dict(zip(problem.link_resources()[order].tolist(), problem.fraction[order].tolist(), strict=True))
+def _users(problem: Problem, alike: Int) -> Int:
+    """How many flows use each resource of a problem. : (n_resources,)"""
+    flow, row, true = problem.met
+    _, once = np.unique(np.stack([flow, true]), axis=1, return_index=True)
+    met = np.bincount(row[once], problem.many[problem.alive][flow[once]], len(problem.used))
+    return np.rint(met / alike).astype(np.int64)
 
 
 def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
@@ -315,9 +338,10 @@ def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
     return LoadsOfClasses(classes, load, together / network.rate_of(link))
 
 
-def _listed(problem: Problem, rates: Float, bottleneck: Binding) -> Rows[Flow]:
-    """The first flows, each told when somebody looks at it; ranked by rate. : rates (3, n_flows)"""
-    network, net, traffic = problem.network, problem.network.net, problem.question.traffic
+def _listed(answer: TransferAnswer) -> Rows[Flow]:
+    """The first flows, each told when somebody looks at it; ranked by rate."""
+    problem = answer.asked
+    network, net, traffic = problem.network, problem.network.net, answer.traffic
     count = min(traffic.n_flows, LISTED_LIMIT)
 
     @cache
@@ -326,6 +350,8 @@ def _listed(problem: Problem, rates: Float, bottleneck: Binding) -> Rows[Flow]:
         if problem.fold is not None:
             legs = problem.question.legs.chosen(problem.question.legs.flow < count)
             routes = route(network, legs)
+        bound = answer.rates.binding({})
+        bottleneck = replace(bound, resource=problem.number_of(bound.resource))
         order = np.argsort(routes.flow, kind="stable")
         cuts = np.searchsorted(routes.flow[order], np.arange(count + 1))
         if problem.fold is None:
@@ -344,7 +370,7 @@ def _listed(problem: Problem, rates: Float, bottleneck: Binding) -> Rows[Flow]:
             net.paths(source),
             net.paths(target),
             ways(network, source, chosen, upto),
-            *rates[:, some].tolist(),
+            *(each[some].tolist() for each in (answer.rate, answer.low, answer.high)),
             [binding_of(f) for f in numbers],
         )
         return [
@@ -352,7 +378,7 @@ def _listed(problem: Problem, rates: Float, bottleneck: Binding) -> Rows[Flow]:
             for a, b, via, rate, low, high, by in zip(*columns, strict=True)
         ]
 
-    return Rows(one=lambda f: rows([f])[0], count=count, rank=rates[0, :count], many=rows)
+    return Rows(one=lambda f: rows([f])[0], count=count, rank=answer.rate[:count], many=rows)
 
 
 def _binding_ids(problem: Problem, f: int, bottleneck: Binding) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from designer.analysis.bottlenecks import Alike
 from designer.analysis.clock.jobs import NO_CHANGES, Changes
 from designer.analysis.clock.records import WorkRun
 from designer.analysis.clock.run import Run
-from designer.analysis.costs.pricing import LATENCY, pace
+from designer.analysis.costs.pricing import pace
 from designer.analysis.expression import Resource, Scenario, Solved, Tie, shares
+from designer.analysis.flow_rates import LATENCY
 
 #: resources of a sort that hold back for this share of the time of the most are tried with it
 _EQUAL_TOLERANCE: Final = 0.5
@@ -120,9 +121,11 @@ def _of_work(
 
     waits: Mapping[Tie, float] = {(LATENCY,): 1.0} if work.time is None or whole <= 0 else own
     spend({(Alike(work.engine),): 1.0} if work.engine >= 0 else waits, work.ready, work.began)
-    for k, (at, _, full) in enumerate(work.log):
+    for k, (at, rate, full) in enumerate(work.log):
         then = work.log[k + 1][0] if k + 1 < len(work.log) else work.ended
-        ties: Mapping[Tie, float] = {tuple(Alike(r, run.count_alike(r)) for r in full): 1.0} if full else own
+        # what has been sent is on its way
+        free = own if rate > 0 else waits
+        ties: Mapping[Tie, float] = {tuple(Alike(r, run.count_alike(r)) for r in full): 1.0} if full else free
         spend(ties, at, then)
     return found
 

@@ -78,6 +78,8 @@ TITLES: Final = MappingProxyType(
         "mean_time_between_failures": "Time between failures",
         "fitting": "Layouts that fit",
         "candidates": "Layouts tried",
+        "product_time": "Time of the product",
+        "product_rate": "Rate of each",
     }
 )
 #: abbreviations in names of metrics, as the field writes them

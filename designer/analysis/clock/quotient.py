@@ -122,6 +122,7 @@ def _quotient(
     place[used] = np.arange(len(used))
     names = ("amount", "cap", "weight", "latency")
     numbers = [np.concatenate([getattr(cost, name) for cost in costs]) for name in names]
+    numbers.append(np.concatenate([np.zeros(cost.n_works) if cost.after is None else cost.after for cost in costs]))
     single_work = np.where(given, 1 + np.arange(n), 0)
     colour = mix(task, _turn(task, engine), single_work, *(rounded(values) for values in numbers))
     kind, single = np.zeros(n_res, dtype=np.int64), np.zeros(n_res, dtype=np.int64)

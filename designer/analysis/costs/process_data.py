@@ -50,9 +50,8 @@ def price(prices: Prices, task: ProcessData, place: str) -> Cost:
     usages = [np.full(len(each), 1 / (task.rate * KERNEL_COST.value)) for each in flows]
     legs = staged(network, traffic.legs)
     asked = Traffic(legs, traffic.source, traffic.target)
-    answer = evaluate_legs(
-        network, asked, np.full(traffic.n_flows, np.inf), FlowLimits.each(limits, flows, usages), place, explained=False
-    )
+    limited = FlowLimits.each(limits, flows, usages)
+    answer = evaluate_legs(network, asked, np.full(traffic.n_flows, np.inf), limited, place)
     n = int((answer.rate > 0).sum())
     return works_of(prices, answer, task.size / max(1, n), f"data:{task.source}")
 

@@ -78,7 +78,7 @@ class ResourceTable:
         self.network = network
         self.capacity = Capacities(network.capacity)
         self.slots: dict[int, int] = {}
-        self._limits: dict[tuple[str, str, object], int] = {}
+        self._limits: dict[tuple[str, str, float, object], int] = {}
         self._engines: dict[tuple[tuple[int, ...], str], int] = {}
         self._made: dict[int, Limit] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
@@ -97,7 +97,8 @@ class ResourceTable:
 
     def limit(self, limit: Limit, of: object = None) -> int:
         """The number of a limit; `of` tells those apart that look alike."""
-        key = (limit.id, limit.label, of)
+        # what a mount reads and what it writes are of one name
+        key = (limit.id, limit.label, limit.capacity, of)
         number = self._limits.get(key)
         if number is None:
             number = self._limits[key] = len(self.capacity)
@@ -139,7 +140,7 @@ class ResourceTable:
     def known_turns(self, part: int) -> int:
         """The number of the turns of a part; −1 where no machines take turns on it."""
         path = self.network.net.path(part)
-        return self._limits.get((f"turns:{path}", f"turns on {path}", None), -1)
+        return self._limits.get((f"turns:{path}", f"turns on {path}", 1.0, None), -1)
 
     def working(self, engine: int) -> int:
         """Whether the parts of an engine work: all of them 1, none 0."""

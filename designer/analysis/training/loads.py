@@ -57,15 +57,8 @@ def input_loads(network: Network, routed_step: RoutedStep) -> list[tuple[Channel
     if routed_step.beside is None:
         return [(routed_step.feed.answer.loads, min(1.0, used / routed_step.feed.rate))]
     # what readers leave alone, the others may take
-    both = feed(
-        network,
-        routed_step.plan.readers(),
-        routed_step.path,
-        routed_step.samples,
-        routed_step.plan.place,
-        used,
-        explained=False,
-    )
+    plan = routed_step.plan
+    both = feed(network, plan.readers(), routed_step.path, routed_step.samples, plan.place, used)
     return [(both.answer.loads, 1.0)]
 
 
