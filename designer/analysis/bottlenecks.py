@@ -12,6 +12,7 @@ import numpy.typing as npt
 from designer.analysis.capacities import NETWORK
 from designer.analysis.flows import Allocation, Incidence, Objective, gain_if_doubled
 from designer.analysis.network import Network
+from designer.analysis.partition import by_value
 from designer.analysis.results import Bottleneck
 from designer.sources import Status
 from designer.units import format_line_rate, format_quantity
@@ -79,9 +80,7 @@ class Resources:
         for row in np.flatnonzero(chosen >= network.n_resources).tolist():
             limit = self.limits[int(chosen[row]) - network.n_resources]
             key[row] = base + names[limit.kind or limit.label]
-        _, first, which = np.unique(key, return_index=True, return_inverse=True)
-        order = np.argsort(first, kind="stable")
-        return [chosen[which == k] for k in order]
+        return [chosen[rows] for rows in by_value(key).groups()]
 
     def ids(self, chosen: Int) -> list[str]:
         """Id of the link, part or limit of each resource, as its bottleneck has it."""

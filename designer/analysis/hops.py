@@ -17,7 +17,7 @@ from designer.analysis.hashing import mix
 from designer.analysis.islands import Islands, LocalShape, find_islands
 from designer.analysis.legs import Legs
 from designer.analysis.network import Network
-from designer.analysis.partition import classes_of
+from designer.analysis.partition import Partition, by_value, classes_of
 from designer.analysis.rings import Rings, find_rings
 from designer.analysis.routing.host_paths import Rules
 from designer.formulas.collectives import PathClass
@@ -104,9 +104,9 @@ def legs_of(network: Network, groups: Int) -> tuple[Legs, Legs, RingsFound]:
     groups : (n_groups, size) ranks of each group
     """
     islands = find_islands(network)
-    first, which = _alike(network, islands, groups)
-    patterns = [_pattern(network, islands, groups[row]) for row in first.tolist()]
-    rows = [np.flatnonzero(which == k) for k in range(len(patterns))]
+    classes = _patterns(network, islands, groups)
+    patterns = [_pattern(network, islands, groups[row]) for row in classes.first.tolist()]
+    rows = classes.groups()
     rings = {(cls, where): found for p in patterns for cls, where, found in p.rests_on}
     return (
         _moved(groups, [p.inside for p in patterns], rows),
@@ -129,32 +129,30 @@ def all_with_all(network: Network, groups: Int) -> Legs:
     all: evenly spread, so near and far ones keep their weight.
     """
     islands = find_islands(network)
-    first, which = _alike(network, islands, groups)
-    patterns = [_pattern(network, islands, groups[row]) for row in first.tolist()]
-    rows = [np.flatnonzero(which == k) for k in range(len(patterns))]
+    classes = _patterns(network, islands, groups)
+    patterns = [_pattern(network, islands, groups[row]) for row in classes.first.tolist()]
+    rows = classes.groups()
     ring = sum(len(p.between.share) * len(r) for p, r in zip(patterns, rows, strict=True))
     most = max(1, EXCHANGE_LIMIT // max(1, ring))
     return _moved(groups, [_exchange(*p.senders, most) for p in patterns], rows)
 
 
-def _alike(network: Network, islands: Islands, groups: Int) -> tuple[Int, Int]:
-    """The first group of every pattern, and the pattern of each group."""
+def _patterns(network: Network, islands: Islands, groups: Int) -> Partition[Int]:
+    """Groups in classes of one pattern."""
     n, width = groups.shape
     if n == 1:
-        return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        return by_value(np.zeros(1, dtype=np.int64))
     island = network.island[groups].ravel()
     row, column = np.repeat(np.arange(n), width), np.tile(np.arange(width), n)
     # a server is known by the place of its first rank in the group
-    _, head, server = np.unique(row * network.n_islands + island, return_index=True, return_inverse=True)
+    servers = by_value(row * network.n_islands + island)
     kind = islands.class_of[island]
-    if len(head) > n:
+    if len(servers) > n:
         # which ranks send to other servers depends on where the gateways are
         doors = find_doors(network).signature[island]
         kind = mix(kind, doors).astype(np.int64)
-    signs = mix(kind, islands.local[groups].ravel(), column[head[server]], column)
-    total = np.add.reduce(signs.reshape(n, width), axis=1)
-    _, first, which = np.unique(total, return_index=True, return_inverse=True)
-    return first, which
+    signs = mix(kind, islands.local[groups].ravel(), column[servers.lead], column)
+    return by_value(np.add.reduce(signs.reshape(n, width), axis=1))
 
 
 def _moved(groups: Int, hops: list[_Hops], rows: list[Int]) -> Legs:
@@ -171,10 +169,7 @@ def _pattern(network: Network, islands: Islands, ranks: Int) -> Pattern:
     policy = network.design.policy
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
     island = network.island[ranks]
-    _, head, server = np.unique(island, return_index=True, return_inverse=True)
-    order_of = np.empty(len(head), dtype=np.int64)
-    order_of[np.argsort(head, kind="stable")] = np.arange(len(head))
-    server = order_of[server]
+    server = by_value(island).of
     places = np.argsort(server, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(server))])
     local, kind = islands.local[ranks[places]], islands.class_of[island[places[start[:-1]]]]
@@ -225,7 +220,7 @@ def _alike_servers(kind: Int, local: Int, start: Int) -> list[tuple[Int, Int]]:
             found.append((rows, inner))
             continue
         which = classes_of(*key.T)
-        found += [(rows[which.of == k], inner[which.of == k]) for k in range(len(which.first))]
+        found += [(rows[mine], inner[mine]) for mine in which.groups()]
     return sorted(found, key=lambda pair: int(pair[0][0]))
 
 

@@ -9,6 +9,7 @@ from typing import Final, cast
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.partition import classes_of
 from designer.analysis.routing.host_paths import Segment
 
 Int = npt.NDArray[np.int64]
@@ -155,14 +156,4 @@ def groups_of(key: Int) -> list[tuple[tuple[int, ...], Int]]:
         for row, values in enumerate(key.tolist()):
             small.setdefault(tuple(values), []).append(row)
         return [(values, np.array(rows)) for values, rows in small.items()]
-    size = key.max(axis=0) + 1
-    if np.prod(size.astype(np.float64)) < np.iinfo(np.int64).max / 2:
-        code = key[:, 0]
-        for column in range(1, key.shape[1]):
-            code = code * size[column] + key[:, column]
-        _, first, which = np.unique(code, return_index=True, return_inverse=True)
-    else:
-        _, first, which = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(which, kind="stable")
-    cuts = np.cumsum(np.bincount(which))[:-1]
-    return [(tuple(key[f].tolist()), rows) for f, rows in zip(first, np.split(order, cuts), strict=True)]
+    return [(tuple(key[rows[0]].tolist()), rows) for rows in classes_of(*key.T).groups()]

@@ -71,6 +71,13 @@ class Partition(Generic[Rows]):
         """The row that stands for the class of each row. : (n_rows,)"""
         return self.first[self.of]
 
+    def groups(self) -> list[Int]:
+        """The rows of each class, ascending."""
+        if not len(self):
+            return []
+        order = np.argsort(self.of, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.of))[:-1])
+
     def weighed(self, many: Int) -> Partition[Rows]:
         """The same classes, counted where each row stands for so many. : many (n_rows,)"""
         return Partition(self.of, self.first, np.bincount(self.of, many, len(self)).astype(np.int64))
@@ -141,7 +148,7 @@ def _sizes(partition: Partition[Any]) -> Int:
     return np.bincount(partition.of, minlength=len(partition))
 
 
-def by_value(values: Hash) -> Partition[Int]:
+def by_value(values: npt.NDArray[np.generic]) -> Partition[Int]:
     """Rows of equal values, classes in the order in which they occur."""
     first, of, many = distinct(values)
     return Partition(of, first, many)

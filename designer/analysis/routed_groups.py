@@ -16,6 +16,7 @@ from designer.analysis.hops import Pattern, RingsFound, all_with_all, legs_of, p
 from designer.analysis.islands import find_islands, plain_classes
 from designer.analysis.legs import Legs, Routes, Segments
 from designer.analysis.network import Network
+from designer.analysis.partition import by_value
 from designer.analysis.routes import route, same_segments, segments_on
 from designer.analysis.staging import staged, stops_as_plain, stops_key
 from designer.analysis.structure import Structure, digest, structure_of
@@ -237,5 +238,4 @@ def _find_shapes(network: Network, groups: Int) -> list[int]:
     key = np.concatenate([islands.class_of[island], local, changes], axis=1)
     column = np.broadcast_to(np.arange(key.shape[1]), key.shape)
     signs = np.add.reduce(mix(key.ravel(), column.ravel()).reshape(key.shape), axis=1)
-    _, first = np.unique(signs, return_index=True)
-    return sorted(first.tolist())[:SHAPES_LIMIT]
+    return by_value(signs).first[:SHAPES_LIMIT].tolist()

@@ -13,6 +13,7 @@ from designer.analysis.bottlenecks import Limit
 from designer.analysis.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.analysis.legs import Legs
 from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.partition import by_value
 from designer.analysis.protocols import KERNEL_BAND, KERNEL_COST, cores_of_islands, host_cost, in_kernel
 from designer.catalog.parttype import Capability, value_of
 from designer.memo import memo
@@ -164,15 +165,12 @@ def _mounted(legs: Legs, frame: Frame, given: bytes) -> list[Mounts]:
     for rates, (systems, clients) in zip(np.frombuffer(given).reshape(2, -1), ends, strict=True):
         rows = np.flatnonzero(rates[net.part_def[systems]]) if rates.any() else systems[:0]
         system, island = systems[rows], at.island[clients[rows]]
-        _, head, pair = np.unique(system * at.n_islands + island, return_index=True, return_inverse=True)
-        order = np.argsort(head, kind="stable")
-        place = np.empty(len(head), dtype=np.int64)
-        place[order] = np.arange(len(head))
-        lead = head[order]
+        classes = by_value(system * at.n_islands + island)
+        lead = classes.first
         found.append(
             Mounts(
                 legs.flow[rows],
-                place[pair],
+                classes.of,
                 legs.share[rows],
                 system[lead],
                 clients[rows[lead]],

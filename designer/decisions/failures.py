@@ -83,12 +83,7 @@ def failures(network: Network, loads: ChannelLoads | None = None, *, alike: bool
 
 def _split(kind: str, members: Int, of: Int) -> list[Failure]:
     """Members by class, in the order of the first of each."""
-    if not len(members):
-        return []
-    _, first, which = np.unique(of[members], return_index=True, return_inverse=True)
-    order = np.argsort(which, kind="stable")
-    pieces = np.split(members[order], np.cumsum(np.bincount(which))[:-1])
-    return [Failure(kind, pieces[k]) for k in np.argsort(first).tolist()]
+    return [Failure(kind, members[rows]) for rows in by_value(of[members]).groups()]
 
 
 def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:

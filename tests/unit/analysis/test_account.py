@@ -388,6 +388,12 @@ def test_the_share_of_a_solved_tie_is_what_a_little_of_it_costs() -> None:
     assert shares(Sum((run, Term("c", 1.0)), 2.0))[("c",)] == 2.0
 
 
+def test_what_is_hidden_in_a_run_holds_nothing() -> None:
+    """5 s behind 6 s: a little longer changes nothing, though twice as long would."""
+    run = Solved(6.0, (("a",), ("b",)), lambda slower: max(6.0 * slower.get("a", 1.0), 5.0 * slower.get("b", 1.0)))
+    assert shares(run) == {("a",): pytest.approx(6.0)}
+
+
 @given(trees)
 def test_seconds_of_all_ties_add_up_to_the_time(time: Time):
     assert sum(shares(time).values()) == pytest.approx(at(time, {}), rel=1e-9)

@@ -135,6 +135,23 @@ def test_an_engines_own_all_reduce_is_for_eight_ranks_of_one_server_at_most() ->
     assert not near_enough(replace(situation, servers=2, inter_bandwidth=1e9, host_bandwidth=1e9), Split(8))
 
 
+def test_a_split_joins_what_it_shares_and_nothing_else() -> None:
+    """Stages hand on, groups exchange and dispatch, ranks that share heads reduce: a MiB as the collective does."""
+    size = float(2**20)
+    alone, heads, stages, groups = (placed("hgx-h100-8", k) for k in (0, 1, 2, 4))
+    hop = stages.group.time("send-recv", size).time if stages.group is not None else 0.0
+    assert stages.steps.joins.hop(size) == pytest.approx(hop) != 0
+    assert groups.group is not None
+    both = sum(groups.group.time(kind, size).time for kind in ("all-gather", "reduce-scatter"))
+    assert groups.steps.joins.exchange(size) == pytest.approx(both)
+    assert groups.steps.joins.dispatch(size) > 0
+    assert heads.group is not None
+    assert 0 < heads.steps.joins.reduce(size) <= heads.group.time("all-reduce", size).time
+    joins = heads.steps.joins
+    assert joins.hop(size) == joins.exchange(size) == joins.dispatch(size) == 0
+    assert alone.steps.joins.reduce(size) == groups.steps.joins.hop(size) == stages.steps.joins.exchange(size) == 0
+
+
 def test_what_binds_a_step_gains_at_least_half_of_what_the_best_does() -> None:
     for phase in (Phase("prompts", 2048, 0, 0.0), Phase("decoding", 0, 64, 64 * 1500.0)):
         placement = placed("hgx-h100-8", 1)
