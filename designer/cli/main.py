@@ -167,7 +167,7 @@ def _overview() -> str:
     width = max(map(len, found)) + 2
     lines = [
         f"usage: {_PROGRAM} [FILE]              open the window",
-        f"       {_PROGRAM} COMMAND [options]   {_PROGRAM} COMMAND --help tells more",
+        f"       {_PROGRAM} COMMAND [options]   {_PROGRAM} COMMAND --help shows its options",
         "",
         "Design the machines that train and serve AI models.",
         "DESIGN below is a design file or the id of a template.",

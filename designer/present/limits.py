@@ -20,6 +20,8 @@ _LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")
 _DIRECTION: Final = re.compile(r":(ab|ba)$")
 _ASPECT: Final = re.compile(r"\((arithmetic|memory bandwidth|media|random reads)[^()]*\)$")
 _CLIENT: Final = re.compile(r"client of (.+) at (.+)")
+_WORKERS: Final = re.compile(r"([\d,]+) workers? for each accelerator.*")
+_COMPUTE: Final = re.compile(r"compute on (.+)")
 _ENGINE: Final = re.compile(r"(.+?)(?:, release not known)?, overhead$")
 #: names of limits that are neither a part nor a link, by the start of their id
 _NAMES: Final = {
@@ -31,6 +33,7 @@ _NAMES: Final = {
     "readers": "Readers at a time",
     "set-up": "Set-up and resume of the machines",
     "streams:": "vMotion streams",
+    "arrivals": "The arrival of jobs",
 }
 #: which part of the work a bottleneck of a served model limits
 _PHASES: Final = {"prompts": "prompts", "decoding": "answers", "cold start": "start-up"}
@@ -126,6 +129,10 @@ def _title(one: Bottleneck, design: Design) -> str:
         return f"The client of {client[1]} on each server"
     if (engine := _ENGINE.fullmatch(one.label)) is not None:
         return f"{engine[1]} itself"
+    if (workers := _WORKERS.fullmatch(one.label)) is not None:
+        return f"The workers that load data ({workers[1]} for each GPU)"
+    if (busy := _COMPUTE.fullmatch(one.label)) is not None:
+        return "Computing on the GPUs" if busy[1] == "gpus" else f"Computing on {busy[1]}"
     for start, name in _NAMES.items():
         if one.id.startswith(start):
             return name
@@ -268,6 +275,5 @@ def _joined(every: list[Named]) -> list[Named]:
 
 
 def _is_plural(title: str) -> bool:
-    return title.split(" of ")[0].split(" at ")[0].endswith(("launches", "reads", "streams", "Readers")) or (
-        title.startswith("Kernel launches")
-    )
+    subject = re.split(r" of | at | that | decoding| and host", title)[0]
+    return subject.lower().endswith(("launches", "reads", "streams", "readers", "workers", "cores"))

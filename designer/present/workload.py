@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -30,13 +31,14 @@ _REMARKS = 2
 
 @cache
 def _families() -> Mapping[str, Family]:
-    every = (transfer, collective, training, serving, machines, storage)
+    every = (transfer, collective, training, serving, machines, storage, other)
     return {kind: module.FAMILY for module in every for kind in module.FAMILY.kinds}
 
 
-def family_of(kind: str) -> Family:
-    """The family of a kind of result."""
-    return _families().get(kind, other.FAMILY)
+def family_of(workload: str, result: str) -> Family:
+    """The family of a kind of workload, else of a kind of result."""
+    known = _families()
+    return known.get(workload) or known.get(result) or other.FAMILY
 
 
 def page_of(
@@ -59,7 +61,7 @@ def page_of(
         Findings about the design that concern the answer, in addition to its own.
     """
     answer = Answer(result, design, file, fitting)
-    family = family_of(result.kind)
+    family = family_of(answer.spec.kind if answer.spec is not None else "", result.kind)
     state, chip = _state(answer, family)
     valid = state is not State.UNFIT
     head = family.headline(answer)
@@ -161,13 +163,23 @@ def remarks(findings: tuple[Finding, ...], design: Design, most: int = _REMARKS)
     """Errors and warnings in a sentence each, the worst first; all that is not shown is counted."""
     order = list(Severity)
     ranked = sorted(dict.fromkeys((f.severity, f.text) for f in findings), key=lambda one: order.index(one[0]))
-    shown = [sentence(plain(in_names(design, text))) for severity, text in ranked if severity is not Severity.INFO][
-        :most
-    ]
+    shown = [
+        sentence(plain(_machines(in_names(design, text), design)))
+        for severity, text in ranked
+        if severity is not Severity.INFO
+    ][:most]
     if len(ranked) > len(shown):
         left = len(ranked) - len(shown)
         shown.append(f"{numbers.counted(left, 'more remark' if shown else 'remark')}.")
     return tuple(shown)
+
+
+def _machines(text: str, design: Design) -> str:
+    """A text with ids of virtual machines by their names."""
+    for vm in design.vms.values():
+        if vm.id in text and vm.label != vm.id:
+            text = re.sub(rf"(?<![\w/\[-]){re.escape(vm.id)}(?![\w/\[-])", vm.label, text)
+    return text
 
 
 def _details(answer: Answer) -> tuple[Table | Chart, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from designer.analysis.results import WorkloadResult
 from designer.present import words
-from designer.report.document import Align, Head, Row, Span, Table, Text, rich
+from designer.report.document import Span, Text, rich
 from designer.report.subject import Context
-from designer.report.wording import DASH, NBSP, continued, ends, per_second, split
+from designer.report.wording import continued, per_second
 from designer.sources import Status
 
 
@@ -61,18 +61,3 @@ def chapter_link(context: Context, key: str) -> Text:
     """A reference to a chapter, where it is there; chapters in front of the summary count from one."""
     number = context.numbers.get(key)
     return rich(Span(f"Chapter\u00a0{number}", link=f"#{key}")) if number else ()
-
-
-def key_figures(results: Sequence[WorkloadResult]) -> Table:
-    """All metrics of workloads with their bands, under the title of each where there are several."""
-    rows: list[Row] = []
-    for w in results:
-        if len(results) > 1:
-            rows.append(Row((strong(w.title),), "group"))
-        for name, e in w.metrics.items():
-            number, unit = split(e.value, e.unit, per(w, name))
-            band = "" if e.low == e.high else DASH.join(ends(e, per(w, name)))
-            value = text(f"{number}{NBSP}{unit}".strip(NBSP), "strong")
-            rows.append(Row((text(metric_title(name)), value, muted(band), muted(e.note))))
-    r = Align.RIGHT
-    return Table("Key figures", (Head("Figure"), Head("Value", r), Head("80% band", r), Head("How")), tuple(rows))

@@ -216,11 +216,6 @@ def gain_of(before: WorkloadResult, after: WorkloadResult) -> float:
     return times_better(name, one.value, other.value, before.kind)
 
 
-def gain_if_doubled(result: WorkloadResult) -> float | None:
-    """What doubling everything that binds together gains."""
-    return result.binding[0].gain if result.binding else None
-
-
 def alike(bottlenecks: Sequence[Bottleneck]) -> list[tuple[str, int]]:
     """Bounds in words, those that differ only in a member's number counted together."""
     found: dict[str, int] = {}

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from functools import cache
+
 import pytest
 
-from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.jobs import Changes, job_of
+from designer.analysis.clock.measures import answer, banded, bands_of, values_of
+from designer.analysis.clock.player import play
+from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
-from designer.analysis.measures import answer
-from designer.analysis.network import build_network
+from designer.analysis.network import Network, build_network
 from designer.analysis.results import Bottleneck
 from designer.analysis.simulation import simulate
 from designer.analysis.study import run_workload
 from designer.checks.analysing import analyze
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
+from designer.errors import AnalysisError
 from designer.interchange.templates import list_templates, open_design
-from designer.workload.kind import program_of
+from designer.workload.kind import program_of, workload_kinds
 
-#: kinds that are answered by one account, by their main metric
+#: kinds that are answered by one account, by their main metric; a transfer without a size has a rate alone
 KINDS = {
     "collective": "communication_time",
     "training": "step_time",
@@ -25,6 +32,25 @@ KINDS = {
     "vmotion": "migration_time",
     "kvm_migration": "migration_time",
     "evacuation": "evacuation_time",
+    "transfer": "transfer_time",
+    "data_loading": "input_time",
+    "checkpointing": "checkpoint_time",
+}
+#: kinds of which every metric of the program is one of the analysis
+EVERY = ("transfer", "data_loading", "checkpointing", "serving", "inference")
+#: asked of every template besides its own workloads: the defaults of kinds that move data, and what changes their way
+MOVED = {
+    "transfer": ("transfer", {}),
+    "transfer-sized": ("transfer", {"size": "1 GB", "both_ways": True}),
+    "transfer-small": ("transfer", {"size": "4 kB"}),
+    "transfer-asking": ("transfer", {"demand": "1 GB/s"}),
+    "transfer-peers": ("transfer", {"from": "gpus", "to": "gpus", "pairing": "shift"}),
+    "data-loading": ("data_loading", {}),
+    "data-loading-drives": ("data_loading", {"source": "drives"}),
+    "data-loading-serial": ("data_loading", {"source": "drives", "prefetch": 0}),
+    "checkpointing": ("checkpointing", {"model": "llama-2-7b"}),
+    "checkpointing-drives": ("checkpointing", {"model": "llama-2-7b", "target": "drives", "restore_from_one": True}),
+    "checkpointing-behind": ("checkpointing", {"model": "llama-2-7b", "target": "drives", "snapshot": True}),
 }
 TEMPLATES = [t.id for t in list_templates() if t.gpus <= 64]
 #: asked of a template besides its own workloads
@@ -66,12 +92,26 @@ def designed(template: str) -> Design:
     return with_changes(design, workloads=replaced(design.workloads, asked)) if asked else design
 
 
-CASES = [
+DRAWN = [
     (template, spec.id)
     for template in TEMPLATES
     for spec in designed(template).workloads.values()
     if spec.kind in KINDS
 ]
+CASES = [*DRAWN, *((template, name) for template in TEMPLATES for name in MOVED)]
+
+
+@cache
+def network_of(template: str) -> Network:
+    return build_network(designed(template))
+
+
+def spec_of(template: str, workload: str) -> WorkloadSpec:
+    drawn = network_of(template).design.workloads
+    if workload in drawn:
+        return drawn[workload]
+    kind, settings = MOVED[workload]
+    return WorkloadSpec(id=workload, kind=kind, settings=settings)
 
 
 def told(bottlenecks: tuple[Bottleneck, ...]) -> list[tuple[object, ...]]:
@@ -84,25 +124,24 @@ def gains(bottlenecks: tuple[Bottleneck, ...]) -> dict[str, tuple[float | None, 
 
 @pytest.mark.parametrize(("template", "workload"), CASES)
 def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
-    network = build_network(designed(template))
-    spec = network.design.workloads[workload]
-    analyzed = run_workload(network, spec, curves=False)[0]
+    network, spec = network_of(template), spec_of(template, workload)
     program = program_of(spec.kind, spec.settings, "w")
     assert program is not None
+    try:
+        analyzed = run_workload(network, spec, curves=False)[0]
+    except AnalysisError as refused:
+        with pytest.raises(AnalysisError, match=re.escape(refused.text)):
+            answer(Prices(network), job_of(program, f"workloads.{workload}"))
+        return
     alone = answer(Prices(network), job_of(program, "w"))
-    if "load" in {step.name for step in program.steps}:
-        pytest.skip("the transfer of its input is explained apart")
-    metric = KINDS[spec.kind]
-    compared = {metric} if spec.kind not in ("serving", "inference") else {m.name for m in program.measures}
+    compared = {KINDS[spec.kind]} if spec.kind not in EVERY else {m.name for m in program.measures}
     # more asked than can be answered: no latency is given by either
     assert compared & analyzed.metrics.keys() == compared & alone.metrics.keys() != set()
     compared &= analyzed.metrics.keys()
     for name in compared:
         mine, its = analyzed.metrics[name], alone.metrics[name]
-        assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
-    # every channel of them is listed, for the drawing
-    single = spec.kind not in ("training", "serving", "inference")
-    binding, then = alone.why.bottlenecks(alone.table.words) if single else alone.bottlenecks()
+        assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9), name
+    binding, then = alone.bottlenecks(program)
     assert told(binding) == told(analyzed.binding)
     assert told(then) == told(analyzed.next)
     theirs = gains((*binding, *then))
@@ -111,10 +150,41 @@ def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
         assert theirs[name][0] == (None if one is None else pytest.approx(one, rel=1e-9))
 
 
+@pytest.mark.parametrize(("template", "workload"), [c for c in CASES if c[1] in MOVED or "to-gpus" in c[1]])
+def test_the_clock_has_the_same_values_and_bands(template: str, workload: str):
+    """The same programs event by event, and again with each estimate at its ends."""
+    network, spec = network_of(template), spec_of(template, workload)
+    program = program_of(spec.kind, spec.settings, "w")
+    assert program is not None
+    # a program that goes on for ever repeats itself from its first item on
+    job = job_of(replace(program, times=min(program.times, 2)), "w")
+    prices = Prices(network)
+    try:
+        run = play(prices, [job])
+    except AnalysisError:
+        return
+    settled = answer(Prices(network), job_of(program, "w")).metrics
+
+    def run_with(changes: Changes) -> Run:
+        return play(prices, [job], changes=changes)
+
+    values = values_of(run, job)
+    groups = bands_of(prices, [step.task for step in program.steps])
+    found = banded(job, values, groups, run_with)
+    assert found.keys() == settled.keys()
+    for name, its in found.items():
+        mine = settled[name]
+        assert its.value == pytest.approx(mine.value, rel=1e-9), name
+        # deviations of a rate are added in squares as those of its time are
+        if its.unit == "s":
+            assert (its.low, its.high) == pytest.approx((mine.low, mine.high), rel=1e-6), name
+
+
 MOVES = [
     (template, workload)
     for template, workload in CASES
-    if designed(template).workloads[workload].kind in ("vmotion", "kvm_migration", "evacuation")
+    if workload not in MOVED
+    and designed(template).workloads[workload].kind in ("vmotion", "kvm_migration", "evacuation")
 ]
 
 
@@ -122,13 +192,22 @@ MOVES = [
 def test_simulated_moves_take_what_is_analyzed(template: str, workload: str):
     design = designed(template)
     spec = design.workloads[workload]
-    mine = run_workload(build_network(design), spec, curves=False)[0].metrics[KINDS[spec.kind]]
+    analyzed = run_workload(build_network(design), spec, curves=False)[0]
     simulated = simulate(design, [workload], until=1000.0)
-    its = simulated.metrics[workload][KINDS[spec.kind]]
+    metric = KINDS[spec.kind]
+    mine, its = analyzed.metrics[metric], simulated.metrics[workload][metric]
     assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+    bound = simulated.binding[workload]
+    assert told(bound.alone) == told(bound.together) == told(analyzed.binding)
+    theirs = gains(bound.alone)
+    for name, (one, together) in gains(analyzed.binding).items():
+        assert theirs[name] == (
+            None if one is None else pytest.approx(one, rel=1e-9),
+            None if together is None else pytest.approx(together, rel=1e-9),
+        )
 
 
-@pytest.mark.parametrize(("template", "workload"), [case for case in CASES if case[0] in ("hgx-h100-8", "dgx2")])
+@pytest.mark.parametrize(("template", "workload"), [case for case in DRAWN if case[0] in ("hgx-h100-8", "dgx2")])
 def test_analyze_and_simulate_say_the_same(template: str, workload: str):
     design = designed(template)
     (analyzed,) = analyze(design, [workload], curves=False).workloads
@@ -141,12 +220,11 @@ def test_analyze_and_simulate_say_the_same(template: str, workload: str):
     assert simulated.metrics[workload]
     bound = simulated.binding[workload]
     assert bound.alone == bound.together
-    # links of a tie that are as wide stand for each other here, and are listed there, for the drawing
-    theirs, ours = gains(bound.alone), gains(analyzed.binding)
-    assert theirs.keys() <= ours.keys()
-    assert {name: g[1] for name, g in theirs.items()} == {
-        name: None if ours[name][1] is None else pytest.approx(ours[name][1], rel=1e-9) for name in theirs
-    }
+    assert told(bound.alone) == told(analyzed.binding)
+    assert told(bound.alone_next) == told(analyzed.next)
+    for name, (one, together) in gains((*analyzed.binding, *analyzed.next)).items():
+        theirs = gains((*bound.alone, *bound.alone_next))[name]
+        assert theirs == tuple(None if g is None else pytest.approx(g, rel=1e-9) for g in (one, together))
 
 
 #: kinds that a program measures and nothing else, with settings that are quickly run
@@ -179,3 +257,31 @@ def test_a_served_model_simulated_alone_has_the_metrics_it_is_analyzed_with(work
     for name, found in metrics.items():
         mine = analyzed.metrics[name]
         assert (found.value, found.low, found.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+
+
+#: where kinds are asked with nothing but what they cannot do without
+PLACES: dict[str, tuple[str, dict[str, str]]] = {
+    "vmotion": ("vsphere-cluster-4", {"vms": "infer0"}),
+    "kvm_migration": ("vsphere-cluster-4", {"vms": "infer0"}),
+    "evacuation": ("vsphere-cluster-4", {"hosts": "hosts[0]/server"}),
+    "federated": ("hgx-h100-8", {"server": "memory0"}),
+}
+#: read from the steady rates of their flows, which say what binds by other words than the clock
+STEADY = {"transfer", "checkpointing"}
+PROGRAMS = [name for name, kind in workload_kinds().items() if kind.program is not None and name not in STEADY]
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_every_kind_as_it_is_by_default_is_one_answer(kind: str):
+    template, settings = PLACES.get(kind, ("hgx-h100-8", {}))
+    spec = WorkloadSpec.model_validate({"id": "w", "kind": kind, "settings": settings})
+    design = with_changes(open_design(template), workloads=[spec], default_workload="w", assertions=[])
+    (analyzed,) = analyze(design, ["w"], curves=False).workloads
+    simulated = simulate(design, ["w"])
+    assert simulated.metrics["w"]
+    for name, found in simulated.metrics["w"].items():
+        mine = analyzed.metrics[name]
+        assert (found.value, found.low, found.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
+    bound = simulated.binding["w"]
+    assert told(bound.alone) == told(analyzed.binding) != []
+    assert told(bound.alone_next) == told(analyzed.next)

@@ -32,7 +32,7 @@ INSTANT_LIMIT: Final = 100_000
 #: batches between two looks at whether someone cancelled
 LOOK_LIMIT: Final = 32
 
-_START, _ENTER, _END, _CAPACITY = ("start", "enter", "end", "capacity")
+_START, _ENTER, _END, _ARRIVE, _CAPACITY = ("start", "enter", "end", "arrive", "capacity")
 
 
 class Clock:
@@ -210,6 +210,8 @@ class Clock:
                 self._ask(what, what.start(at), at)
             elif kind == _ENTER:
                 self._enter(what, at)
+            elif kind == _ARRIVE:
+                self._end(what, at)
             else:
                 self._change(what, more, at)
         turns = 0
@@ -283,9 +285,15 @@ class Clock:
     def _end(self, work: Work, at: float) -> None:
         if work.dropped:
             return
-        work.ended, work.left = at, 0.0
+        work.left = 0.0
         if work.rate and self._record:
             work.log.append((at, 0.0, ()))
+        work.rate = 0.0
+        if work.after > 0:
+            self._push(at + work.after, _ARRIVE, work)
+            work.after = 0.0
+            return
+        work.ended = at
         engine = work.shape.engine
         if engine >= 0:
             self._release(engine, at)
@@ -388,4 +396,4 @@ class Clock:
 
 def _stale(kind: str, what: Any, more: Any) -> bool:
     """True for an event that changes nothing any more."""
-    return (kind == _END and what.stamp != more) or (kind == _ENTER and what.dropped)
+    return (kind == _END and what.stamp != more) or (kind in (_ENTER, _ARRIVE) and what.dropped)

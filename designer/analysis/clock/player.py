@@ -146,7 +146,7 @@ class _Player:
                 self._declare(price.tasks, place, depth + 1)
             else:
                 self.costs[unit] = len(self.listed)
-                self.listed.append(price)
+                self.listed.append(price.slowed(self.changes.slower) if self.changes.slower else price)
 
     def _hold(self, name: str, tasks: Iterable[Task]) -> None:
         """The memory a program takes: of tasks that take the same, the most any of them does."""
@@ -347,7 +347,7 @@ class _JobPlayer:
     def __init__(self, player: _Player, job: Job, process: Process) -> None:
         self.player, self.job, self.process = player, job, process
         self.live = 0
-        self._shapes: dict[int, list[tuple[Shape, float, float, int]]] = {}
+        self._shapes: dict[int, list[tuple[Shape, float, float, float, int]]] = {}
         self._longer: dict[int, tuple[float, float]] = {}
         self._nothing = Shape()
         #: works not known to be done, where all that is under way may have to be dropped
@@ -448,12 +448,13 @@ class _JobPlayer:
         longer, later = self._longer[at]
         scale = times * item.scale * longer
         live.pending = len(shapes) or 1
-        for shape, amount, latency, alike in shapes:
+        for shape, amount, latency, after, alike in shapes:
             works.append(
                 Work(
                     amount * scale,
                     shape,
                     delay=item.wait + latency * later,
+                    after=after * later,
                     priority=self.job.priority,
                     ticket=(live, alike, shape.uses, cost.group, cost.unit, cost.time),
                 )
@@ -464,14 +465,15 @@ class _JobPlayer:
         if not shapes:
             works.append(Work(0.0, self._nothing, delay=item.wait, ticket=(live, 1, (), "", "", None)))
 
-    def _shapes_of(self, at: int) -> list[tuple[Shape, float, float, int]]:
+    def _shapes_of(self, at: int) -> list[tuple[Shape, float, float, float, int]]:
         cost = self.player.listed[at]
-        found: list[tuple[Shape, float, float, int]] = []
+        found: list[tuple[Shape, float, float, float, int]] = []
         for one in self.player.quotient.works[at]:
             k = one.first
             uses, cap = one.uses, float(cost.cap[k])
             if one.engine in self.player.working and cap < math.inf:
                 uses = (*uses, (self.player.working[one.engine], 1 / cap))
             shape = Shape(uses, float(cost.weight[k]) * self.job.weight, cap, one.engine)
-            found.append((shape, float(cost.amount[k]), float(cost.latency[k]), one.multiplicity))
+            after = float(cost.after[k]) if cost.after is not None else 0.0
+            found.append((shape, float(cost.amount[k]), float(cost.latency[k]), after, one.multiplicity))
         return found

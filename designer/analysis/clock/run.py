@@ -97,6 +97,12 @@ class Run:
         return np.bincount(self.stands_for, minlength=len(self.stands_for))
 
     @cached_property
+    def full(self) -> frozenset[int]:
+        """Resources that held back any work."""
+        held = {resource for work in self.works for _, _, by in work.log for resource in by}
+        return frozenset(np.flatnonzero(np.isin(self.stands_for, list(held))).tolist())
+
+    @cached_property
     def intervals(self) -> Intervals:
         """All loads; made when first asked for."""
         return Intervals.of(self.works, self.tasks, self.programs, self.end)

@@ -54,6 +54,8 @@ class Work:
         Units; inf goes on for ever.
     delay
         Time before it takes anything: latency [s].
+    after
+        Time from its last unit until that is there [s].
     ticket
         What the process that asked for it knows it by.
 
@@ -68,6 +70,7 @@ class Work:
     """
 
     __slots__ = (
+        "after",
         "amount",
         "began",
         "component",
@@ -85,12 +88,20 @@ class Work:
     )
 
     def __init__(
-        self, amount: float, shape: Shape, *, delay: float = 0.0, priority: int = 0, ticket: Any = None
+        self,
+        amount: float,
+        shape: Shape,
+        *,
+        delay: float = 0.0,
+        after: float = 0.0,
+        priority: int = 0,
+        ticket: Any = None,
     ) -> None:
         if not amount >= 0 or not 0 <= delay < math.inf:
             raise AnalysisError(f"{amount:g} units after {delay:g} s", remedy="give 0 or more of both")
         self.amount = self.left = amount
         self.shape, self.delay, self.priority, self.ticket = shape, delay, priority, ticket
+        self.after = after
         self.rate = 0.0
         self.ready = self.began = self.ended = math.nan
         self.dropped = False

@@ -73,7 +73,7 @@ def _sent(prices: Prices, placed: Placed, part: int, place: str) -> Task | None:
         return None
     source = asked.input.source.strip() or ("storage" if asked.input.dataset.strip() else "memory")
     target = prices.network.net.path(part)
-    answer = evaluate_transfer(prices.network, Move(source, target, pairing="nearest"), place, explained=False)
+    answer = evaluate_transfer(prices.network, Move(source, target, pairing="nearest"), place)
     alive = answer.rate > 0
     if not alive.any():
         raise AnalysisError("samples cannot reach it", place=place, remedy=f"link {source} and {target}")

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from designer.analysis.account.expression import Sum, seconds
 from designer.analysis.costs.move import works_of
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.feeding import feed
 from designer.analysis.training.preparation import prepare, samples_of
 from designer.workload.program.training import LoadBatch
@@ -32,14 +33,16 @@ def price(prices: Prices, task: LoadBatch, place: str) -> Cost:
         handed = float(batch)
         samples, _ = samples_of(task.sequence, True, path, place)
     samples = replace(samples, batch=handed)
-    fed = feed(prices.network, readers, path, samples, place, explained=False)
-    # not read ahead, a sample passes stage after stage
-    slower = 1.0
-    if path.prefetch == 0:
-        slower = sum(fed.rate / rate for rate in fed.stages.values())
-    found = works_of(prices, fed.answer, batch * samples.stored * slower, f"input:{path.source}")
+    fed = feed(prices.network, readers, path, samples, place)
+    size = batch * samples.stored
+    found = works_of(prices, fed.answer, size, f"input:{path.source}")
     # workers have many requests under way, so only the first of all waits for its first byte
-    return replace(found, latency=np.zeros_like(found.latency), sources=tuple(sorted({"fit-storage", *found.sources})))
+    found = replace(found, after=None, sources=tuple(sorted({"fit-storage", *found.sources})))
+    if path.prefetch > 0:
+        return found
+    # not read ahead, a sample passes stage after stage
+    each = fed.time(1.0, overlapped=False, rates=found.rates)
+    return replace(found, cap=np.minimum(found.cap, 1 / float(seconds(each))), time=Sum((each,), size))
 
 
 COST = CostKind(LoadBatch, price)

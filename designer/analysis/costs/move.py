@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TypedDict
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.costs.pricing import Cost, CostKind, Folded, Prices, of_flows
+from designer.analysis.costs.pricing import Cost, CostKind, Folded, Prices, Rests
 from designer.analysis.transfers import NO_SHARES, TransferAnswer, evaluate_transfer
 from designer.analysis.vms.guests import guest_at
 from designer.workload.program.tasks import Move, Task
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
+
+#: what virtual machines take of a rate
+VIRTUALIZATION: Final = "virtualization"
 
 
 def price(prices: Prices, task: Move, place: str) -> Cost:
@@ -28,71 +31,81 @@ def price(prices: Prices, task: Move, place: str) -> Cost:
     """
     guest, told = guest_at(prices.network, task, place, prices.running)
     shares = guest.rates if guest is not None else NO_SHARES
-    answer = evaluate_transfer(prices.network, task, place, explained=False, shares=shares)
+    answer = evaluate_transfer(prices.network, task, place, shares=shares)
     found = works_of(prices, answer, task.size, f"move:{task.source}->{task.target}")
+    if guest is not None:
+        found = replace(found, group=VIRTUALIZATION, high=1 / guest.factor.low)
     return replace(found, findings=(*found.findings, *told)) if told else found
 
 
-def works_of(prices: Prices, answer: TransferAnswer, amount: float, group: str) -> Cost:
-    """The flows of a transfer that have a path, each with as much to move [B]; one of a class where some are alike."""
-    problem, fold = answer.problem, answer.problem.fold
-    if fold is None:
-        return flows_of(prices, answer, np.full(int((answer.rate > 0).sum()), amount), group)
-    n, many = prices.network.n_resources, problem.many
-    # limits of classes are others than those of single flows
-    name = f"{group} in classes"
-    number = problem.number_of(problem.incidence.resource.astype(np.int64))
-    first = np.arange(n, n + len(problem.limits))
-    limits = prices.table.renumbered(first, problem.limits, name)
+def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -> Cost:
+    """The flows of a transfer that have a path, each with as much to move [B]; one of a class where some are alike.
 
-    def expand() -> tuple[Int, Int, Float, Int]:
-        every = answer.incidence
+    Parameters
+    ----------
+    name
+        Tells limits of the transfer from those of others.
+    """
+    problem, fold, n = answer.problem, answer.problem.fold, prices.network.n_resources
+    # limits of classes are others than those of single flows
+    single, name = name, name if fold is None else f"{name} in classes"
+    rates = answer.rates.named(prices.table.renumbered(answer.rates.number, problem.limits, name))
+    flows = problem.incidence
+    found = Cost(
+        np.asarray(flows.ptr),
+        rates.key[flows.resource],
+        np.asarray(flows.usage),
+        np.full(len(problem.flow), amount),
+        np.asarray(flows.demand),
+        np.asarray(flows.weight),
+        np.zeros(len(problem.flow)),
+        np.full(len(problem.flow), -1),
+        unit="B",
+        sources=answer.sources,
+        findings=answer.findings,
+        after=answer.rates.latency[0],
+        rates=rates,
+        rests=Rests(tuple(one.name for one in rates.estimates), problem.estimate, problem.passing),
+    )
+    if fold is None:
+        return found
+
+    def expand() -> tuple[Int, Int, Float, Int, Rests]:
+        every = answer.expanded()
         row = np.full(len(fold.flows), -1, dtype=np.int64)
         row[fold.flows.of[problem.flow]] = np.arange(len(problem.flow))
-        resource = prices.table.renumbered(np.asarray(every.resource), answer.limits, group)
-        return np.asarray(every.ptr), resource, np.asarray(every.usage), row[fold.flows.of[answer.rate > 0]]
+        one = every.incidence
+        resource = prices.table.renumbered(np.asarray(one.resource), every.limits, single)
+        rests = Rests(tuple(one.name for one in every.estimates), every.estimate, every.passing)
+        return np.asarray(one.ptr), resource, np.asarray(one.usage), row[fold.flows.of[answer.rate > 0]], rests
 
-    found = of_flows(
-        problem.incidence,
-        prices.table.renumbered(number, problem.limits, name),
-        np.full(len(many), amount),
-        answer.latency[problem.flow],
-        **_band(answer),
-        group=group,
-        sources=answer.sources,
-        findings=answer.findings,
-    )
+    limits = prices.table.renumbered(np.arange(n, n + len(problem.limits)), problem.limits, name)
     alike = dict(zip(limits.tolist(), problem.limit_many, strict=True))
-    return replace(found, folded=Folded(many, fold, alike, expand))
+    return replace(found, folded=Folded(problem.many, fold, alike, expand))
 
 
-def flows_of(prices: Prices, answer: TransferAnswer, amount: Float, group: str) -> Cost:
-    """The flows of a transfer that have a path, with an amount each [B]."""
-    return of_flows(
-        answer.incidence,
-        prices.table.renumbered(np.asarray(answer.incidence.resource), answer.limits, group),
-        amount,
-        answer.latency[answer.rate > 0],
-        **_band(answer),
-        group=group,
-        sources=answer.sources,
-        findings=answer.findings,
-    )
-
-
-class _Band(TypedDict):
-    low: float
-    high: float
-
-
-def _band(answer: TransferAnswer) -> _Band:
-    """How much shorter or longer the slowest flow may take, relative [1]."""
+def flows_of(prices: Prices, answer: TransferAnswer, amount: Float, name: str) -> Cost:
+    """The flows of a transfer that have a path, with an amount each [B]; off together as far as the slowest may be."""
+    every = answer.incidence
     alive = np.flatnonzero(answer.rate > 0)
-    rate, low, high = answer.rate[alive], answer.low[alive], answer.high[alive]
-    worst = int(np.argmin(rate)) if len(rate) else 0
-    shorter = float(rate[worst] / high[worst]) if len(rate) else 1.0
-    longer = float(rate[worst] / low[worst]) if len(rate) and low[worst] > 0 else 1.0
-    return {"low": min(1.0, shorter), "high": max(1.0, longer)}
+    worst = alive[np.argmin(answer.rate[alive])]
+    return Cost(
+        np.asarray(every.ptr),
+        prices.table.renumbered(np.asarray(every.resource), answer.limits, name),
+        np.asarray(every.usage),
+        amount,
+        np.asarray(every.demand),
+        np.asarray(every.weight),
+        np.zeros(len(amount)),
+        np.full(len(amount), -1),
+        float(answer.rate[worst] / answer.high[worst]),
+        float(answer.rate[worst] / answer.low[worst]),
+        name,
+        "B",
+        answer.sources,
+        answer.findings,
+        after=answer.latency[alive],
+    )
 
 
 def unit(task: Move) -> tuple[Task, float]:

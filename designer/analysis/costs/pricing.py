@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account import evaluated
+from designer.analysis.account.expression import Scenario, Sum, Time, seconds
 from designer.analysis.costs.resources import ResourceTable
-from designer.analysis.expression import Scenario, Time, seconds
-from designer.analysis.flows import Incidence
-from designer.analysis.folding import Fold
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
+from designer.analysis.routes.folding import Fold
+from designer.analysis.transfers.flow_rates import LATENCY, FlowRates
 from designer.analysis.vms.guest import Guest
 from designer.errors import AnalysisError
 from designer.findings import Finding
@@ -58,6 +58,35 @@ class Uses:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Rests:
+    """What the usages of works rest on.
+
+    Parameters
+    ----------
+    names
+        Of the estimates.
+    estimate, floor : (nnz,) which of them each entry rests on, −1 for none, and the least it takes
+    """
+
+    names: tuple[str, ...]
+    estimate: Int
+    floor: Float
+
+    def scaled(self, usage: Float, slower: Scenario) -> Float:
+        """Usages where estimates take so many times as long; the same array where nothing differs. : (nnz,)"""
+        for code, name in enumerate(self.names):
+            by = slower.get(name, 1.0)
+            if by != 1:
+                usage = np.where(self.estimate == code, np.maximum(usage * by, self.floor), usage)
+        return usage
+
+    def met_on(self, resource: Int, full: Collection[int]) -> set[str]:
+        """Names of the estimates of entries on some resources. : resource (nnz,)"""
+        codes = np.unique(self.estimate[np.isin(resource, list(full))]) if full else self.estimate[:0]
+        return {self.names[code] for code in codes.tolist() if code >= 0}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Folded:
     """Works of a cost that each stand for all of a class.
 
@@ -69,17 +98,14 @@ class Folded:
     limits
         How many limits each limit stands for, by its number.
     expand
-        Every work for itself: where the entries of each begin, resources, usages, and the class of each work.
+        Every work for itself: where the entries of each begin, resources, usages, the class of each work, and what
+        usages rest on.
     """
 
     many: Int
     fold: Fold
     limits: Mapping[int, int]
-    expand: Callable[[], tuple[Int, Int, Float, Int]]
-
-
-#: waiting before the first byte of a flow
-LATENCY: Final = Bottleneck("limit", "latency", "latency of the path", "")
+    expand: Callable[[], tuple[Int, Int, Float, Int, Rests]]
 
 
 def pace(group: str) -> Bottleneck:
@@ -116,6 +142,11 @@ class Cost:
         of a resource that stands for its equals. None where every work is told.
     time
         What a unit spends its time on where nothing else holds it back; None where only running it tells.
+    after : (n,) from its last unit until that is there [s]; None for no time
+    rates
+        Rates of the flows, where works are flows that share resources.
+    rests
+        What usages rest on; None where they are exact.
     """
 
     ptr: Int
@@ -136,13 +167,57 @@ class Cost:
     speeds: tuple[tuple[str, float], ...] = ()
     folded: Folded | None = None
     time: Time | None = None
+    after: Float | None = None
+    rates: FlowRates | None = None
+    rests: Rests | None = None
 
     def longer(self, slower: Scenario) -> tuple[float, float]:
         """How many times its amounts and latencies are, where resources and estimates take so many times as long."""
         if self.time is None:
-            return slower.get(self.group, 1.0) * slower.get(pace(self.group), 1.0), slower.get(LATENCY, 1.0)
-        ratio = float(evaluated(self.time, [slower])[0]) / float(seconds(self.time))
+            waits = slower.get(LATENCY, 1.0) * (
+                slower.get(self.rates.latencies, 1.0) if self.rates is not None else 1.0
+            )
+            return slower.get(self.group, 1.0) * slower.get(pace(self.group), 1.0), waits
+        if self.unit == "B":
+            return 1.0, 1.0
+        ratio = self._ratio(slower)
         return ratio, ratio
+
+    def _ratio(self, slower: Scenario) -> float:
+        assert self.time is not None
+        return float(evaluated(self.time, [slower])[0]) / float(seconds(self.time))
+
+    def slowed(self, slower: Scenario) -> Cost:
+        """The cost with the usages and caps it has where estimates take so many times as long."""
+        rests, folded, found = self.rests, self.folded, self
+        if rests is not None and any(slower.get(name, 1.0) != 1 for name in rests.names):
+            found = replace(found, usage=rests.scaled(self.usage, slower))
+            if folded is not None:
+
+                def expand() -> tuple[Int, Int, Float, Int, Rests]:
+                    ptr, resource, usage, of, each = folded.expand()
+                    return ptr, resource, each.scaled(usage, slower), of, each
+
+                found = replace(found, folded=replace(folded, expand=expand))
+        if self.time is not None and self.unit == "B" and slower:
+            found = replace(found, cap=self.cap / self._ratio(slower))
+        return found
+
+    def alone(self, times: float, *, latency: bool = True) -> Time | None:
+        """The time of so many units where nothing else runs; None where only running it tells.
+
+        Parameters
+        ----------
+        latency
+            False to leave out the time until the first byte of flows is there.
+        """
+        if self.time is not None:
+            return self.time if times == 1.0 else Sum((self.time,), times)
+        if self.rates is None or len(self.rates.rate) != self.n_works:
+            return None
+        amount = float(self.amount[0]) * times if self.n_works else 0.0
+        latency = latency and self.after is not None
+        return self.rates.time(amount, latency=latency, size=self.group)
 
     @property
     def extent(self) -> int:
@@ -164,9 +239,10 @@ def every_work(cost: Cost) -> Cost:
     """The same cost with every work for itself."""
     if cost.folded is None:
         return cost
-    ptr, resource, usage, of = cost.folded.expand()
+    ptr, resource, usage, of, rests = cost.folded.expand()
     columns = {name: getattr(cost, name)[of] for name in ("amount", "cap", "weight", "latency", "engine")}
-    return replace(cost, ptr=ptr, resource=resource, usage=usage, folded=None, **columns)
+    after = cost.after[of] if cost.after is not None else None
+    return replace(cost, ptr=ptr, resource=resource, usage=usage, folded=None, after=after, rests=rests, **columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,35 +430,4 @@ def alone(
         "s",
         sources,
         time=time,
-    )
-
-
-def of_flows(
-    incidence: Incidence,
-    resource: Int,
-    amount: Float,
-    latency: Float,
-    *,
-    low: float,
-    high: float,
-    group: str,
-    sources: tuple[str, ...],
-    findings: tuple[Finding, ...] = (),
-) -> Cost:
-    """Flows of an incidence, by the numbers of `resource`, with an amount each [B]."""
-    return Cost(
-        np.asarray(incidence.ptr),
-        resource,
-        np.asarray(incidence.usage),
-        amount,
-        np.asarray(incidence.demand),
-        np.asarray(incidence.weight),
-        latency,
-        np.full(len(amount), -1),
-        low,
-        high,
-        group,
-        "B",
-        sources,
-        findings,
     )

@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Alike, Limit, Resources
+from designer.analysis.account.bottlenecks import Alike, Limit, Resources, sort_of
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 
@@ -78,7 +78,7 @@ class ResourceTable:
         self.network = network
         self.capacity = Capacities(network.capacity)
         self.slots: dict[int, int] = {}
-        self._limits: dict[tuple[str, str, object], int] = {}
+        self._limits: dict[tuple[str, str, float, object], int] = {}
         self._engines: dict[tuple[tuple[int, ...], str], int] = {}
         self._made: dict[int, Limit] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
@@ -97,7 +97,8 @@ class ResourceTable:
 
     def limit(self, limit: Limit, of: object = None) -> int:
         """The number of a limit; `of` tells those apart that look alike."""
-        key = (limit.id, limit.label, of)
+        # what a mount reads and what it writes are of one name
+        key = (limit.id, limit.label, limit.capacity, of)
         number = self._limits.get(key)
         if number is None:
             number = self._limits[key] = len(self.capacity)
@@ -139,7 +140,7 @@ class ResourceTable:
     def known_turns(self, part: int) -> int:
         """The number of the turns of a part; −1 where no machines take turns on it."""
         path = self.network.net.path(part)
-        return self._limits.get((f"turns:{path}", f"turns on {path}", None), -1)
+        return self._limits.get((f"turns:{path}", f"turns on {path}", 1.0, None), -1)
 
     def working(self, engine: int) -> int:
         """Whether the parts of an engine work: all of them 1, none 0."""
@@ -177,6 +178,11 @@ class ResourceTable:
             return resource
         plain = self.bottleneck(int(resource))
         return replace(plain, why=plain.why.rsplit(", ", 1)[0], alike=resource.count)
+
+    def sort(self, resource: Hashable) -> Hashable:
+        """What resources have in common that do the same for different tasks."""
+        limit = self._made.get(int(resource)) if isinstance(resource, Alike) else None
+        return limit.kind or limit.id if limit is not None else sort_of(self.network, resource)
 
     def parts_of(self, resource: int) -> tuple[int, ...]:
         """The parts of an engine; none for another resource."""

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.activities import Activity
-from designer.analysis.communicator import Communicator, make_concurrent
+from designer.analysis.collectives.activities import Activity
+from designer.analysis.collectives.communicator import Communicator, make_concurrent
 from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, Settled, alone, on_engines
@@ -152,7 +152,7 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
 
     source, target = prompts.replicas[pair[0]].tolist(), answers.replicas[pair[1]].tolist()
     asked = Move(paths(source), paths(target), pairing="striped")
-    answer = evaluate_transfer(network, asked, place, explained=False)
+    answer = evaluate_transfer(network, asked, place)
     ends = answer.traffic.target[answer.rate > 0]
     share = 1 / np.bincount(ends, minlength=network.net.n_parts)[ends]
     widths = sorted((prompts.split.tensor, answers.split.tensor))
@@ -178,7 +178,7 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
 def _fetch(prices: Prices, placement: Placement, asked: Serving, which: int, place: str) -> Fetching:
     """Keys and values from beyond the GPU to every device of a replica."""
     network = prices.network
-    answer = evaluate_transfer(network, fetching(placement, asked.tiers, [which]), place, explained=False)
+    answer = evaluate_transfer(network, fetching(placement, asked.tiers, [which]), place)
     each = placement.steps.kv.token
     amount = np.full(int((answer.rate > 0).sum()), each)
     slowest = float(answer.rate[answer.rate > 0].min())
@@ -311,7 +311,7 @@ def _loading(prices: Prices, placements: Sequence[Placement], asked: Serving, pl
 
 def _brought(prices: Prices, source: str, targets: Sequence[str], size: float, most: float, place: str) -> Priced:
     """So many bytes to each target, from all its sources in proportion to what each gives; at a rate at most [B/s]."""
-    answer = evaluate_transfer(prices.network, Move(source, ",".join(targets)), place, explained=False)
+    answer = evaluate_transfer(prices.network, Move(source, ",".join(targets)), place)
     alive = answer.rate > 0
     target = answer.traffic.target[alive]
     rate = answer.rate[alive]

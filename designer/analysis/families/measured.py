@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.measures import answer as alone
 from designer.analysis.costs import Prices
 from designer.analysis.families import Question
-from designer.analysis.measures import answer as alone
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Float, WorkloadResult
 from designer.workload.program import Program
@@ -16,7 +16,7 @@ from designer.workload.program import Program
 def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A program alone."""
     found = alone(Prices(network), job_of(program, question.place), cancelled=question.cancelled)
-    result = question.result(found.metrics, *found.bottlenecks(), findings=found.findings)
+    result = question.result(found.metrics, *found.bottlenecks(program), findings=found.findings)
 
     def loads() -> tuple[Float, Float]:
         share = found.run.channels_mean()

@@ -264,6 +264,22 @@ class Incidence:
         twin._put("demand", _demand(demand, self.n_activities))
         return twin
 
+    def with_usage(self, usage: ArrayLike) -> Incidence:
+        """The same entries with other usages, (nnz,) > 0.
+
+        Raises
+        ------
+        AnalysisError
+            When the length differs or a usage is not finite and above 0.
+        """
+        found = _floats("usage", usage, self.nnz)
+        _refuse("usage", ~((found > 0) & np.isfinite(found)), "must be finite and above 0")
+        twin = self._twin()
+        twin._put("usage", found)
+        known = self._derived
+        object.__setattr__(twin, "_derived", _Derived(rows=known.rows, place=known.place, columns=known.columns))
+        return twin
+
     def _twin(self) -> Incidence:
         return copy.copy(self)
 

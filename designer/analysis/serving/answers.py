@@ -233,10 +233,8 @@ def settled(
     if placement.cut is None or placement.cut.turns < 2:
         return run
     for _ in range(_SETTLING_ROUNDS):
-        turns = run.turns
-        length = float((turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2).sum())
         # halfway to what was found: a run that slows others down is slowed down by them
-        busy = (busy + min(1.0, length / run.end)) / 2
+        busy = (busy + run.busy) / 2
         run = _run(placement, requests, factor * placement.slowed(busy), cancelled)
     return run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import islice
 from typing import Final
 
@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account import account
-from designer.analysis.bottlenecks import Resources, arithmetic, described, memory_bandwidth
-from designer.analysis.collective_times import LAUNCH
-from designer.analysis.expression import Longest, Resource, Roofline, Sum, Term, Tied, Time, seconds
+from designer.analysis.account.bottlenecks import Resources, arithmetic, described, memory_bandwidth
+from designer.analysis.account.expression import Longest, Resource, Roofline, Sum, Term, Time, seconds
+from designer.analysis.collectives.times import LAUNCH
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.answers import saturated
 from designer.analysis.serving.batching import BatchRun, gaps_of, run_batches
 from designer.analysis.serving.devices import device_of
@@ -359,7 +359,7 @@ def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]
     return lambda samples: NUMBERS.kernel(*parts(samples), device.kernels.sharpness)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Input:
     """What the drawn links bring to every device at once.
 
@@ -367,22 +367,19 @@ class _Input:
     ----------
     size
         Bytes of a sample on its first stretch [B].
-    rates
-        Samples a second of the slowest device: as estimated, and the high and the low end [1/s].
+    time
+        Bringing a sample to the slowest device [s].
     """
 
     answer: TransferAnswer
     size: float
-    rates: tuple[float, float, float]
+    time: Time
 
-    def time(self, samples: float) -> Time:
-        """Bringing so many samples to the slowest device, as an expression."""
-        spent, answer = samples / self.rates[0], self.answer
-        parts: list[Time] = [Tied(answer.binding, spent)]
-        gain = max((b.gain or 1.0 for b in answer.binding), default=1.0)
-        if answer.next and gain > 1:
-            parts.append(Tied(answer.next, spent / gain))
-        return Longest(tuple(parts))
+    @cached_property
+    def rates(self) -> tuple[float, float, float]:
+        """Samples a second of the slowest device: as estimated, and the high and the low end [1/s]."""
+        found = account(self.time, self.answer.rates.bands, explained=False)
+        return 1 / found.value, 1 / found.low, 1 / found.high
 
     def loads(self, pace: float) -> ChannelLoads:
         """Of the channels where every device gets so many samples a second [1/s]."""
@@ -412,8 +409,7 @@ def _input(network: Network, parts: npt.NDArray[np.int64], asked: Inference, wor
         # no host memory is drawn, or the devices are processors
         return None
     refuse_lost(network, found, "samples", place)
-    value, high, low = (float(rate.min()) / work.sample for rate in (found.rate, found.high, found.low))
-    return _Input(found, work.sample, (value, high, low))
+    return _Input(found, work.sample, found.rates.time(work.sample, latency=False))
 
 
 def _read(network: Network, parts: npt.NDArray[np.int64], asked: Inference, work: Work, place: str) -> _Input:
@@ -428,9 +424,7 @@ def _read(network: Network, parts: npt.NDArray[np.int64], asked: Inference, work
             "how large a sample is is not known", place=f"{place}.sample", remedy="give sample, or name a dataset"
         )
     fed = feed(network, parts, path, replace(samples, batch=float(asked.batch)), place)
-    return _Input(
-        fed.answer, samples.stored, (fed.rate / samples.stored, fed.high / samples.stored, fed.low / samples.stored)
-    )
+    return _Input(fed.answer, samples.stored, fed.time(samples.stored, overlapped=True))
 
 
 def _memory(work: Work, size: int, cut: Slice) -> Estimate:
@@ -587,13 +581,13 @@ def account_of(placed: Placed) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck
     size, path = placed.typical, placed.path
     time = computing(placed, size)
     if path is not None:
-        sent = path.time(size * placed.cut.each)
+        sent = Sum((path.time,), size * placed.cut.each)
         # the next batch is sent while this one is worked on, but where a query waits for the answer before it
         time = Sum((time, sent)) if placed.asked.scenario in ONE_BY_ONE else Longest((time, sent))
     what = f"batch of {size} in {format_quantity(float(seconds(time)), 'duration')}"
 
     def words(resource: Resource) -> Bottleneck:
-        plain = described(Resources(placed.network), resource)
+        plain = path.answer.words(resource) if path is not None else described(Resources(placed.network), resource)
         return replace(plain, why=f"{what}: {plain.why}" if plain.why else what)
 
     return account(time, {}).bottlenecks(words)

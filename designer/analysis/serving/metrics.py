@@ -136,8 +136,7 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
         "requests_per_second": Estimate.over([p[0] for p in pairs], "1/s", SOURCES, note).scaled(replicas),
         "tokens_per_second": Estimate.over([p[1] for p in pairs], "1/s", SOURCES, note).scaled(replicas),
     }
-    turns = run.turns
-    length = turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2
+    turns, length = run.turns, run.lengths
     inside = (turns[:, 0] >= begin) & (turns[:, 0] <= end)
     share = length * inside
     whole = end - begin

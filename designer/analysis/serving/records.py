@@ -81,6 +81,17 @@ class ServingRun:
         more = self.served & (self.output > 1)
         return (self.done - self.first)[more] / (self.output[more] - 1)
 
+    @cached_property
+    def lengths(self) -> Float:
+        """How long each turn took [s]: k steps of which each is longer than the one before by the growth."""
+        turns = self.turns
+        return turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2
+
+    @property
+    def busy(self) -> float:
+        """Share of the run in which the engine had work [1]."""
+        return min(1.0, float(self.lengths.sum()) / self.end)
+
     def gaps(self) -> tuple[Float, Float]:
         """Times between two tokens of a request, or two messages of several [s], and how many there were of each."""
         if self.stream_interval > 1:

@@ -14,7 +14,6 @@ from typing import Final
 from designer.analysis.network import Network
 from designer.analysis.serving.answers import settled
 from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.tiers import stored
 from designer.analysis.training.accelerators import memory_of
 from designer.analysis.vms.hosts import gpu_type
@@ -80,7 +79,7 @@ def shared(
             waits = tuple(b for j, b in enumerate(busy) if j != k)
             run = settled(replace(one, others=waits, turn=TURN.value), loads[k], 1.0, cancelled)
             # halfway to what was found: one that slows others down is slowed down by them
-            busy[k] = (busy[k] + _busy(run)) / 2
+            busy[k] = (busy[k] + run.busy) / 2
     waits = tuple(busy[1:])
     taken = replace(placement, others=waits, turn=TURN.value)
     told = ", ".join(f"{name} {b:.0%}" for name, b in zip(names[1:], waits, strict=True))
@@ -127,13 +126,6 @@ def one_each(placement: Placement) -> Placement:
     if not placement.deployment.part or placement.deployment.replicas:
         return placement
     return replace(placement, replicas=placement.replicas[: placement.accelerators])
-
-
-def _busy(run: ServingRun) -> float:
-    """Share of a run in which the engine has work [1]."""
-    turns = run.turns
-    length = float((turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2).sum())
-    return min(1.0, length / run.end)
 
 
 def _fit(network: Network, names: Sequence[str], placements: Sequence[Placement], place: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
-from designer.analysis.selection import buffers, resolve
+from designer.analysis.routes.selection import buffers, resolve
 from designer.analysis.serving.placement import Placement
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
@@ -90,7 +90,7 @@ def start_engines(
     if len(ways.readers) < len(ways.hosts):
         handed = evaluate_transfer(network, Move(ways.hosts[0], ways.hosts[1]), place)
     parts = ",".join(ways.devices)
-    copy = evaluate_transfer(network, Move(",".join(ways.hosts), parts, pairing="nearest"), place, explained=False)
+    copy = evaluate_transfer(network, Move(",".join(ways.hosts), parts, pairing="nearest"), place)
     for answer in (read, copy, *([handed] if handed is not None else [])):
         refuse_lost(network, answer, "weights", place)
     graph = any(placement.deployment.graph for placement in placements)

@@ -3,27 +3,79 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-import numpy as np
-
+from designer.analysis.account import Account, account
 from designer.analysis.network import Network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.preparation import TrainingPlan
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
-from designer.formulas.storage.checkpoint import CheckpointEstimate, checkpoint, checkpoint_size, copies_read
-from designer.units import BytesPerSecond
+from designer.formulas.storage.checkpoint import (
+    BYTES_PER_PARAMETER,
+    CheckpointEstimate,
+    checkpoint_size,
+    copies_read,
+)
+from designer.units import Seconds
 from designer.workload.program.tasks import Move
+
+#: the estimate of the bytes of state for each parameter
+STATE: Final = "state of a parameter"
+#: its band, relative [1]
+STATE_BAND: Final = (
+    BYTES_PER_PARAMETER.low / BYTES_PER_PARAMETER.value,
+    BYTES_PER_PARAMETER.high / BYTES_PER_PARAMETER.value,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MovedState:
+    """The state of a job on its way: an equal part, `each` [B], for every flow."""
+
+    answer: TransferAnswer
+    each: float
+
+    def account(self, *, explained: bool = False) -> Account:
+        """Value, band and what holds back the time of it [s]."""
+        rates = self.answer.rates
+        return account(rates.time(self.each, size=STATE), {**rates.bands, STATE: STATE_BAND}, explained=explained)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoutedCheckpoint:
-    """A checkpoint and the transfers it is made of."""
+    """A checkpoint and the transfers it is made of; `copy` is the one training waits for."""
 
-    estimate: CheckpointEstimate
-    write: TransferAnswer
-    read: TransferAnswer
+    size: float
+    write: MovedState
+    read: MovedState
+    copy: MovedState
+
+    @property
+    def estimate(self) -> CheckpointEstimate:
+        """Size and times."""
+        times = (Seconds(one.account().value) for one in (self.write, self.copy, self.read))
+        return CheckpointEstimate(checkpoint_size(self.size), *times)
+
+
+def moved_state(
+    network: Network, plan: TrainingPlan, other: str, place: str, *, back: bool = False, copies: float | None = None
+) -> MovedState:
+    """The state of a job from its ranks to other parts, or `back`; `copies` of it, or as many as all replicas read.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no way.
+    """
+    net, parts = network.net, plan.ranks.parts
+    group = plan.job.group if not plan.job.data else ",".join(net.path(int(p)) for p in parts.tolist())
+    ends = (other, group) if back else (group, other)
+    answer = evaluate_transfer(network, Move(*ends), place)
+    each = copies_read(plan.layout.replicas, plan.layout.sharding) if copies is None else copies
+    size = checkpoint_size(plan.shape.parameters) * each
+    return MovedState(answer, size / max(1, int((answer.rate > 0).sum())))
 
 
 def route_checkpoint(
@@ -41,7 +93,6 @@ def route_checkpoint(
     AnalysisError
         If the target keeps nothing or cannot be reached.
     """
-    parts = plan.ranks.parts
     kept = resolve(network, target, f"{place}.checkpoint_to")
     keeps = (network.has(Capability.STORE) | network.has(Capability.MEMORY))[kept]
     if not keeps.all():
@@ -50,21 +101,7 @@ def route_checkpoint(
             place=f"{place}.checkpoint_to",
             remedy="choose storage, drives or memory",
         )
-    group = plan.job.group if not plan.job.data else ",".join(network.net.path(int(p)) for p in parts.tolist())
-    write = evaluate_transfer(network, Move(group, target), place)
-    read = evaluate_transfer(network, Move(target, group), place)
-    memory = None
-    if snapshot:
-        copy = evaluate_transfer(network, Move(group, "memory"), place)
-        memory = BytesPerSecond(_all(copy))
-    copies = 1.0 if from_one else copies_read(plan.layout.replicas, plan.layout.sharding)
-    size = checkpoint_size(plan.shape.parameters)
-    found = checkpoint(
-        size, BytesPerSecond(_all(write)), BytesPerSecond(_all(read)), copies=copies, snapshot_rate=memory
-    )
-    return RoutedCheckpoint(found, write, read)
-
-
-def _all(answer: TransferAnswer) -> float:
-    """Rate of all ranks when each has an equal part: that of the slowest times their number [B/s]."""
-    return float(np.min(answer.rate)) * len(answer.rate)
+    write = moved_state(network, plan, target, place, copies=1)
+    read = moved_state(network, plan, target, place, back=True, copies=1 if from_one else None)
+    copy = moved_state(network, plan, "memory", place, copies=1) if snapshot else write
+    return RoutedCheckpoint(plan.shape.parameters, write, read, copy)

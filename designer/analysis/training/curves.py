@@ -46,7 +46,7 @@ def curves(network: Network, routed_step: RoutedStep, training: TrainStep) -> Ma
         "scaling": _scaling(network, routed_step, training),
     }
     if routed_step.feed is not None:
-        stages = {**routed_step.feed.stages, "training": routed_step.training_rate}
+        stages = {**routed_step.feed.stage_rates(), "training": routed_step.training_rate}
         found["flow-stages"] = tuple(Curve(name, (float(k),), (rate,)) for k, (name, rate) in enumerate(stages.items()))
     return found
 
@@ -108,7 +108,7 @@ def scaling_points(
     def at(count: int) -> StepEstimate:
         data = count // plan.unit
         if data not in steps:
-            steps[data] = route_step(network, plan.with_data(data), training, explained=False).step
+            steps[data] = route_step(network, plan.with_data(data), training).step
         return steps[data]
 
     degrees = [1]

@@ -13,19 +13,22 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Limit
-from designer.analysis.capacities import NETWORK
-from designer.analysis.frame import STRUCTURES_LIMIT, size_of
-from designer.analysis.legs import Legs
+from designer.analysis.account import Account, Ends, account
+from designer.analysis.account.bottlenecks import Limit
+from designer.analysis.account.expression import Sum, Time
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.partition import classes_of
-from designer.analysis.protocols import KERNEL_BAND, cores_of_islands, ends_in_host, host_cost
-from designer.analysis.selection import Traffic, frozen, pair_parts, pair_up, resolve, tiers_key
-from designer.analysis.staging import near_memory, refusing, staged
-from designer.analysis.structure import Structure, digest, structure_of
+from designer.analysis.network.capacities import NETWORK
+from designer.analysis.network.frame import STRUCTURES_LIMIT, size_of
+from designer.analysis.network.partition import classes_of
+from designer.analysis.routes.legs import Legs
+from designer.analysis.routes.protocols import KERNEL_BAND, cores_of_islands, ends_in_host, host_cost
+from designer.analysis.routes.selection import Traffic, frozen, pair_parts, pair_up, resolve, tiers_key
+from designer.analysis.routes.staging import near_memory, refusing, staged
+from designer.analysis.routes.structure import Structure, digest, structure_of
 from designer.analysis.training.accelerators import number
-from designer.analysis.transfer_limits import NO_LIMITS, FlowLimits
 from designer.analysis.transfers import TransferAnswer, evaluate_legs
+from designer.analysis.transfers.flow_rates import FlowRates
+from designer.analysis.transfers.limits import NO_LIMITS, FlowLimits
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE
@@ -78,31 +81,51 @@ class Feed:
 
     Parameters
     ----------
-    rate, low, high
+    rate
         Stored bytes per second of the slowest reader [B/s].
+    rows : the rows of readers in the rates of the answer
     stages
-        What each stage alone would give the slowest reader [B/s].
+        Resources of each stage, by their rows there.
     cores
         Processor cores that receiving the data and handing it on takes at that rate, all hosts together.
     """
 
     rate: float
-    low: float
-    high: float
     readers: int
-    stages: Mapping[str, float]
+    rows: Int
+    stages: Mapping[str, Int]
     cores: float
     answer: TransferAnswer
 
-    def batch_time(self, samples: float, stored: float, overlapped: bool) -> tuple[float, float, float]:
-        """Time in which a reader has `samples` ready, with its band [s]; the sum of its stages if not overlapped."""
-        size = samples * stored
-        total = size / self.rate if overlapped else sum(size / rate for rate in self.stages.values())
-        return total, total * self.rate / self.high, total * self.rate / self.low
+    def time(self, size: float, overlapped: bool, rates: FlowRates | None = None) -> Time:
+        """Time in which a reader has so much [B], stage after stage where they do not overlap.
+
+        Parameters
+        ----------
+        rates
+            Those of the answer by other names of resources.
+        """
+        rates = rates or self.answer.rates
+        if overlapped:
+            return rates.time(size, latency=False, flows=self.rows)
+        return Sum(tuple(rates.stage(size, rows) for rows in self.stages.values()))
+
+    def account(self, size: float, overlapped: bool, *, explained: bool = True) -> Account:
+        """The account of that time."""
+        return account(self.time(size, overlapped), self.bands(overlapped), explained=explained)
+
+    def bands(self, overlapped: bool) -> Mapping[str, Ends]:
+        """Bands of what the time rests on."""
+        return self.answer.rates.bands if overlapped else self.answer.rates.all_bands
+
+    def stage_rates(self) -> Mapping[str, float]:
+        """What each stage alone gives the slowest reader [B/s]."""
+        return {name: 1 / self.answer.rates.stage(1.0, rows).seconds for name, rows in self.stages.items()}
 
     def slowest(self, path: InputPath) -> str:
         """The slowest stage in words."""
-        name = min(self.stages, key=lambda stage: self.stages[stage])
+        rates = self.stage_rates()
+        name = min(rates, key=lambda stage: rates[stage])
         return LOADING if name == "decode" and path.decode_rate > 0 else name
 
     def receiving(self, sources: tuple[str, ...], note: str, pace: float = 1.0) -> Estimate:
@@ -117,8 +140,6 @@ def feed(
     samples: Samples,
     place: str,
     demand: float = np.inf,
-    *,
-    explained: bool = True,
 ) -> Feed:
     """Rates at which readers get their samples, all at once.
 
@@ -128,15 +149,13 @@ def feed(
         Accelerators (or processors) that read, each for itself.
     demand
         Most each asks for, in stored bytes [B/s].
-    explained
-        True to tell what binds as well.
 
     Raises
     ------
     AnalysisError
         If the source names nothing or cannot reach the readers.
     """
-    return _feed(network, np.asarray(readers, dtype=np.int64).tobytes(), path, samples, place, demand, explained)
+    return _feed(network, np.asarray(readers, dtype=np.int64).tobytes(), path, samples, place, demand)
 
 
 #: feeds kept with a network
@@ -152,9 +171,7 @@ def _size(found: Feed) -> int:
 
 
 @memo(most=NETWORKS_LIMIT, each=FEEDS_LIMIT, size=_size, budget=FEED_BYTES_LIMIT)
-def _feed(
-    network: Network, numbers: bytes, path: InputPath, samples: Samples, place: str, demand: float, explained: bool
-) -> Feed:
+def _feed(network: Network, numbers: bytes, path: InputPath, samples: Samples, place: str, demand: float) -> Feed:
     readers = np.frombuffer(numbers, dtype=np.int64)
     source = resolve(network, path.source, f"{place}.source")
     stores = network.has(Capability.STORE) | network.has(Capability.MEMORY)
@@ -194,15 +211,7 @@ def _feed(
     others, wants = _background(network, path.background, place)
     everything = traffic if others is None else _joined(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
-    answer = evaluate_legs(
-        network,
-        everything,
-        asks,
-        limits,
-        place,
-        explained=explained,
-        marks=(np.arange(len(asks)) >= n).astype(np.int64),
-    )
+    answer = evaluate_legs(network, everything, asks, limits, place, marks=(np.arange(len(asks)) >= n).astype(np.int64))
     stages = _stages(network, answer, n)
     worst = int(np.argmin(answer.rate[:n]))
     rate = float(answer.rate[worst])
@@ -212,7 +221,7 @@ def _feed(
             f"no sample reaches {where}", place=f"{place}.source", remedy="join it to what it reads from"
         )
     cores = float((receiving + _handing_cost(samples)).sum()) * rate
-    return Feed(rate, float(answer.low[worst]), float(answer.high[worst]), n, stages, cores, answer)
+    return Feed(rate, n, np.flatnonzero(answer.problem.flow < n), stages, cores, answer)
 
 
 #: numbers of the legs of readers kept for each structure: 16 MB
@@ -391,7 +400,7 @@ def beside(network: Network, ids: str, place: str) -> TransferAnswer | None:
         If an id names no transfer of the design, or it cannot be routed.
     """
     traffic, wants = _background(network, ids, place)
-    return None if traffic is None else evaluate_legs(network, traffic, wants, NO_LIMITS, place, explained=False)
+    return None if traffic is None else evaluate_legs(network, traffic, wants, NO_LIMITS, place)
 
 
 def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None, Float]:
@@ -426,32 +435,24 @@ def _joined(one: Traffic, other: Traffic) -> Traffic:
     return Traffic(legs, np.concatenate([one.source, other.source]), np.concatenate([one.target, other.target]))
 
 
-def _stages(network: Network, answer: TransferAnswer, n: int) -> Mapping[str, float]:
-    """What each stage alone gives the slowest of the first `n` flows [B/s]; stages without a limit are left out."""
+def _stages(network: Network, answer: TransferAnswer, n: int) -> Mapping[str, Int]:
+    """Resources that the first `n` flows meet at each stage, by their rows; stages without a limit are left out."""
     incidence = answer.problem.incidence
     flow = np.repeat(answer.problem.flow, np.diff(incidence.ptr))
-    total = np.bincount(incidence.resource, incidence.usage, len(incidence.capacity))
-    mine = flow < n
-    rows = np.unique(incidence.resource[mine]).astype(np.int64)
-    level = np.asarray(incidence.capacity)[rows] / total[rows]
+    rows = np.unique(incidence.resource[flow < n]).astype(np.int64)
     resource = answer.problem.number_of(rows)
     links, n_resources = network.n_link_resources, network.n_resources
     on_link, beyond = resource < links, resource >= n_resources
     in_part = ~on_link & ~beyond
     stores = network.has(Capability.STORE)[network.parts_inside(resource[in_part])]
     wide = network.domain[network.links_of(resource[on_link])] == NETWORK
-    levels: dict[str, list[Float]] = {"read": [level[in_part][stores]], "network": [level[on_link][wide]]}
-    levels["copy"] = [level[in_part][~stores], level[on_link][~wide]]
-    levels["decode"] = []
-    own = level[beyond]
-    names = [
-        _STAGE.get(answer.problem.limits[r].id.partition(":")[0], "read")
-        for r in (resource[beyond] - n_resources).tolist()
-    ]
-    for name in set(names):
-        levels[name].append(own[np.array([n == name for n in names])])
-    found = {name: np.concatenate([np.empty(0), *levels[name]]) for name in ("read", "network", "decode", "copy")}
-    return {name: float(values.min()) for name, values in found.items() if len(values)}
+    found = {"read": [rows[in_part][stores]], "network": [rows[on_link][wide]], "decode": list[Int]()}
+    found["copy"] = [rows[in_part][~stores], rows[on_link][~wide]]
+    for row in rows[beyond].tolist():
+        limit = answer.problem.limits[int(answer.problem.number_of(np.array([row]))[0]) - n_resources]
+        found[_STAGE.get(limit.id.partition(":")[0], "read")].append(np.array([row]))
+    each = {name: np.sort(np.concatenate([rows[:0], *mine])) for name, mine in found.items()}
+    return {name: mine for name, mine in each.items() if len(mine)}
 
 
 _STAGE: Final = {"client": "read", "media": "read", "cores": "decode", "workers": "decode"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from designer.analysis.collectives import flows_of, loads_of
-from designer.analysis.communicator import Communicator
+from designer.analysis.collectives.communicator import Communicator
 from designer.analysis.network import LISTED_LIMIT, Network
-from designer.analysis.partition import numbered
+from designer.analysis.network.partition import numbered
 from designer.analysis.results import ChannelLoads, Flow, LoadsOfClasses
 from designer.analysis.training.feeding import feed
 from designer.analysis.training.step import RoutedStep
@@ -57,15 +57,8 @@ def input_loads(network: Network, routed_step: RoutedStep) -> list[tuple[Channel
     if routed_step.beside is None:
         return [(routed_step.feed.answer.loads, min(1.0, used / routed_step.feed.rate))]
     # what readers leave alone, the others may take
-    both = feed(
-        network,
-        routed_step.plan.readers(),
-        routed_step.path,
-        routed_step.samples,
-        routed_step.plan.place,
-        used,
-        explained=False,
-    )
+    plan = routed_step.plan
+    both = feed(network, plan.readers(), routed_step.path, routed_step.samples, plan.place, used)
     return [(both.answer.loads, 1.0)]
 
 

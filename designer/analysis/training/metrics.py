@@ -134,7 +134,7 @@ def _effective(training: TrainStep, one: RoutedCheckpoint, interval: float, spre
 
     ends = [ratio(end) for end in (math.sqrt(spread), 1.0, 1 / math.sqrt(spread))]
     note = f"a failure every {format_quantity(run.time_between_failures, 'duration')}, in the long run"
-    sources = ("daly-2006", "kokolis-2025", *one.write.sources)
+    sources = ("daly-2006", "kokolis-2025", *one.write.answer.sources)
     return Estimate(ends[1], min(ends), max(ends), "1", sources, note)
 
 
@@ -180,7 +180,7 @@ def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
     assert fed is not None
     need = routed_step.training_rate
     verdict = "enough" if fed.rate >= need else "too little"
-    busy = routed_step.busy
+    busy, loading = routed_step.busy, fed.account(1.0, True, explained=False)
     # training takes its samples no faster than its steps follow each other
     taken = min(1.0, need * busy.step_time / routed_step.step.step_time / fed.rate)
     return {
@@ -194,9 +194,9 @@ def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
         ),
         "input_stall": _stall(routed_step, rests),
         "data_rate_per_gpu": Estimate(
-            fed.rate,
-            fed.low,
-            fed.high,
+            1 / loading.value,
+            1 / loading.high,
+            1 / loading.low,
             "B/s",
             rests.input,
             f"loading, {verdict} for the {format_si(need, 'B/s')} of training",

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
+from designer.analysis.account import account
+from designer.analysis.account.expression import Longest, Sum, Term
 from designer.analysis.network import Network
 from designer.analysis.training.costs import RoutedCosts
 from designer.analysis.training.feeding import Feed, Samples, beside, feed
@@ -22,6 +24,8 @@ from designer.workload.datasets import Dataset
 from designer.workload.jobs import InputPath
 from designer.workload.program.training import TrainStep
 
+#: whose band scales a step
+ESTIMATE: Final = "training"
 #: pictures of the largest batch of a published run that reached its accuracy
 LARGEST_BATCH: Final = Constant(
     67_456, 57_344, 67_456, "mlperf-training", Status.PRIMARY, "1", "ResNet-50 on 4,216 A100, v2.0: 110 M samples"
@@ -74,17 +78,13 @@ class RoutedStep:
         return self.costs.routed if isinstance(self.costs, ServerCosts) else self.costs
 
 
-def route_step(
-    network: Network, plan: TrainingPlan, training: TrainStep, *, explained: bool = True, readers: Int | None = None
-) -> RoutedStep:
+def route_step(network: Network, plan: TrainingPlan, training: TrainStep, *, readers: Int | None = None) -> RoutedStep:
     """The step of a plan with its input.
 
     Parameters
     ----------
     readers
         All that read at once, where those of jobs alike beside this one read as well; None for its own.
-    explained
-        True to tell what binds the input as well; times are the same.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def route_step(
         )
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
     samples = replace(samples, batch=plan.handed)
-    fed = feed(network, plan.readers() if readers is None else readers, path, samples, place, explained=explained)
+    fed = feed(network, plan.readers() if readers is None else readers, path, samples, place)
     overlapped = path.prefetch > 0
     # without batches ahead the step's own input is over before it communicates
     running = fed.answer if overlapped else others
@@ -130,14 +130,15 @@ def route_step(
         if shared.slower:
             costs = shared.costs(costs)
             busy, findings = _fitting(plan, costs)
-    first, low, high = (time + lost for time in fed.batch_time(plan.local_batch, samples.stored, overlapped))
-    taken = (first, low, high)
+    size = plan.local_batch * samples.stored
+    alone = fed.account(size, overlapped, explained=False)
+    taken = alone.value + lost, alone.low + lost, alone.high + lost
     step = plan.estimate(costs, InputStage(Seconds(taken[0]), overlapped))
-    if overlapped:
-        low, high = max(busy.low, taken[1]), max(busy.high, taken[2])
-    else:
-        low, high = busy.low + taken[1], busy.high + taken[2]
-    low, high = min(low, step.step_time), max(high, step.step_time)
+    # of computing only the band is asked for
+    parts = Term("busy", float(busy.step_time), ESTIMATE), Sum((fed.time(size, overlapped), Term("lost", lost)))
+    bands = {**fed.bands(overlapped), ESTIMATE: (busy.low / busy.step_time, busy.high / busy.step_time)}
+    whole = account(Longest(parts) if overlapped else Sum(parts), bands, explained=False)
+    low, high = min(whole.low, step.step_time), max(whole.high, step.step_time)
     found = (*findings, *_odd(plan, data), *_beyond(plan, samples), *fed.answer.findings)
     return RoutedStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
 

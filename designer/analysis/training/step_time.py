@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from designer.analysis.bottlenecks import Resources, arithmetic, described, memory_bandwidth
-from designer.analysis.collective_times import expression
-from designer.analysis.expression import Longest, Scenario, Solved, Sum, Term, Tie, Time, shares
+from designer.analysis.account.bottlenecks import Resources, arithmetic, described, memory_bandwidth
+from designer.analysis.account.expression import Longest, Scenario, Solved, Sum, Term, Tie, Time, seconds, shares
+from designer.analysis.collectives.times import expression
 from designer.analysis.results import Bottleneck
 from designer.analysis.training.costs import COLLECTIVES, RoutedCosts
-from designer.analysis.training.feeding import LOADING
 from designer.analysis.training.parameter_servers import ServerCosts
 from designer.analysis.training.preparation import TrainingPlan
-from designer.analysis.training.step import RoutedStep
+from designer.analysis.training.step import ESTIMATE, RoutedStep
 from designer.formulas.communication import RankGroup
 from designer.formulas.pipeline.step_composition import StepEstimate
 from designer.sources import Constant
@@ -28,14 +27,8 @@ from designer.units import BytesPerSecond, FlopPerSecond, Seconds, format_quanti
 
 #: kernel launches and what the host does for a step
 OVERHEAD: Final = Bottleneck("limit", "overhead", "launches and host overhead", "")
-#: whose band scales a step
-ESTIMATE: Final = "training"
-_STAGES: Final = {
-    "read": "reading",
-    "network": "the network",
-    "decode": "decoding",
-    "copy": "copying to the accelerator",
-}
+#: reading while groups communicate
+_BESIDE: Final = Bottleneck("limit", "beside", "reading beside the traffic of the step", "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +39,15 @@ class StepTime:
     ----------
     ties, estimate
         What may hold back the step without its input, and that step where resources take so many times as long.
+    input
+        Names and describes resources of the input.
     """
 
     time: Time
     words: Mapping[Hashable, Bottleneck | Callable[[], Bottleneck]]
     ties: tuple[Tie, ...]
     estimate: Callable[[Scenario], StepEstimate]
+    input: Callable[[Hashable], Bottleneck] | None = None
 
     def part(self, seconds: Callable[[StepEstimate], float]) -> Time:
         """A part of the step as a time of its own; all parts are off together."""
@@ -60,7 +56,10 @@ class StepTime:
 
     def bottleneck(self, resource: Hashable) -> Bottleneck:
         """A resource in words."""
-        found = self.words[resource]
+        found = self.words.get(resource)
+        if found is None:
+            assert self.input is not None
+            return self.input(resource)
         return found if isinstance(found, Bottleneck) else found()
 
 
@@ -131,39 +130,20 @@ def step_time(routed_step: RoutedStep) -> StepTime:
     busy = busy_time(routed_step.plan, routed_step.costs, routed_step.busy)
     if routed_step.feed is None or routed_step.samples is None:
         return busy
-    loading, whole = routed_step.input[0], routed_step.step.step_time
-    if routed_step.overlapped:
-        if routed_step.step.input_stall <= 0:
-            return busy
-        binding = routed_step.feed.answer.binding
-        waits = f"the step waits {routed_step.step.input_stall / whole:.0%} of its time for samples"
-        words = {one: replace(one, why=f"{one.why}; {waits}") for one in binding}
-        fed = Solved(loading, (binding,), lambda slower: _loading(loading, binding, slower))
-        return StepTime(Longest((busy.time, fed)), {**busy.words, **words}, busy.ties, busy.estimate)
+    fed, stall = routed_step.feed, routed_step.step.input_stall / routed_step.step.step_time
     size = routed_step.plan.local_batch * routed_step.samples.stored
-    stages = {_stage(name, size / rate, routed_step): size / rate for name, rate in routed_step.feed.stages.items()}
-    scale = loading / sum(stages.values())
-    terms = [Term(one, seconds * scale) for one, seconds in stages.items()]
-    return StepTime(Sum((busy.time, *terms)), {**busy.words, **{one: one for one in stages}}, busy.ties, busy.estimate)
+    time = fed.time(size, routed_step.overlapped)
+    waits = f"the step waits {stall:.0%} of its time for samples" if stall > 0 else ""
 
+    def words(resource: Hashable) -> Bottleneck:
+        plain = fed.answer.words(resource)
+        return replace(plain, why="; ".join(text for text in (plain.why, waits) if text))
 
-def _loading(loading: float, binding: tuple[Bottleneck, ...], slower: Scenario) -> float:
-    """Time of the input where all that binds it, or one of it alone, is faster: what its transfer gains."""
-    faster = [one for one in binding if slower.get(one, 1.0) < 1]
-    if not faster:
-        return loading * max(slower.get(one, 1.0) for one in binding)
-    if len(faster) == len(binding):
-        return loading / (binding[0].gain_together or 1.0)
-    return loading / max(one.gain_if_doubled or 1.0 for one in faster)
-
-
-def _stage(name: str, seconds: float, routed_step: RoutedStep) -> Bottleneck:
-    """A stage of input that is not hidden; a worker whose rate is measured reads its samples in that time as well."""
-    decodes = name == "decode" and routed_step.path.decode_rate > 0
-    whole = format_quantity(routed_step.step.step_time, "duration")
-    why = f"no batches ahead: {format_quantity(seconds, 'duration')} of {whole}"
-    label = f"{LOADING if decodes else _STAGES[name]} before computing"
-    return Bottleneck("limit", f"input:{name}", label, why)
+    # what groups that communicate take from readers is not theirs to gain
+    lost = routed_step.input[0] - float(seconds(time))
+    parts = busy.time, Sum((time, Term(_BESIDE, lost))) if lost > 0 else time
+    whole = Longest(parts) if routed_step.overlapped else Sum(parts)
+    return replace(busy, time=whole, input=words)
 
 
 def _links(costs: RoutedCosts | ServerCosts, step: StepEstimate) -> dict[Tie, dict[Hashable, Callable[[], Bottleneck]]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from designer.analysis.bottlenecks import Limit
+from designer.analysis.account.bottlenecks import Limit
 from designer.analysis.network import Network
 from designer.analysis.vms.demands import KVM, dirtying_of, vsphere
 from designer.analysis.vms.free_capacity import Placed
@@ -76,7 +76,7 @@ class MigrationModel:
                 gpus = ends if all(ends) else ((), ())
                 transfers.append(replace(_transfer(each, most), devices=True, from_gpus=gpus[0], to_gpus=gpus[1]))
         self.migration_paths = paths = MigrationPaths(network, transfers, {} if kvm else self.streams, payload)
-        known: dict[tuple[object, ...], tuple[float, str]] = {}
+        known: dict[tuple[object, ...], float] = {}
         drains: dict[str, Drain] = {}
         for name, at in self.devices.items():
             one = transfers[at]
@@ -85,7 +85,7 @@ class MigrationModel:
             key = (one.source.path, one.target.path, one.from_gpus, one.to_gpus)
             if key not in known:
                 known[key] = paths.routed_rate(at)
-            drains[name] = Drain(*known[key], tuple(paths.channels(at)[0]))
+            drains[name] = Drain(known[key], tuple(paths.channels(at)[0]))
         self.drains = drains
 
     def _release_of(self, path: str) -> str:

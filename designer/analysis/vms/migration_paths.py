@@ -9,13 +9,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Limit, Resources
-from designer.analysis.capacities import NETWORK
-from designer.analysis.efficiency import COPY, Efficiencies
-from designer.analysis.flows import Allocation, Incidence, binding, solve
-from designer.analysis.legs import Legs, Routes
+from designer.analysis.account.bottlenecks import Limit
+from designer.analysis.flows import Allocation, Incidence, solve
 from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.network.capacities import NETWORK
 from designer.analysis.routes import route
+from designer.analysis.routes.efficiency import COPY, Efficiencies
+from designer.analysis.routes.legs import Legs, Routes
 from designer.analysis.vms.hosts import Host
 from designer.formulas.migration.vmotion_streams import CHECKPOINT_SHARE, FASTEST, StreamPlan, carried
 from designer.memo import memo
@@ -129,17 +129,14 @@ class MigrationPaths:
         """Rates of transfers that move at the same time [B/s], in their order."""
         return self.solved(moving)[1].rate[list(moving)]
 
-    def routed_rate(self, transfer: int) -> tuple[float, str]:
-        """The rate of a transfer alone whatever its sender reaches [B/s], and the narrowest place of its way."""
+    def routed_rate(self, transfer: int) -> float:
+        """The rate of a transfer alone, whatever its sender reaches [B/s]."""
         capacity = self.incidence.capacity.copy()
         capacity[self._senders] = np.inf
         demand = np.zeros(len(self.transfers))
         demand[transfer] = np.inf
         asked = self.incidence.with_capacity(capacity).with_demand(demand)
-        allocation = solve(asked)
-        narrowest = binding(asked, allocation).of(transfer).tolist()
-        words = Resources(self.network, self.limits)
-        return float(allocation.rate[transfer]), words.bottleneck(int(narrowest[0]), 1).label if narrowest else ""
+        return float(solve(asked).rate[transfer])
 
     def entries(self, transfer: int) -> tuple[Int, Float]:
         """Resources of a transfer and what it takes of each per byte."""
@@ -252,7 +249,7 @@ class MigrationPaths:
         key = (limit_id, label)
         if key not in self._limit_of:
             self._limit_of[key] = self.network.n_resources + len(self._limits)
-            self._limits.append(Limit(limit_id, label, capacity))
+            self._limits.append(Limit(limit_id, label, capacity, limit_id.partition(":")[0]))
         return self._limit_of[key]
 
 

@@ -77,8 +77,6 @@ class MigrationEstimate:
         State of its devices that moves apart from its memory, None without any.
     stun
         Pause for virtual GPUs, None without any.
-    limited_by
-        What limits the stun, empty without any.
     """
 
     total: Estimate
@@ -94,7 +92,6 @@ class MigrationEstimate:
     arrives: bool
     verdict: Verdict
     reason: str
-    limited_by: str
     slowdown: float
     time: tuple[float, ...]
     remaining: tuple[float, ...]
@@ -112,15 +109,10 @@ class MigrationEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """What the drawn paths give the frame buffer of a machine [B/s], the narrowest place on them, and the channels."""
+    """What the routed paths give the frame buffer of a machine [B/s], and their channels."""
 
     rate: float
-    narrowest: str
     channels: tuple[int, ...] = ()
-
-
-#: said by the stun model where the network limits it
-NETWORK_LIMITED: Final = "bandwidth of the slower host"
 
 
 def framebuffers(placed: Placed) -> list[VgpuLoad]:
@@ -155,8 +147,8 @@ def vmotion_estimate(
     checkpoint: float,
     release: Release,
     dirty_rate: float | None,
-    drain: Drain | None = None,
-    disks: float = 0.0,
+    drain: Drain | None,
+    disks: float,
 ) -> MigrationEstimate:
     """A vMotion at `rate` [B/s], with `checkpoint` for vGPU memory [B/s]; `dirty_rate` replaces the machine's own.
 
@@ -179,8 +171,7 @@ def vmotion_estimate(
     loads = framebuffers(placed)
     if not loads:
         plain = _precopied(memory, given, dirty, dirtying.working_set)
-        return _with_disks(_of_outcome(plain, _known(SETUP_TIME), _known(RESUME_TIME)), disks, rate)
-    narrow = drain is not None and drain.rate < min(rate, checkpoint)
+        return _with_disks(_of(plain, plain, _known(SETUP_TIME), _known(RESUME_TIME)), disks, rate)
     done = vgpu_migration(
         loads,
         memory,
@@ -204,9 +195,7 @@ def vmotion_estimate(
         stun.limited_by,
         (stun.stun.low / stun.stun.value, stun.stun.high / stun.stun.value),
     )
-    migration = _of_vgpu(done, device)
-    if narrow and drain is not None and migration.limited_by == NETWORK_LIMITED:
-        migration = replace(migration, limited_by=f"the way of the frame buffer: {drain.narrowest}")
+    migration = _of(done, done.memory, _known(SETUP_TIME), _known(RESUME_TIME), stun.stun, device)
     return _with_disks(migration, disks, rate)
 
 
@@ -242,47 +231,31 @@ def _known(time: Constant) -> Estimate:
     return Estimate(time.value, time.low, time.high, "s", (time.source,))
 
 
-def _of_vgpu(done: VgpuMigration, device: DeviceState) -> MigrationEstimate:
-    memory = done.memory.transferred.value if done.memory.converged else 0.0
+def _of(
+    done: Outcome | VgpuMigration,
+    guest: Outcome,
+    setup: Estimate,
+    resume: Estimate,
+    stun: Estimate | None = None,
+    device: DeviceState | None = None,
+) -> MigrationEstimate:
+    """A migration as computed, whose memory alone is that of `guest`."""
+    memory = guest.transferred.value if guest.converged else 0.0
     return MigrationEstimate(
         done.total_time,
         done.downtime,
-        done.vgpu.stun,
+        stun,
         done.transferred,
-        memory + device.before + device.paused,
+        memory + (device.before + device.paused if device is not None else 0.0),
         memory,
-        _known(SETUP_TIME),
-        _known(RESUME_TIME),
-        0.0,
-        device,
-        done.arrives,
-        done.memory.verdict,
-        done.reason,
-        done.vgpu.limited_by,
-        done.memory.slowdown.value,
-        done.time,
-        done.remaining,
-    )
-
-
-def _of_outcome(done: Outcome, setup: Estimate, resume: Estimate) -> MigrationEstimate:
-    size = done.transferred.value if done.converged else 0.0
-    return MigrationEstimate(
-        done.total_time,
-        done.downtime,
-        None,
-        done.transferred,
-        size,
-        size,
         setup,
         resume,
         0.0,
-        None,
-        done.converged,
-        done.verdict,
+        device,
+        done.arrives if isinstance(done, VgpuMigration) else done.converged,
+        guest.verdict,
         done.reason,
-        "",
-        done.slowdown.value,
+        guest.slowdown.value,
         done.time,
         done.remaining,
     )
@@ -307,8 +280,8 @@ def kvm_estimate(
     line_rate: float,
     settings: KvmSettings,
     dirty_rate: float | None,
-    drain: Drain | None = None,
-    scan: float = 1.0,
+    drain: Drain | None,
+    scan: float,
 ) -> MigrationEstimate:
     """A KVM migration that gets `rate` of the network [B/s]; never converging is an answer.
 
@@ -342,8 +315,8 @@ def kvm_estimate(
         setup_time=pinning_time(memory) if pinned else None,
         bandwidth_band=moved.guest,
     )
-    migration = _of_outcome(done, pinning_time(memory) if pinned else _known(KVM_SETUP), _known(KVM_SWITCHOVER))
-    migration = replace(migration, limited_by=moved.limited_by)
+    setup = pinning_time(memory) if pinned else _known(KVM_SETUP)
+    migration = _of(done, done, setup, _known(KVM_SWITCHOVER))
     if pause is not None:
         time, lanes = pause.pause, settings.channels if settings.multifd_devices else 1
         link = min(moved.link_rate.value, drawn, lanes * CHANNEL_QEMU.value)

@@ -154,10 +154,10 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: N
     several = len(bottlenecks) > 1 or bottlenecks[0].alike > 1
     gain = f"   (all together twice as wide: {joint:.2f}×{gaining})" if joint is not None and several else ""
     print(f"  {title}:{gain}")
-    lines: dict[tuple[str, float | None], list[Bottleneck]] = {}
+    lines: dict[tuple[str, str, float | None], list[Bottleneck]] = {}
     for bottleneck in bottlenecks:
-        lines.setdefault((bottleneck.why, bottleneck.gain_if_doubled), []).append(bottleneck)
-    for (why, alone), alike in list(lines.items())[:8]:
+        lines.setdefault((bottleneck.what, bottleneck.why, bottleneck.gain_if_doubled), []).append(bottleneck)
+    for (_, why, alone), alike in list(lines.items())[:8]:
         more = sum(b.alike for b in alike) - 1
         gain = f" (this one twice as wide: {alone:.2f}×{gaining})" if alone is not None else ""
         # what is no channel is told in words, with paths in them
@@ -169,7 +169,7 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: N
 
 
 def _print_channels(found: Analysis, named: Naming) -> None:
-    from designer.analysis.channel_rows import fullest
+    from designer.analysis.routes.channel_rows import fullest
     from designer.cli.output import table
     from designer.units import format_quantity
 

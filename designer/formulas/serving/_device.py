@@ -79,14 +79,6 @@ class Device:
                 return self.flops[name]
         return max(self.flops.values())
 
-    def faster(self) -> Device:
-        """The same calculating twice as fast."""
-        return replace(self, flops={name: FlopPerSecond(2 * rate) for name, rate in self.flops.items()})
-
-    def wider(self) -> Device:
-        """The same with twice the memory bandwidth."""
-        return replace(self, bandwidth=BytesPerSecond(2 * self.bandwidth))
-
     def share(self, compute: float, bandwidth: float, memory: float) -> Device:
         """A slice: shares of compute and memory bandwidth [1], and its memory [B]."""
         return replace(

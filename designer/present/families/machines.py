@@ -70,7 +70,7 @@ def _state(answer: Answer) -> tuple[State | None, str]:
 
 
 FAMILY = Family(
-    ("migration",),
+    ("migration", "evacuation", "vmotion", "kvm_migration", "vm_capacity"),
     _headline,
     (
         "evacuation_time",

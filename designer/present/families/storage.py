@@ -28,7 +28,7 @@ def _changes(answer: Answer) -> tuple[Change, ...]:
 
 
 FAMILY = Family(
-    ("checkpoint", "checkpointing", "data_loading", "loading", "storage_sizing"),
+    ("checkpointing", "data_loading", "storage_sizing"),
     _headline,
     (
         "checkpoint_time",

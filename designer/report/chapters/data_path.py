@@ -10,8 +10,9 @@ from designer.errors import DocumentError
 from designer.report.cells import muted, per, sources, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.hops import Hop, hops
-from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
+from designer.report.document import Align, Block, Chapter, Drawing, Head, Row, Table, rich
 from designer.report.inventory import Inventory, group_name
+from designer.report.pages import figures_table, follows, limits_table, pages_of
 from designer.report.subject import Context, Subject, gain_of, main_metric, part_words, short
 from designer.report.wording import DASH, counted, ends, line_rate, percent, quantity, sentence, split, times
 from designer.sources import Status
@@ -42,10 +43,12 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     ladder = _ladder(subject)
     if ladder is not None:
         blocks.append(ladder)
-    others = _others(subject, result)
-    if others is not None:
-        blocks.append(others)
-    blocks.append(_follows(subject, result, path))
+    pages = pages_of(subject, subject.of_kind("transfer"))
+    blocks.append(figures_table(pages, subject))
+    limits = limits_table(pages, subject)
+    if limits is not None:
+        blocks.append(limits)
+    blocks.append(follows(pages, subject))
     rate = result.metrics.get("rate")
     binding = next((h for h in path if h.state == "binds"), None)
     others = [h for h in path if h.state != "binds" and h.achievable > 0]
@@ -281,70 +284,6 @@ def _ladder(subject: Subject) -> Table | None:
         Head("Then binds"),
     )
     return Table("What each purchase opens", heads, tuple(rows), aside="each applied to the design and analysed again")
-
-
-def _others(subject: Subject, shown: WorkloadResult) -> Table | None:
-    rows = []
-    for w in subject.of_kind("transfer"):
-        rate = w.metrics.get("rate")
-        if rate is None:
-            continue
-        number, unit = split(rate.value, rate.unit)
-        names = short(w.binding[0]) if w.binding else "–"
-        then = short(w.next[0]) if w.next else "–"
-        gain = w.binding[0].gain_together if w.binding else None
-        rows.append(
-            Row(
-                (
-                    strong(w.title),
-                    text(f"{number}\u00a0{unit}"),
-                    muted(DASH.join(ends(rate))),
-                    text(names),
-                    text(times(gain)) if gain else (),
-                    text(then),
-                )
-            )
-        )
-    if len(rows) < 2:
-        return None
-    right = Align.RIGHT
-    heads = (
-        Head("Path"),
-        Head("All flows", right),
-        Head("80% band", right),
-        Head("Binds"),
-        Head("If doubled", right),
-        Head("Next"),
-    )
-    return Table("All paths", heads, tuple(rows))
-
-
-def _follows(subject: Subject, result: WorkloadResult, path: list[Hop]) -> Follows:
-    lines = []
-    helpful = [w for w in subject.what_ifs if max(w.gain(k) for k in w.before) > 1.05]
-    useless = [w for w in subject.what_ifs if max(w.gain(k) for k in w.before) <= 1.02]
-    if helpful:
-        best = helpful[0]
-        name = best.best
-        lines.append(
-            rich(
-                f"{best.what} ({best.detail}) lifts {best.before[name].title} by {times(best.gain(name))}; then"
-                f" {short(best.after[name].binding[0]) if best.after[name].binding else 'nothing drawn'} binds."
-            )
-        )
-    else:
-        lines.append(rich("No purchase along these paths lifts a workload of the design by more than 5 %."))
-    if useless:
-        lines.append(rich(f"{useless[0].what} brings no workload more than 2 %: leave it."))
-    assumed = [h for h in path if h.assumed]
-    if assumed:
-        lines.append(
-            rich(
-                f"{sentence(counted(len(assumed), 'hop'))} of this path {'rests' if len(assumed) == 1 else 'rest'} on"
-                " assumed or unverified rates."
-            )
-        )
-    return Follows(tuple(lines))
 
 
 CHAPTER = ChapterKind("data-path", "Data path", 30, of_design=build)

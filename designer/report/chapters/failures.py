@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from designer.analysis.survival import EXPLAINED_LIMIT
+from designer.analysis.study.survival import EXPLAINED_LIMIT
 from designer.decisions.failures import FEED
 from designer.decisions.failures_survey import Loss, Survey, survive
 from designer.errors import AnalysisError
@@ -103,7 +103,7 @@ class _Kind:
         What it costs the workload that loses most, and the title of that workload.
     others
         How many more workloads lose something.
-    told
+    why
         What holds that workload back then.
     """
 
@@ -112,7 +112,7 @@ class _Kind:
     worst: Loss
     workload: str
     others: int
-    told: str
+    why: str
 
     @property
     def costs(self) -> bool:
@@ -140,7 +140,7 @@ def _failures(stock: Inventory, surveys: list[Survey], titles: Mapping[str, str]
         number = _number_of(stock, worst) if len(surveys) == 1 else failures[0][1]
         title = titles.get(surveys[k].workload, surveys[k].workload)
         name = _named(stock, worst.kind, number)
-        found.append(_Kind(name, len(failures), worst, title, others, _told(stock, worst)))
+        found.append(_Kind(name, len(failures), worst, title, others, _consequences(stock, worst)))
     return sorted(found, key=lambda x: tuple(-b for b in x.worst.badness))
 
 
@@ -151,14 +151,14 @@ def _alike(costly: list[_Kind]) -> list[_Kind]:
         worst = one.worst
         key = (
             *(worst.kind, _NUMBER.sub("#", one.name), f"{worst.lost:.3f}", worst.gpus_lost, worst.gpus_stranded),
-            *(one.workload, one.others, one.told),
+            *(one.workload, one.others, one.why),
         )
         known = found.get(key)
         found[key] = one if known is None else replace(known, count=known.count + one.count)
     return list(found.values())
 
 
-def _told(stock: Inventory, loss: Loss) -> str:
+def _consequences(stock: Inventory, loss: Loss) -> str:
     """What holds a workload back after a failure, limits that no longer hold and machines without a place."""
     limits = [CODES[m].title if m in CODES else m for m in loss.limits]
     restart = [f"{stock.design.vms[m].label if m in stock.design.vms else m} cannot restart" for m in loss.machines]
@@ -197,7 +197,7 @@ def _row(kind: _Kind, several: bool) -> Row:
             *((text(of),) if several else ()),
             text(counted(loss.gpus_lost) if loss.gpus_lost else "–"),
             text(counted(loss.gpus_stranded) if loss.gpus_stranded else "–"),
-            muted(kind.told or "–"),
+            muted(kind.why or "–"),
         )
     )
 

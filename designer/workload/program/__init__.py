@@ -4,7 +4,7 @@ from designer.workload.program.arrivals import Arrivals
 from designer.workload.program.process import Item, Process, Restart, Script
 from designer.workload.program.restarting import Restarting
 from designer.workload.program.steps import Measure, Program, Recovery, Step
-from designer.workload.program.tasks import AnyTask, Collective, Compute, Delay, Mark, Move, Task
+from designer.workload.program.tasks import AnyTask, Collective, Compute, Delay, Mark, Move, Product, Task
 
 __all__ = [
     "AnyTask",
@@ -17,6 +17,7 @@ __all__ = [
     "Measure",
     "Move",
     "Process",
+    "Product",
     "Program",
     "Recovery",
     "Restart",

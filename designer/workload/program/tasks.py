@@ -59,6 +59,26 @@ class Compute(Task):
 
 
 @dataclass(frozen=True, slots=True)
+class Product(Task):
+    """A (rows x inner) by (inner x columns) matrix product on each of some parts, as one kernel.
+
+    Parameters
+    ----------
+    where
+        Selector of the parts.
+    precision
+        Number format of what is multiplied.
+    """
+
+    priced_by: ClassVar[str] = "product"
+    where: str
+    rows: int
+    columns: int
+    inner: int
+    precision: str = "bf16"
+
+
+@dataclass(frozen=True, slots=True)
 class Move(Task):
     """Bytes from a set of parts to a set of parts.
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.account import account, banded, evaluated
-from designer.analysis.expression import (
+from designer.analysis.account import account, banded, evaluated, named
+from designer.analysis.account.expression import (
     Filling,
     Hidden,
     Least,
@@ -193,6 +193,207 @@ def test_a_band_never_falls_below_nothing():
     assert banded(1.0, np.array([0.2, 0.2, 2.0])) == (0.0, 2.0)
 
 
+def words(name: Hashable) -> Bottleneck:
+    return Bottleneck("channel", str(name), f"link {name}", "50 GB/s raw", alike=2)
+
+
+def test_a_resource_of_several_ties_has_the_share_of_all() -> None:
+    """10 % alone, 30 % with another, 40 % with a third: 80 %, ahead of the 40 % and the 30 % of these."""
+    found = named({("a",): 0.1, ("a", "b"): 0.3, ("c", "a"): 0.4}, words)
+    assert [(one.id, one.share) for one in found] == [("a", pytest.approx(0.8)), ("c", 0.4), ("b", 0.3)]
+    assert {one.gain_if_doubled for one in found} == {one.gain_together for one in found} == {None}
+
+
+def test_members_of_a_sort_are_listed_once_and_counted() -> None:
+    """Three members in two sorts; each resource stands for two of its own."""
+    links = Tied(("a0", "a1", "b0"), 6.0)
+    binding, _ = account(links, {}).bottlenecks(words, sort=lambda name: str(name)[0])
+    assert [(one.id, one.alike, one.share) for one in binding] == [("a0", 4, 1.0), ("b0", 2, 1.0)]
+
+
+def test_what_comes_next_without_a_gain_says_when_it_holds() -> None:
+    binding, after = account(Longest((Term("a", 10.0), Term("b", 9.0))), {}).bottlenecks(words)
+    assert [one.why for one in binding] == ["50 GB/s raw; 100% of the time"]
+    assert [one.why for one in after] == ["50 GB/s raw; holds the time back once what binds is twice as fast"]
+    bare = account(Longest((Term("a", 10.0), Term("b", 9.0))), {}).bottlenecks(
+        lambda _: Bottleneck("limit", "a", "a", "")
+    )
+    assert bare[0][0].why == "100% of the time"
+
+
+def test_three_that_come_next_are_named() -> None:
+    """10 + 4 + 3 + 2 + 1 s: twice the first gains 20 / 15; the next best, 20 / 18, is below half of that."""
+    found = account(Sum(tuple(Term(f"r{k}", t) for k, t in enumerate((10.0, 4.0, 3.0, 2.0, 1.0)))), {})
+    assert [held.tie for held in found.binding] == [("r0",)]
+    assert [(held.tie, held.share) for held in found.next] == [(("r1",), 0.2), (("r2",), 0.15), (("r3",), 0.1)]
+
+
+def test_half_of_the_gain_of_the_best_binds() -> None:
+    """Of 12 s, 6 and 3.6 s: gains of 12 / 9 and 12 / 10.2, 0.333 and 0.176, more than half. Of 3 s, 0.143: less."""
+    found = account(Sum((Term("a", 6.0), Term("b", 3.6), Term("c", 2.4))), {})
+    assert [held.tie for held in found.binding] == [("a",), ("b",)]
+    found = account(Sum((Term("a", 6.0), Term("b", 3.0), Term("c", 3.0))), {})
+    assert [held.tie for held in found.binding] == [("a",)]
+    # exactly half: 12 s and a gain of 1.5, 9.6 s and a gain of 1.25
+    solved = {"a": 8.0, "b": 9.6}
+    run = Solved(12.0, (("a",), ("b",)), lambda slower: min(solved[str(name)] for name in slower) if slower else 12.0)
+    assert [held.gain for held in account(run, {}).binding] == [1.5, 1.25]
+
+
+def test_gains_of_less_than_half_a_percent_are_given_only_if_none_is_larger() -> None:
+    """100 s and 0.9 s: halving the second saves 0.45 of 100.9 s, 0.4 %. Of 200 terms alike each gains 0.25 %."""
+    found = account(Sum((Term("large", 100.0), Term("small", 0.9))), {})
+    assert [(held.tie, held.gain) for held in found.binding] == [(("large",), pytest.approx(100.9 / 50.9))]
+    assert [held.gain for held in found.next] == [None]
+    found = account(Sum(tuple(Term(f"t{k}", 1.0) for k in range(200))), {})
+    assert [(held.tie, held.gain) for held in found.binding] == [(("t0",), pytest.approx(200 / 199.5))]
+    assert {held.gain for held in found.next} == {None}
+
+
+def test_no_time_has_no_account() -> None:
+    found = account(Term("a", 0.0, "e"), {"e": (0.5, 2.0)})
+    assert (found.value, found.low, found.high, found.binding, found.next) == (0.0, 0.0, 0.0, (), ())
+
+
+def test_a_floor_above_the_time_leaves_the_time() -> None:
+    found = account(Term("links", 10.0, "bus"), {"bus": (0.5, 1.5)}, floor=12.0)
+    assert (found.value, found.low, found.high) == (10.0, 10.0, 15.0)
+
+
+def test_a_time_that_is_not_explained_has_its_band() -> None:
+    found = account(Term("links", 10.0, "bus"), {"bus": (0.5, 1.5)}, explained=False)
+    assert (found.low, found.high, found.binding, found.next) == (5.0, 15.0, (), ())
+
+
+def test_a_resource_that_gains_nothing_does_not_bind() -> None:
+    """A run that no resource shortens."""
+    found = account(Solved(10.0, (("r",),), lambda _: 10.0), {})
+    assert (found.value, found.binding, found.next) == (10.0, (), ())
+
+
+def test_members_of_a_tie_are_tried_alone_up_to_twenty_four() -> None:
+    for count, alone in ((2, (1.0,) * 2), (24, (1.0,) * 24), (25, (None,) * 25)):
+        (binds,) = account(Tied(tuple(range(count)), 8.0), {}).binding
+        assert (binds.gain, binds.alone) == (2.0, alone)
+    (binds,) = account(Term("one", 8.0), {}).binding
+    assert binds.alone == (2.0,)
+
+
+def test_twenty_four_ties_are_tried_of_an_expression_and_eight_of_a_run() -> None:
+    """Ties that hold less than a hundredth of what the longest of a run does are not tried."""
+
+    def tried(held: dict[tuple[Hashable, ...], float]) -> set[Hashable]:
+        asked: set[Hashable] = set()
+
+        def solve(slower: Scenario) -> float:
+            asked.update(slower)
+            return sum(spent * slower.get(tie[0], 1.0) for tie, spent in held.items())
+
+        account(Solved(sum(held.values()), (), solve, (), lambda _: held), {})
+        return asked
+
+    assert tried({(k,): 100.0 - k for k in range(10)}) == set(range(8))
+    assert tried({("a",): 100.0, ("b",): 1.0, ("c",): 0.99}) == {"a", "b"}
+    many = Sum(tuple(Solved(30.0 - k, ((k,),), lambda s, k=k: (30.0 - k) * s.get(k, 1.0)) for k in range(30)))
+    assert len(account(many, {}).next) == 3
+
+
+def test_a_solver_whose_ties_are_all_named_is_not_asked_for_more() -> None:
+    """One solution for each tie, and none to find what holds it back once the first is twice as fast."""
+    asked: list[Scenario] = []
+
+    def solve(slower: Scenario) -> float:
+        asked.append(dict(slower))
+        return 6.0 * slower.get("a", 1.0) + 2.0 * slower.get("b", 1.0)
+
+    account(Solved(8.0, (("a",), ("b",)), solve), {})
+    assert asked == [{"a": 0.5}, {"b": 0.5}]
+
+
+def test_the_same_scenario_is_solved_once() -> None:
+    asked: list[Scenario] = []
+
+    def solve(slower: Scenario) -> float:
+        asked.append(dict(slower))
+        return 5.0 * slower.get("r", 1.0)
+
+    run = Solved(5.0, (("r",),), solve)
+    assert evaluated(run, [{}, {"r": 0.5}, {"other": 3.0}, {"r": 0.5}, {"r": 2.0, "other": 0.5}]).tolist() == [
+        5.0,
+        2.5,
+        5.0,
+        2.5,
+        10.0,
+    ]
+    assert asked == [{"r": 0.5}, {"r": 2.0}]
+    # alone, what is as it was is not told
+    assert at(run, {}) == 5.0
+    assert seconds(run, {"r": 4.0, "other": 2.0}) == 20.0
+    assert seconds(run, {"other": 2.0}) == 5.0
+    assert asked[2:] == [{"r": 4.0}]
+
+
+def test_a_tie_is_as_slow_as_its_slowest_member() -> None:
+    tie = Tied(("a", "b"), 3.0, "e")
+    assert seconds(tie, {"a": 0.5}) == 3.0
+    assert seconds(tie, {"a": 0.5, "b": 0.25}) == 1.5
+    assert seconds(tie, {"a": 4.0}) == 12.0
+    assert seconds(tie, {"a": 0.5, "b": 0.5, "e": 3.0}) == 4.5
+
+
+def test_members_that_are_faster_leave_a_tie() -> None:
+    """1 % faster still holds back with the others, 3 % faster does not."""
+    tie = Tied(("a", "b", "c"), 10.0)
+    assert shares(tie) == {("a", "b", "c"): 10.0}
+    assert shares(tie, {"a": 0.99, "b": 0.97}) == {("a", "c"): 10.0}
+
+
+def test_parts_within_two_percent_hold_back_together() -> None:
+    assert shares(Longest((Term("a", 100.0), Term("b", 98.0), Term("c", 97.9)))) == {("a", "b"): 100.0}
+
+
+def test_what_parts_that_are_equally_long_have_in_common_is_not_tied() -> None:
+    """Both wait 1 s for steps, then 4 s on a link of their own: the steps alone, then both links."""
+    one = Sum((Term("steps", 1.0), Term("a", 4.0)))
+    other = Sum((Term("steps", 1.0), Term("b", 4.0)))
+    assert shares(Longest((one, other))) == {("a", "b"): 4.0, ("steps",): 1.0}
+    # 3 s and 1 s of the same steps: 1 s is common, the rest of both is tied
+    one = Sum((Term("steps", 3.0), Term("a", 2.0)))
+    assert shares(Longest((one, other))) == {("steps", "a", "b"): 4.0, ("steps",): 1.0}
+
+
+def test_what_hides_has_no_share_and_what_shows_has_all_of_its_own() -> None:
+    """10 s hide 3 s: of 2 s nothing shows; of 5 s 2 s do, and 7 of the 10 s of work are left."""
+    assert shares(Hidden(Term("work", 10.0), Term("link", 2.0), 0.3)) == {("work",): 10.0}
+    found = shares(Hidden(Term("work", 10.0), Term("link", 5.0), 0.3))
+    assert found == {("work",): pytest.approx(7.0), ("link",): pytest.approx(5.0)}
+
+
+def test_shares_are_longest_first() -> None:
+    time = Sum((Term("a", 1.0), Term("b", 3.0), Term("c", 2.0)), 2.0, "e")
+    assert list(shares(time, {"e": 0.5}).items()) == [(("b",), 3.0), (("c",), 2.0), (("a",), 1.0)]
+
+
+def test_the_share_of_a_solved_tie_is_what_a_little_of_it_costs() -> None:
+    """6 s a + 2 s b: a thousandth longer adds 6 ms, and 2 ms; a tie that is asked twice as fast has half of it."""
+
+    def solve(slower: Scenario) -> float:
+        return 6.0 * slower.get("a", 1.0) + 2.0 * slower.get("b", 1.0)
+
+    run = Solved(8.0, (("b",), ("a",), ("idle",)), solve)
+    assert shares(run) == {("a",): pytest.approx(6.0), ("b",): pytest.approx(2.0)}
+    assert shares(run, {"a": 0.5}) == {("a",): pytest.approx(3.0), ("b",): pytest.approx(2.0)}
+    # not derived, all ties are named
+    assert shares(run, derived=False) == {("b",): 0.0, ("a",): 0.0, ("idle",): 0.0}
+    assert shares(Sum((run, Term("c", 1.0)), 2.0))[("c",)] == 2.0
+
+
+def test_what_is_hidden_in_a_run_holds_nothing() -> None:
+    """5 s behind 6 s: a little longer changes nothing, though twice as long would."""
+    run = Solved(6.0, (("a",), ("b",)), lambda slower: max(6.0 * slower.get("a", 1.0), 5.0 * slower.get("b", 1.0)))
+    assert shares(run) == {("a",): pytest.approx(6.0)}
+
+
 @given(trees)
 def test_seconds_of_all_ties_add_up_to_the_time(time: Time):
     assert sum(shares(time).values()) == pytest.approx(at(time, {}), rel=1e-9)
@@ -242,3 +443,10 @@ def test_the_account_against_brute_force(time: Time):
 def test_scenarios_together_are_as_each_alone(time: Time, scenarios: list[dict[Hashable, float]]):
     together = evaluated(time, [{}, *scenarios])
     assert together.tolist() == pytest.approx([at(time, {}), *(at(time, one) for one in scenarios)], rel=1e-12)
+
+
+def test_the_band_of_a_very_long_time_is_finite_and_told_without_a_warning() -> None:
+    """3 and 4 add up to 5, whatever the scale: the square of 4e200 is beyond a float."""
+    with np.errstate(all="raise"):
+        low, high = banded(1e201, np.array([1e201 - 3e200, 1e201 - 4e200, 1e201 + 3e200, 1e201 + 4e200]))
+    assert (low, high) == pytest.approx((5e200, 1.5e201))

@@ -177,19 +177,25 @@ def test_12_latency_and_bandwidth_are_both_reported():
 
 
 def test_13_the_tied_set_and_what_comes_next():
-    design = draw(
+    lines = [
         "cpu0 mem0: memory_bus 900 GB/s",
         "cpu0 nic0: pcie 5x16",
         "cpu1 nic1: pcie 5x16",
         "cpu1 mem1: memory_bus 900 GB/s",
         "nic0 sw0: infiniband 200 Gb/s",
         "nic1 sw0: infiniband 200 Gb/s",
-    )
+    ]
+    design = draw(*lines)
     answer = transfer(design, "mem0", "mem1")
     assert {b.id for b in answer.binding} == {"nic0--sw0:ab", "nic1--sw0:ba"}
     assert [b.gain_if_doubled for b in answer.binding] == [1.0, 1.0]
     assert answer.binding[0].gain_together == pytest.approx(2.0)  # PCIe gives 55 GB/s, more than twice 200 Gb/s
-    assert {b.id for b in answer.next} == {"cpu0--nic0:ab", "cpu1--nic1:ba"}
+    assert not answer.next
+    # of twice 400 Gb/s it is in the way
+    faster = transfer(draw(*(line.replace("200 Gb/s", "400 Gb/s") for line in lines)), "mem0", "mem1")
+    assert {b.id for b in faster.binding} == {b.id for b in answer.binding}
+    assert 1 < (faster.binding[0].gain_together or 0) < 1.3
+    assert {b.id for b in faster.next} == {"cpu0--nic0:ab", "cpu1--nic1:ba"}
 
 
 def test_14_parallel_cables_are_one_bundle_or_single_cables():

@@ -10,7 +10,7 @@ import pytest
 import designer
 from designer.checks.analysing import analyze
 from designer.cli.pages import page_lines, text_of
-from designer.design.document import Design
+from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.interchange.templates import open_design
 from designer.present.blocks import Page, State
 from designer.present.workload import overview, page_of
@@ -75,7 +75,9 @@ def test_headlines_have_a_number_with_a_unit_and_agree_in_number(answered: tuple
             assert re.search(r"\b(limits|limit)\b", page.headline), page.headline
         subject = page.headline.split(". ")[-1]
         if re.search(r"\blimit\b", subject):
-            assert " and " in subject or re.match(r"[\w ]+(launches|reads|streams|Readers)", subject), subject
+            assert " and " in subject or re.match(r"[\w ]+(launches|reads|streams|Readers|workers|cores)", subject), (
+                subject
+            )
 
 
 def test_figures_say_what_the_headline_says(answered: tuple[Design, list[Page]]) -> None:
@@ -117,3 +119,97 @@ def test_commands_of_pages_are_commands_with_known_arguments(answered: tuple[Des
             if change.command:
                 assert change.command[0] in commands()
                 parser_of(change.command[0]).parse_args(change.command[1:])
+
+
+#: settings of kinds that need some, on a server of eight GPUs or a cluster of hosts
+KINDS = {
+    "checkpointing": {"model": "llama-2-7b"},
+    "data_loading": {},
+    "elastic": {"model": "resnet-50"},
+    "evacuation": {"hosts": "hosts[0]/server"},
+    "federated": {},
+    "hyperparameter_sweep": {"model": "resnet-50"},
+    "inference": {},
+    "layout_search": {"model": "llama-2-7b"},
+    "pooling": {},
+    "product": {},
+    "serving": {},
+    "storage_sizing": {},
+    "vmotion": {"vms": "lab0"},
+    "workflow": {},
+}
+#: what the sentence of a kind is about
+ABOUT = {
+    "checkpointing": "checkpoint",
+    "data_loading": "Loads",
+    "evacuation": "Empties",
+    "federated": "round",
+    "pooling": "pool",
+    "serving": "Serves",
+    "storage_sizing": "Feeds",
+    "vmotion": "Moves",
+    "workflow": "workflow",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_workload_has_a_sentence_of_its_own(kind: str) -> None:
+    design = open_design("vsphere-cluster-4" if kind in ("evacuation", "vmotion") else "hgx-h100-8")
+    spec = WorkloadSpec(id="asked", kind=kind, title="Asked", settings=KINDS[kind])
+    asked = with_changes(design, workloads=[spec], assertions=[], default_workload="")
+    (result,) = analyze(asked, ["asked"], curves=False).workloads
+    page = page_of(result, asked)
+    assert ABOUT.get(kind, "") in page.headline
+    assert re.search(r"\d", page.headline)
+    assert page.figures
+    for text in (page.headline, *(limit.title for limit in page.limits)):
+        assert INTERNAL.search(text) is None, text
+        assert PATH.search(text) is None, text
+    assert all(len(sentence.split()) <= 30 for sentence in sentences(page))
+    assert len(page_lines(page, 80)) <= 30
+
+
+def test_limits_agree_in_number() -> None:
+    from designer.present.limits import limits_it
+
+    assert limits_it("Kernel launches and host work") == "limit it"
+    assert limits_it("vMotion streams") == "limit it"
+    assert limits_it("The workers that load data (8 for each GPU)") == "limit it"
+    assert limits_it("GPU arithmetic") == "limits it"
+    assert limits_it("The media of the drives") == "limits it"
+    assert limits_it("Latency of the steps of collectives") == "limits it"
+
+
+def test_codes_of_layouts_are_words() -> None:
+    from designer.present.words import plain
+
+    assert plain("TP8 PP4 DP32 mb1 SP shard-optimizer, batch 1024") == (
+        "8-way tensor parallel, 4 pipeline stages, 32-way data parallel, micro-batch 1, sequence parallel, "
+        "optimizer sharded (ZeRO-1), batch 1024"
+    )
+    assert plain("Llama 2 7B with TP1 PP1 DP8 mb1 needs 142.7 GB") == (
+        "Llama 2 7B with 8-way data parallel, micro-batch 1 needs 142.7 GB"
+    )
+
+
+def test_a_page_is_markdown_with_the_same_figures() -> None:
+    from designer.present.markdown import to_markdown
+
+    design, pages = pages_of("hgx-h100-8")
+    for page in pages:
+        text = to_markdown(page, details=True)
+        assert f"**{page.headline}**" in text
+        assert all(figure.text in text and figure.band in text for figure in page.figures)
+        assert all(limit.title in text for limit in page.limits)
+        assert "All figures" in text
+    shown = designer.page(design, "h2d")
+    assert shown._repr_markdown_() == to_markdown(shown)
+    assert designer.page(design).summary
+
+
+def test_markdown_takes_no_markup_of_names() -> None:
+    from designer.present.markdown import to_markdown
+
+    text = to_markdown(Page("a | <b>", State.ANSWERED, "One\ntwo."))
+    assert text.splitlines()[0] == "# a \\| &lt;b>"
+    assert "**One two.**" in text

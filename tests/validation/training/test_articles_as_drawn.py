@@ -32,8 +32,8 @@ def test_resnet_18_loads_for_nine_tenths_of_its_time() -> None:
     assert value(result, "time_to_train") / DAY == pytest.approx(20.4, rel=0.02)
     assert value(result, "epoch_time") / value(result, "step_time") == pytest.approx(40_000, rel=0.001)
     assert {b.what for b in result.binding} == {"limit"}
-    # the article gives loading and preprocessing together, so the stage that holds both is named
-    assert result.binding[0].label == "loading and decoding before computing"
+    # the article gives loading and preprocessing together, so the workers that do both are named
+    assert result.binding[0].label == "1 workers for each accelerator, loading and decoding"
     assert result.metrics["input_time"].note == "slowest: loading and decoding"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.measures import answer as alone
 from designer.analysis.collectives import (
     asked_group,
     flows_of,
@@ -18,7 +19,6 @@ from designer.analysis.collectives import (
 )
 from designer.analysis.costs import Prices
 from designer.analysis.families import Question
-from designer.analysis.measures import answer as alone
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
 from designer.analysis.vms.guest import Guest
@@ -37,8 +37,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
     note = f"{time.algorithm}, {time.protocol}"
     taken = replace(found.metrics["communication_time"], sources=sources, note=note)
-    # every channel is listed, for the drawing
-    binding, after = found.why.bottlenecks(found.table.words) if question.explained else ((), ())
+    binding, after = found.bottlenecks(program) if question.explained else ((), ())
     findings = (*asked.told, *role_findings(group), *unused_switches(group, task)) if question.explained else ()
     result = question.result(
         {"communication_time": taken, **_bandwidths(time, sources, note), **_in_machine(asked.guest)},

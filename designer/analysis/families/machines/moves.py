@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.clock.jobs import Job, job_of
+from designer.analysis.clock.measures import answer, costs_of, values_of
 from designer.analysis.clock.player import play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.families.machines.neighbours import PERIODS_LIMIT, Beside, Neighbour, kept
-from designer.analysis.measures import answer, costs_of, values_of
 from designer.analysis.results import Bottleneck
 from designer.analysis.vms.migration_plan import Moved
 from designer.analysis.vms.planner import Departures
@@ -115,8 +115,9 @@ def moves_of(
     if not plan.going:
         return Moves(plan)
     if not beside:
-        found = answer(prices, _job(plan, operation, job, name), explained=explained, cancelled=cancelled)
-        binding, after = found.why.bottlenecks(found.table.words)
+        mine = _job(plan, operation, job, name)
+        found = answer(prices, mine, explained=explained, cancelled=cancelled)
+        binding, after = found.bottlenecks(_program(mine))
         return Moves(plan, _moved(found.run, plan, job, 1.0), found.metrics[name], found.run, 1.0, binding, after)
     alone = answer(prices, _job(plan, operation, job, name), bands=False, explained=False, cancelled=cancelled)
     period = max((each.period for each in beside if math.isfinite(each.period)), default=math.inf)
@@ -124,7 +125,7 @@ def moves_of(
     mine, jobs = _job(plan, operation, job, name, part), _weighed(prices, plan, beside)
     found = answer(prices, mine, beside=jobs, explained=explained, cancelled=cancelled)
     time, run = _at_any_moment(prices, mine, jobs, found.metrics[name], period, cancelled), found.run
-    binding, after = found.why.bottlenecks(found.table.words)
+    binding, after = found.bottlenecks(_program(mine))
     others = tuple(
         kept(each, play(prices, [at], until=run.end, cancelled=cancelled), run)
         for each, at in zip(beside, jobs, strict=True)
@@ -138,6 +139,11 @@ def _job(plan: Departures, operation: Migration, job: str, name: str, part: floa
     weight = shares.migrations / plan.at_once if shares.migrations and plan.at_once else 1.0
     step, measure = Step("migrate", Migrate(operation, part)), Measure(name, "s", "end", "migrate")
     return job_of(Program(job, (step,), measures=(measure,), weight=weight), f"workloads.{job}")
+
+
+def _program(job: Job) -> Program:
+    assert job.program is not None
+    return job.program
 
 
 def _weighed(prices: Prices, plan: Departures, beside: Sequence[Neighbour]) -> list[Job]:

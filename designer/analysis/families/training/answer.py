@@ -26,7 +26,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     task = program.first(TrainStep)
     assert task is not None
     plan = prepare(network, task.job, question.place)
-    routed_step = route_step(network, plan, task, explained=question.explained)
+    routed_step = route_step(network, plan, task)
     binding, after = bottlenecks(routed_step) if question.explained else ((), ())
     found = metrics(network, routed_step, task)
     if task.run.online and found["samples_per_second"].value < routed_step.step.samples_per_second:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 
+from designer.analysis.account import Account, account
 from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.training.checkpoints import route_checkpoint
+from designer.analysis.training.checkpoints import STATE_BAND, route_checkpoint
 from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.analysis.training.step import unfit
 from designer.findings import Finding, Severity
 from designer.formulas.layout import Layout, Sharding
 from designer.formulas.reliability.time_between_failures import job_time_between_failures
-from designer.formulas.storage.checkpoint import BYTES_PER_PARAMETER, CheckpointEstimate, best_interval, lost_share
+from designer.formulas.storage.checkpoint import CheckpointEstimate, best_interval, lost_share
 from designer.formulas.storage.goodput import (
     RUNS_LIMIT,
     Interruptions,
@@ -44,44 +45,41 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         from_one=restored.from_one,
         place=question.place,
     )
-    found, write, read = routed_step.estimate, routed_step.write, routed_step.read
-    sources = tuple(sorted({"zero-2020", "young-1974", *write.sources}))
-    spread = BYTES_PER_PARAMETER
-    less, more = spread.low / spread.value, spread.high / spread.value
+    found, moved = routed_step.estimate, routed_step.write.answer
+    write = routed_step.write.account(explained=question.explained)
+    stall, restore = routed_step.copy.account(), routed_step.read.account()
+    sources = tuple(sorted({"zero-2020", "young-1974", *moved.sources}))
 
-    def timed(value: float, rates: tuple[float, float], note: str = "") -> Estimate:
-        return Estimate(value, value * less * rates[0], value * more * rates[1], "s", sources, note)
+    def timed(one: Account, note: str = "") -> Estimate:
+        return Estimate(one.value, one.low, one.high, "s", sources, note)
 
-    out = _band(write.rate.min(), write.low.min(), write.high.min())
-    back = _band(read.rate.min(), read.low.min(), read.high.min())
+    less, more = STATE_BAND
+    moving = account(moved.rates.time(routed_step.write.each), moved.rates.bands, explained=False)
     metrics = {
-        "checkpoint_time": timed(found.write, out, "burst of all ranks"),
-        "checkpoint_stall": timed(found.stall, out, "training stands still"),
-        "restore_time": timed(found.restore, back, _readers(plan.layout, restored.from_one)),
+        "checkpoint_time": timed(write, "burst of all ranks"),
+        "checkpoint_stall": timed(stall, "training stands still"),
+        "restore_time": timed(restore, _readers(plan.layout, restored.from_one)),
         "checkpoint_size": Estimate.relative(found.size, less, more, "B", sources),
-        "rate": Estimate(
-            found.size / found.write,
-            found.size / found.write / out[1],
-            found.size / found.write / out[0],
-            "B/s",
-            sources,
-        ),
+        "rate": Estimate(found.size / moving.value, found.size / moving.high, found.size / moving.low, "B/s", sources),
     }
-    findings = [*plan.findings, *unfit(plan), *write.findings]
+    findings = [*plan.findings, *unfit(plan), *moved.findings]
     between = _between(saving, plan)
     metrics["mean_time_between_failures"] = between
     failures = Seconds(between.value)
     best = best_interval(found.stall, failures)
+    out, back = ((one.low / one.value, one.high / one.value) for one in (write, restore))
     # it grows as the root of the time between failures
     rarely = tuple(math.sqrt(end / between.value) for end in (between.low, between.high))
-    metrics["best_interval"] = timed(best, (out[0] * rarely[0], out[1] * rarely[1]), "Young's rule")
+    metrics["best_interval"] = Estimate(
+        best, best * out[0] * rarely[0], best * out[1] * rarely[1], "s", sources, "Young's rule"
+    )
     if saving.every >= found.write:
         share, most, least = (
             float(lost_share(Seconds(saving.every), found, Seconds(m)))
             for m in (between.value, between.low, between.high)
         )
         metrics["lost_share"] = Estimate(share, least * less, min(1.0, most * more), "1", sources)
-        metrics |= _goodput(saving, found, between, (less * out[0], more * out[1]), (less * back[0], more * back[1]))
+        metrics |= _goodput(saving, found, between, out, back)
     if 0 < saving.every < found.write:
         findings.append(
             Finding(
@@ -92,15 +90,9 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
                 "write less often, or give the path more bandwidth",
             )
         )
-    result = question.result(
-        metrics,
-        write.binding,
-        write.next,
-        write.flows,
-        write.traffic.n_flows,
-        tuple(findings),
-    )
-    return result, write.loads
+    bottlenecks = write.bottlenecks(moved.words)
+    result = question.result(metrics, *bottlenecks, moved.flows, moved.traffic.n_flows, tuple(findings))
+    return result, moved.loads
 
 
 def _between(saving: Saving, plan: TrainingPlan) -> Estimate:
@@ -164,8 +156,3 @@ def _readers(layout: Layout, from_one: bool) -> str:
     if layout.sharding is Sharding.NONE:
         return f"{layout.replicas} replicas read"
     return f"every rank reads its shard of the optimizer, {layout.replicas} replicas the weights"
-
-
-def _band(rate: float, low: float, high: float) -> tuple[float, float]:
-    """How much shorter and longer a transfer may take [1]."""
-    return (rate / high, rate / low) if rate > 0 and low > 0 else (1.0, 1.0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Curve, WorkloadResult
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.feeding import feed
 from designer.analysis.training.preparation import samples_of
 from designer.errors import AnalysisError
@@ -33,32 +33,30 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     samples = replace(samples, batch=float(task.batch))
     fed = feed(network, readers, task.input, samples, place)
     overlapped = task.input.prefetch > 0
-    taken = fed.batch_time(task.batch, samples.stored, overlapped)
+    each = task.batch * samples.stored
+    why = fed.account(each, overlapped, explained=question.explained)
     loaded, n = fed.answer, len(readers)
     sources = tuple(sorted({"fit-storage", *loaded.sources}))
+    slowest = f"slowest: {fed.slowest(task.input)}"
 
-    def rate(values: tuple[float, float, float], unit: str) -> Estimate:
-        return Estimate(*values, unit, sources, f"slowest: {fed.slowest(task.input)}")
+    def rate(amount: float, unit: str) -> Estimate:
+        return Estimate(amount / why.value, amount / why.high, amount / why.low, unit, sources, slowest)
 
-    each = tuple(task.batch / t for t in (taken[0], taken[2], taken[1]))
-    together = tuple(n * value for value in each)
+    def time(times: float) -> Estimate:
+        return Estimate(why.value * times, why.low * times, why.high * times, "s", sources)
+
     metrics = {
-        "input_time": Estimate(*taken, "s", sources),
-        "samples_per_second": rate((together[0], together[1], together[2]), "1/s"),
-        "data_rate_per_gpu": rate(
-            (each[0] * samples.stored, each[1] * samples.stored, each[2] * samples.stored), "B/s"
-        ),
-        "rate": rate(tuple(value * samples.stored for value in together), "B/s"),  # pyright: ignore[reportArgumentType]
-        "epoch_time": Estimate(
-            samples.epoch / together[0], samples.epoch / together[2], samples.epoch / together[1], "s", sources
-        ),
+        "input_time": time(1.0),
+        "samples_per_second": rate(n * task.batch, "1/s"),
+        "data_rate_per_gpu": rate(each, "B/s"),
+        "rate": rate(n * each, "B/s"),
+        "epoch_time": time(samples.epoch / (n * task.batch)),
         "input_cores": fed.receiving(sources, "cores receiving, and handing batches to accelerators"),
     }
-    stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stages.items()))
+    stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stage_rates().items()))
     result = question.result(
         metrics,
-        loaded.binding,
-        loaded.next,
+        *why.bottlenecks(loaded.words),
         loaded.flows,
         loaded.traffic.n_flows,
         loaded.findings,

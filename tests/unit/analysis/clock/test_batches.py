@@ -90,3 +90,32 @@ def test_a_model_simulated_alone_has_the_metrics_it_is_analyzed_with() -> None:
     analyzed = designer.analyze(design_with(a=settings), ["a"]).workloads[0]
     assert {"latency_p99", "samples_per_second"} <= one.metrics["a"].keys()
     assert one.metrics["a"] == {name: analyzed.metrics[name] for name in one.metrics["a"]}
+
+
+def test_samples_a_second_are_counted_over_all_instances() -> None:
+    """Offline, every instance answers its own samples one batch after the other, as fast as it computes."""
+    given = {**OWN, "scenario": "single-stream", "group": "gpus"}
+    network = build_network(designer.open_design("serving-l40s-4"))
+    each = answered_in_batches(network, in_batches(given, "w"), "w").placed.timed(1)
+    log = played(given, 1.0)
+    values = log.readings.values
+    assert "requests_per_second" not in values
+    assert values["samples_per_second"] == pytest.approx(4 / each, rel=0.02)
+    assert values["latency_p99"] == pytest.approx(each, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("part", "instances", "longer"),
+    [("1g.10gb", 7, 1.0), ("3g.40gb", 2, 1.0), ("20C", 4, 4.0)],
+)
+def test_instances_with_compute_of_their_own_meet_nobody_and_those_in_turns_wait(
+    part: str, instances: int, longer: float
+) -> None:
+    """MIG instances have multiprocessors of their own; virtual GPUs that all have work get a fourth of one each."""
+    given = {**OWN, "scenario": "single-stream", "group": "gpu0", "part": part}
+    network = build_network(designer.open_design("hgx-h100-8"))
+    placed = answered_in_batches(network, in_batches(given, "w"), "w").placed
+    assert placed.instances == instances
+    log = played(given, 1.0, "hgx-h100-8")
+    assert len(log.parts) == instances
+    assert log.readings.values["latency_p50"] == pytest.approx(longer * placed.timed(1), rel=0.02)

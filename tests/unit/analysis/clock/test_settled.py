@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import designer
+from designer.analysis.account.expression import Term, seconds
 from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.measures import answer
 from designer.analysis.clock.player import play
-from designer.analysis.costs import Cost, Priced, Prices
+from designer.analysis.clock.settled import settled
+from designer.analysis.costs import Cost, Expansion, Priced, Prices
 from designer.analysis.costs.pricing import alone
-from designer.analysis.expression import Term, seconds
-from designer.analysis.measures import answer
 from designer.analysis.network import build_network
-from designer.analysis.settled import settled
-from designer.workload.program import Arrivals, Measure, Program, Step, Task
+from designer.workload.program import Arrivals, Measure, Program, Recovery, Script, Step, Task
 
 
 @cache
@@ -64,6 +64,121 @@ def test_what_only_a_run_tells_is_not_settled():
     assert value(Program("p", shared, measures=(Measure("m", "s", "end", "a"),)), "m") is None
     apart = (Step("a", a), Step("b", task("b", 1.0, 2)))
     assert value(Program("p", apart, measures=(Measure("m", "s", "end", "a"),)), "m") == 1.0
+
+
+def inner(*steps: Step, times: float = 1, arrivals: Arrivals | None = None, time: float = 3.0) -> Task:
+    """A task made of the steps of a program."""
+    program = Program("inner", steps, times, arrivals)
+    tasks = tuple(step.task for step in steps)
+    return Priced(Expansion(lambda: Script(program), tasks, time=Term("inner work", time)))
+
+
+def ended(*steps: Step, step: str = "") -> float | None:
+    """When a program that is done once is done, where that is settled."""
+    measure = Measure("m", "s", "end", step or steps[-1].name)
+    return value(Program("p", steps, measures=(measure,)), "m")
+
+
+def test_tasks_made_of_others_are_settled_where_their_parts_share_nothing() -> None:
+    """Parts in turn may share a resource, parts at the same time may not; nor what runs at the same time outside."""
+    a, b = Step("a", task("a", 1.0, 0)), Step("b", task("b", 2.0, 0))
+    in_turn = inner(a, replace(b, after=("a",)))
+    assert ended(Step("x", in_turn)) == 3.0
+    assert ended(Step("x", inner(a, b))) is None
+    other = Step("b", task("b", 2.0, 2))
+    assert ended(Step("x", inner(a, other, time=2.0))) == 2.0
+    assert ended(Step("x", inner(a, Step("c", task("c", 1.0, 4), ("a",)), replace(b, after=("c",)), time=4.0))) == 4.0
+    # beside it runs what takes another resource, or the same
+    assert ended(Step("x", in_turn), Step("y", task("y", 1.0, 2)), step="x") == 3.0
+    assert ended(Step("x", in_turn), Step("y", task("y", 1.0, 0)), step="x") is None
+    assert ended(Step("x", in_turn), Step("y", task("y", 1.0, 0), ("x",))) == 4.0
+    # done again and again, or when something arrives, only a run tells
+    assert ended(Step("x", inner(a, times=2))) is None
+    assert ended(Step("x", inner(a, arrivals=Arrivals("poisson", 1.0)))) is None
+    # a part whose own price has parts at the same time
+    assert ended(Step("x", inner(Step("deep", inner(a, b))))) is None
+
+
+def test_what_holds_an_engine_shares_it() -> None:
+    def holding(engine: int) -> Task:
+        return Priced(alone(1.0, engine=engine, time=Term("work", 1.0)))
+
+    assert ended(Step("a", holding(3)), Step("b", holding(4)), step="a") == 1.0
+    assert ended(Step("a", holding(3)), Step("b", holding(3)), step="a") is None
+    assert ended(Step("a", holding(3)), Step("b", holding(3), ("a",))) == 2.0
+
+
+def test_what_sets_the_speed_of_a_machine_is_run() -> None:
+    cost = alone(1.0, time=Term("work", 1.0))
+    assert ended(Step("a", Priced(cost))) == 1.0
+    assert ended(Step("a", Priced(replace(cost, speeds=(("vm", 0.5),))))) is None
+
+
+class InUnits(Prices):
+    """Prices of tasks that are four times their unit each."""
+
+    def unit(self, task: Task) -> tuple[Task, float]:
+        return task, 4.0
+
+
+def test_a_task_takes_as_many_times_its_unit() -> None:
+    known = InUnits(build_network(designer.open_design("hgx-h100-8")))
+    found = settled(known, Program("p", (Step("a", task("a", 2.0)),), measures=(END,)), "w")
+    assert found is not None
+    assert seconds(found["m"]) == 8.0
+
+
+END = Measure("m", "s", "end", "a")
+
+
+def test_programs_that_are_drawn_fail_or_skip_items_are_run() -> None:
+    step = Step("a", task("a", 1.0, 0))
+    plain = Program("p", (step,), measures=(END,))
+    assert value(plain, "m") == 1.0
+    assert value(replace(plain, recovery=Recovery("a", task("read", 1.0), 0.0)), "m") is None
+    assert value(replace(plain, steps=(replace(step, every=2),)), "m") is None
+    twelve = tuple(Step(f"s{k}", task("t", 1.0, 2 * k)) for k in range(13))
+    assert ended(*twelve[:12]) == 1.0
+    assert ended(*twelve) is None
+
+
+def test_steps_in_turn_may_share_everything() -> None:
+    """Load then go, both on resource 0: 1 + 2 s an item, whether done once or for ever; 1 s ahead they would share."""
+    load, go = Step("load", task("load", 1.0, 0)), Step("go", task("go", 2.0, 0), ("load",))
+    assert ended(load, go) == 3.0
+    endless = Program("p", (load, go), math.inf, measures=(Measure("m", "s", "period", "go"),))
+    assert value(endless, "m") == 3.0
+    ahead = replace(endless, steps=(replace(load, lags={"load": 1, "go": 2}), replace(go, lags={"go": 1})))
+    assert value(ahead, "m") is None
+    assert value(replace(endless, steps=(go, load)), "m") is None
+
+
+def test_the_time_of_a_step_holds_no_waiting_where_it_is_settled() -> None:
+    """Alone, or in turn, a step begins as soon as it could; beside others its time may hold waiting for a buffer."""
+    load, go = Step("load", task("load", 1.0, 0)), Step("go", task("go", 2.0, 2), ("load",))
+    program = Program("p", (load, go), math.inf, measures=(Measure("m", "s", "time", "go"),))
+    assert value(program, "m") == 2.0
+    assert value(replace(program, steps=(load,), measures=(Measure("m", "s", "time", "load"),)), "m") == 1.0
+    ahead = replace(load, lags={"load": 1, "go": 2}), replace(go, lags={"go": 1})
+    assert value(replace(program, steps=ahead), "m") is None
+    # the end of one of many items is no end of the program
+    assert value(replace(program, measures=(Measure("m", "s", "end", "go"),)), "m") is None
+    assert value(replace(program, times=1, measures=(Measure("m", "s", "period", "go"),)), "m") is None
+
+
+def test_the_longest_path_counts_what_is_done_on_it_once() -> None:
+    """1 s, then 2 s and 5 s at the same time, then 3 s: 9 s; the shorter path ends after 3 s."""
+    tasks = {
+        name: task(name, time, 2 * k) for k, (name, time) in enumerate(zip("abcd", (1.0, 2.0, 5.0, 3.0), strict=True))
+    }
+    steps = (
+        Step("a", tasks["a"]),
+        Step("b", tasks["b"], ("a",)),
+        Step("c", tasks["c"], ("a",)),
+        Step("d", tasks["d"], ("b", "c")),
+    )
+    assert ended(*steps) == 9.0
+    assert ended(*steps, step="b") == 3.0
 
 
 @st.composite

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 import designer
 from designer.analysis.clock.engine import Clock
 from designer.analysis.clock.jobs import Changes, job_of
+from designer.analysis.clock.measures import answer
 from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
+from designer.analysis.clock.why import explain, held
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Cost, Priced, Prices
 from designer.analysis.costs.pricing import alone, pace
-from designer.analysis.measures import answer
 from designer.analysis.network import build_network
-from designer.analysis.why import explain, held
 from designer.workload.program import Compute, Measure, Move, Program, Step
 
 
@@ -120,7 +120,7 @@ def test_what_binds_a_copy_is_what_analyze_says():
     )
     found = answer(table, job_of(program))
     closed = designer.analyze(design, ["h2d"]).workloads[0]
-    binding, _ = found.bottlenecks()
+    binding, _ = found.bottlenecks(program)
     assert {bottleneck.what for bottleneck in binding} == {bottleneck.what for bottleneck in closed.binding}
     assert binding[0].gain_together == pytest.approx(closed.binding[0].gain_together, rel=0.01)
 

@@ -10,14 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from designer.analysis.account import account
-from designer.analysis.bottlenecks import Alike
-from designer.analysis.collective_times import LAUNCH
-from designer.analysis.expression import Resource, Tie, Time, seconds, shares
+from designer.analysis.account.bottlenecks import Alike
+from designer.analysis.account.expression import Resource, Tie, Time, seconds, shares
+from designer.analysis.collectives.times import LAUNCH
 from designer.analysis.network import build_network
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.bottlenecks import Phase, step_account
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.step_terms import step_of
+from designer.formulas.serving.joining import near_enough
+from designer.formulas.serving.step_time import Split
 from designer.interchange.templates import open_design
 from designer.units import BytesPerSecond
 from designer.workload.kind import task_of
@@ -113,6 +115,41 @@ def test_launches_are_the_floors_of_all_kernels() -> None:
     kernels = placement.device.kernels
     floors = 32 * (4 * kernels.floor + kernels.decode_floor) + kernels.floor
     assert shares(time)[(LAUNCH,)] == pytest.approx(floors, rel=1e-9)
+
+
+def test_links_say_that_they_join_the_devices_and_nothing_else_does() -> None:
+    placement = placed("hgx-h100-8", 1)
+    told = [b for listed in step_account(placement, Phase("prompts", 4096, 0, 0.0)) for b in listed]
+    links_of = [b for b in told if b.what == "channel"]
+    assert links_of
+    assert all("joining the devices: " in b.why for b in links_of)
+    assert not any("joining the devices" in b.why for b in told if b.what != "channel")
+
+
+def test_an_engines_own_all_reduce_is_for_eight_ranks_of_one_server_at_most() -> None:
+    placement = placed("hgx-h100-8", 1)
+    assert placement.group is not None
+    situation = placement.group.situation
+    assert near_enough(situation, Split(8))
+    assert not near_enough(situation, Split(16))
+    assert not near_enough(replace(situation, servers=2, inter_bandwidth=1e9, host_bandwidth=1e9), Split(8))
+
+
+def test_a_split_joins_what_it_shares_and_nothing_else() -> None:
+    """Stages hand on, groups exchange and dispatch, ranks that share heads reduce: a MiB as the collective does."""
+    size = float(2**20)
+    alone, heads, stages, groups = (placed("hgx-h100-8", k) for k in (0, 1, 2, 4))
+    hop = stages.group.time("send-recv", size).time if stages.group is not None else 0.0
+    assert stages.steps.joins.hop(size) == pytest.approx(hop) != 0
+    assert groups.group is not None
+    both = sum(groups.group.time(kind, size).time for kind in ("all-gather", "reduce-scatter"))
+    assert groups.steps.joins.exchange(size) == pytest.approx(both)
+    assert groups.steps.joins.dispatch(size) > 0
+    assert heads.group is not None
+    assert 0 < heads.steps.joins.reduce(size) <= heads.group.time("all-reduce", size).time
+    joins = heads.steps.joins
+    assert joins.hop(size) == joins.exchange(size) == joins.dispatch(size) == 0
+    assert alone.steps.joins.reduce(size) == groups.steps.joins.hop(size) == stages.steps.joins.exchange(size) == 0
 
 
 def test_what_binds_a_step_gains_at_least_half_of_what_the_best_does() -> None:

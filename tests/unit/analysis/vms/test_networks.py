@@ -155,3 +155,29 @@ def test_what_binds_is_a_set_whose_doubling_gains() -> None:
     }
     assert result.binding[0].gain_together is not None
     assert result.binding[0].gain_together > 1.3
+
+
+def test_two_cables_carry_no_more_than_the_port_they_leave_by() -> None:
+    """Two cables of 10 Gb/s on a NIC of 10 Gb/s: 96 GiB over 94 % of 10 Gb/s, and 5.2 s besides."""
+    design = plain_cluster(2, 1, "10 Gb/s")
+    group, wiring = design.groups["hosts"], design.wirings["vmotion_network"]
+    nic = with_changes(group.content.parts["nic0"], overrides={"bandwidth_per_direction": {"value": "10 Gb/s"}})
+    content = with_changes(group.content, parts=replaced(group.content.parts, [nic]))
+    design = with_changes(
+        design,
+        groups=replaced(design.groups, [with_changes(group, content=content)]),
+        wirings=replaced(design.wirings, [with_changes(wiring, id="second")]),
+    )
+    found = ask(design, "vmotion", vms="vm0-0", dirty_rate="0 B/s")
+    assert value(found, "migration_time") == pytest.approx(5.2 + 96 * 2**30 / (LINE * 1.25e9))
+    assert {bottleneck.id for bottleneck in found.binding} == {"nic:hosts[0]/server:out", "nic:hosts[1]/server:in"}
+
+
+def test_a_bundle_of_cables_carries_what_all_of_them_do() -> None:
+    """Two cables of 10 Gb/s: two streams, which carry (28/3 + 2 · 9) Gb/s, more than 94 % of 20."""
+    design = plain_cluster(2, 1)
+    bundle = with_changes(design.wirings["vmotion_network"], count=2, bandwidth_per_direction="10 Gb/s")
+    design = with_changes(design, wirings=replaced(design.wirings, [bundle]))
+    found = ask(design, "vmotion", vms="vm0-0", dirty_rate="0 B/s")
+    assert value(found, "rate") == pytest.approx(LINE * 2.5e9)
+    assert {b.id for b in found.binding} == {"vmotion_network[0]:ab", "vmotion_network[1]:ba"}

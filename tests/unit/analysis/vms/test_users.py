@@ -47,6 +47,9 @@ def test_p95_is_the_pause_less_a_twentieth_of_the_move() -> None:
     assert value(found, "ttft_p95_while_moving") == pytest.approx(pause - whole / 20, abs=0.35)
     assert told(found, "ttft_p99", 2) == pytest.approx(pause - whole / 100, abs=0.35)
     assert told(found, "ttft_p50", 2) < 0.1
+    (stood,) = found.tables["stands_still"].rows
+    assert stood[3] == pytest.approx(pause, rel=1e-6)
+    assert float(stood[2] or 0.0) + pause == pytest.approx(whole, rel=1e-6)
     assert told(found, "ttft_p95", 4) == pytest.approx(4 * whole, abs=3)
 
 
