@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from designer.interchange.native.writer import save as save_design
     from designer.interchange.scripting import edit, sweep, with_workload
     from designer.interchange.templates import open_design
+    from designer.present.door import page
     from designer.proposals.reading import read_wanted
     from designer.proposals.search import propose
     from designer.report.assembly import compose_report
@@ -40,6 +41,7 @@ _DOORS = {
     "import_design": ("designer.interchange.importing", "read_any"),
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
+    "page": ("designer.present.door", "page"),
     "propose": ("designer.proposals.search", "propose"),
     "read_wanted": ("designer.proposals.reading", "read_wanted"),
     "save_design": ("designer.interchange.native.writer", "save"),
@@ -75,6 +77,7 @@ __all__ = [
     "import_design",
     "load_catalog",
     "open_design",
+    "page",
     "propose",
     "read_wanted",
     "save_design",

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from designer.analysis.account.worth import WORTH, share_of, worth_of
 from designer.analysis.results import Analysis, WorkloadResult
-from designer.analysis.worth import WORTH, share_of, worth_of
 from designer.decisions.answers import Row
 from designer.decisions.frontier import frontier
 from designer.design.document import Design

@@ -169,6 +169,7 @@ class DesignTools:
         """Why a workload takes as long as it does: the metric with its band and sources, what binds and what next."""
         from designer.catalog.sources import load_sources
         from designer.cli.documents import bottleneck_document
+        from designer.present.workload import page_of
 
         result = self._analyzed(design, workload)
         if metric and metric not in result.metrics:
@@ -189,6 +190,7 @@ class DesignTools:
         return {
             "workload": result.id,
             "title": result.title,
+            "answer": page_of(result, self._open(design)[0], design).headline,
             "metrics": {
                 name: {
                     "value": m.value,

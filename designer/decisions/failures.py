@@ -15,11 +15,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.damage import KINDS, contents_of
-from designer.analysis.hashing import mix, rounded
 from designer.analysis.network import Network
-from designer.analysis.partition import by_value, refined
+from designer.analysis.network.hashing import mix, rounded
+from designer.analysis.network.partition import by_value, refined
 from designer.analysis.results import ChannelLoads
+from designer.analysis.routes.damage import KINDS, contents_of
 from designer.design.document import LinkValues, Part
 from designer.rules.context import Context
 
@@ -83,12 +83,7 @@ def failures(network: Network, loads: ChannelLoads | None = None, *, alike: bool
 
 def _split(kind: str, members: Int, of: Int) -> list[Failure]:
     """Members by class, in the order of the first of each."""
-    if not len(members):
-        return []
-    _, first, which = np.unique(of[members], return_index=True, return_inverse=True)
-    order = np.argsort(which, kind="stable")
-    pieces = np.split(members[order], np.cumsum(np.bincount(which))[:-1])
-    return [Failure(kind, pieces[k]) for k in np.argsort(first).tolist()]
+    return [Failure(kind, members[rows]) for rows in by_value(of[members]).groups()]
 
 
 def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.partition import Numbers, Partition
+from designer.analysis.network.partition import Numbers, Partition
 from designer.analysis.results import Bottleneck, ChannelLoads, LoadsOfClasses
 from designer.design.channels import link_number
 from designer.design.elaborate import Netlist, elaborate

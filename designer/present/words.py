@@ -78,6 +78,8 @@ TITLES: Final = MappingProxyType(
         "mean_time_between_failures": "Time between failures",
         "fitting": "Layouts that fit",
         "candidates": "Layouts tried",
+        "product_time": "Time of the product",
+        "product_rate": "Rate of each",
     }
 )
 #: abbreviations in names of metrics, as the field writes them
@@ -183,12 +185,12 @@ _PHRASES: Final[tuple[tuple[re.Pattern[str], _Words], ...]] = tuple(
             (r"\band (\d+|one) alike\b", r"and \1 like it"),
             (r"\(and (\d+) hosts alike\)", r"(\1 other hosts likewise)"),
             (r"\(([\d,]+) alike\)", r"(\1 like it)"),
-            (r" is not told\b", " is not set"),
-            (r"\bis told\b", "is set"),
             (
                 r"\bqueues grow for ever and no latency is told\b",
                 "queues would grow without limit, so no latency is given",
             ),
+            (r" is not told\b", " is not set"),
+            (r"\bis told\b", "is set"),
             (r"\bgrid_(\w+)-(\d+\w)", _profile),
             (r"NVIDIA ([\w ]+?)(?: \d+ GB)? \(arithmetic\)", r"arithmetic of the \1"),
             (r"NVIDIA ([\w ]+?)(?: \d+ GB)? \(memory bandwidth\)", r"memory of the \1"),

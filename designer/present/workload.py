@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -162,13 +163,23 @@ def remarks(findings: tuple[Finding, ...], design: Design, most: int = _REMARKS)
     """Errors and warnings in a sentence each, the worst first; all that is not shown is counted."""
     order = list(Severity)
     ranked = sorted(dict.fromkeys((f.severity, f.text) for f in findings), key=lambda one: order.index(one[0]))
-    shown = [sentence(plain(in_names(design, text))) for severity, text in ranked if severity is not Severity.INFO][
-        :most
-    ]
+    shown = [
+        sentence(plain(_machines(in_names(design, text), design)))
+        for severity, text in ranked
+        if severity is not Severity.INFO
+    ][:most]
     if len(ranked) > len(shown):
         left = len(ranked) - len(shown)
         shown.append(f"{numbers.counted(left, 'more remark' if shown else 'remark')}.")
     return tuple(shown)
+
+
+def _machines(text: str, design: Design) -> str:
+    """A text with ids of virtual machines by their names."""
+    for vm in design.vms.values():
+        if vm.id in text and vm.label != vm.id:
+            text = re.sub(rf"(?<![\w/\[-]){re.escape(vm.id)}(?![\w/\[-])", vm.label, text)
+    return text
 
 
 def _details(answer: Answer) -> tuple[Table | Chart, ...]:

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.collectives import role_findings
-from designer.analysis.communicator import Communicator, make_concurrent
+from designer.analysis.collectives.communicator import Communicator, make_concurrent
 from designer.analysis.network import Network
-from designer.analysis.selection import resolve
+from designer.analysis.network.partition import by_value
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.devices import device_of, in_machine, with_kernels
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of
@@ -449,12 +450,10 @@ def _replicas(asked: Deployment, parts: Int, island: Int, split: Split, place: s
 
 def _servers_first(parts: Int, island: Int, devices: int) -> tuple[Int, int]:
     """Parts server by server, those that make whole replicas first, and how many replicas those make."""
-    _, first, server, size = np.unique(island, return_index=True, return_inverse=True, return_counts=True)
-    order = np.lexsort((np.arange(len(parts)), first[server]))
-    server = server[order]
-    begins = np.flatnonzero(np.r_[True, server[1:] != server[:-1]])
-    place = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
-    whole = place < size[server] // devices * devices
+    servers = by_value(island)
+    order, size = np.argsort(servers.of, kind="stable"), servers.many
+    place = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    whole = place < np.repeat(size // devices * devices, size)
     return parts[np.r_[order[whole], order[~whole]]], int(whole.sum()) // devices
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from designer.analysis.simulation import Meeting, Simulation
-from designer.decisions.answers import Binding
 from designer.design.document import Design
-from designer.design.naming import link_title
 from designer.findings import Finding
 from designer.present import numbers
 from designer.present.answer import figure_text
 from designer.present.blocks import Change, Column, Limit, Page, State, Table, Tone
-from designer.present.limits import short_of
+from designer.present.limits import named
 from designer.present.words import continued, counted_by, metric_title
 from designer.present.workload import remarks
 
@@ -32,7 +30,21 @@ _FIRST: Final = (
     "transfer_time",
     "rate",
 )
+_SENTENCES: Final = {
+    "step_time": "A step takes {}",
+    "tokens_per_second": "Processes {}",
+    "samples_per_second": "Processes {}",
+    "ttft_p95": "95% of first tokens come within {}",
+    "latency_p95": "95% of answers are complete within {}",
+    "evacuation_time": "Empties the host in {}",
+    "migration_time": "Moves in {}",
+    "communication_time": "Takes {}",
+    "transfer_time": "Takes {}",
+    "rate": "Moves {}",
+}
 _MOST: Final = 3
+#: workloads whose limits are listed, and letters of their names
+_LIMITS, _WHEN = 4, 24
 
 
 def page_of_simulation(
@@ -53,11 +65,7 @@ def page_of_simulation(
     heads = [Column("Workload"), Column("Figure"), Column("Value", True), Column("Alone", True)]
     if not any(row[3] for row in rows):
         heads, rows = heads[:3], [row[:3] for row in rows]
-    busy = found.run.busiest(2)
-    limits = tuple(
-        Limit("now", _resource(bound, design), f"{numbers.percent(share)} busy on average", ids=(bound.id,))
-        for bound, share in busy
-    )
+    limits = _limits(found, design, titles)
     trace = tuple(word for name in names for word in ("--workload", name))
     changes = (
         Change(
@@ -83,7 +91,7 @@ def page_of_simulation(
 def _headline(
     found: Simulation, titles: dict[str, str], met: list[Meeting], took: Callable[[Meeting], tuple[str, str]]
 ) -> str:
-    time = numbers.shown(found.run.end, "s")
+    time = numbers.shown(found.run.end, "s", exact=True)
     if met:
         first = met[0]
         slow, by = titles.get(first.workload, first.workload), titles.get(first.by, first.by)
@@ -100,7 +108,8 @@ def _headline(
     if not key:
         return f"{time} simulated; nothing was completed."
     m = metrics[key]
-    return f"{metric_title(key)} {figure_text(key, m.value, m.unit, counted_by(key))} over {time}."
+    told = _SENTENCES.get(key, f"{metric_title(key)} {{}}").format(figure_text(key, m.value, m.unit, counted_by(key)))
+    return f"{told}; {time} simulated."
 
 
 def _took(found: Simulation, met: Meeting) -> tuple[str, str]:
@@ -113,11 +122,17 @@ def _took(found: Simulation, met: Meeting) -> tuple[str, str]:
     return figure_text(key, m.value, m.unit, counted_by(key)), figure_text(key, alone[key], m.unit, counted_by(key))
 
 
-def _resource(bound: Any, design: Design) -> str:
-    """A busy resource in words."""
-    if "→" in bound.label or "↔" in bound.label or "(" in bound.label:
-        return short_of([Binding(bound.what, bound.id, bound.label)], design)
-    return link_title(design, bound.label)
+def _limits(found: Simulation, design: Design, titles: dict[str, str]) -> tuple[Limit, ...]:
+    """What limits each workload with the others; of one alone without its name."""
+    limits: list[Limit] = []
+    for name, binding in found.binding.items():
+        for one in named(binding.together or binding.alone, design)[:1]:
+            gain = numbers.gain(one.gain) if one.gain is not None else ""
+            when = titles.get(name, name) if len(found.binding) > 1 else "now"
+            limits.append(
+                Limit(when if len(when) <= _WHEN else f"{when[: _WHEN - 1]}…", one.title, one.detail, gain, one.ids)
+            )
+    return tuple(limits[:_LIMITS])
 
 
 def _listed(names: list[str]) -> str:

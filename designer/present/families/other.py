@@ -13,6 +13,7 @@ from designer.present.words import metric_title
 
 #: sentences by the metric that answers, the first that an answer has; braces hold its text
 _SENTENCES: Final = (
+    ("product_rate", "Each accelerator makes {}."),
     ("workflow_time", "The workflow takes {}."),
     ("round_time", "A round takes {}."),
     ("trial_time", "A trial takes {}."),
@@ -42,9 +43,11 @@ def _changes(answer: Answer) -> tuple[Change, ...]:
 
 
 FAMILY = Family(
-    ("workflow", "federated", "hyperparameter_sweep", "layout_search", "pooling"),
+    ("product", "workflow", "federated", "hyperparameter_sweep", "layout_search", "pooling"),
     _headline,
     (
+        "product_time",
+        "product_rate",
         "workflow_time",
         "round_time",
         "trial_time",

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.account import account, banded, evaluated, named
-from designer.analysis.expression import (
+from designer.analysis.account.expression import (
     Filling,
     Hidden,
     Least,
@@ -386,6 +386,12 @@ def test_the_share_of_a_solved_tie_is_what_a_little_of_it_costs() -> None:
     # not derived, all ties are named
     assert shares(run, derived=False) == {("b",): 0.0, ("a",): 0.0, ("idle",): 0.0}
     assert shares(Sum((run, Term("c", 1.0)), 2.0))[("c",)] == 2.0
+
+
+def test_what_is_hidden_in_a_run_holds_nothing() -> None:
+    """5 s behind 6 s: a little longer changes nothing, though twice as long would."""
+    run = Solved(6.0, (("a",), ("b",)), lambda slower: max(6.0 * slower.get("a", 1.0), 5.0 * slower.get("b", 1.0)))
+    assert shares(run) == {("a",): pytest.approx(6.0)}
 
 
 @given(trees)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from designer.analysis.account import account
-from designer.analysis.bottlenecks import Alike
+from designer.analysis.account.bottlenecks import Alike
 from designer.analysis.network import build_network
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.interchange.templates import open_design

@@ -6,7 +6,7 @@ import pytest
 
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
-from designer.analysis.survival import without
+from designer.analysis.study.survival import without
 from designer.checks.runner import Promise, State, judge
 from designer.checks.world import World
 from designer.decisions.failures_survey import survive

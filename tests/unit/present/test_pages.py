@@ -75,7 +75,9 @@ def test_headlines_have_a_number_with_a_unit_and_agree_in_number(answered: tuple
             assert re.search(r"\b(limits|limit)\b", page.headline), page.headline
         subject = page.headline.split(". ")[-1]
         if re.search(r"\blimit\b", subject):
-            assert " and " in subject or re.match(r"[\w ]+(launches|reads|streams|Readers)", subject), subject
+            assert " and " in subject or re.match(r"[\w ]+(launches|reads|streams|Readers|workers|cores)", subject), (
+                subject
+            )
 
 
 def test_figures_say_what_the_headline_says(answered: tuple[Design, list[Page]]) -> None:
@@ -130,6 +132,7 @@ KINDS = {
     "inference": {},
     "layout_search": {"model": "llama-2-7b"},
     "pooling": {},
+    "product": {},
     "serving": {},
     "storage_sizing": {},
     "vmotion": {"vms": "lab0"},
@@ -187,3 +190,26 @@ def test_codes_of_layouts_are_words() -> None:
     assert plain("Llama 2 7B with TP1 PP1 DP8 mb1 needs 142.7 GB") == (
         "Llama 2 7B with 8-way data parallel, micro-batch 1 needs 142.7 GB"
     )
+
+
+def test_a_page_is_markdown_with_the_same_figures() -> None:
+    from designer.present.markdown import to_markdown
+
+    design, pages = pages_of("hgx-h100-8")
+    for page in pages:
+        text = to_markdown(page, details=True)
+        assert f"**{page.headline}**" in text
+        assert all(figure.text in text and figure.band in text for figure in page.figures)
+        assert all(limit.title in text for limit in page.limits)
+        assert "All figures" in text
+    shown = designer.page(design, "h2d")
+    assert shown._repr_markdown_() == to_markdown(shown)
+    assert designer.page(design).summary
+
+
+def test_markdown_takes_no_markup_of_names() -> None:
+    from designer.present.markdown import to_markdown
+
+    text = to_markdown(Page("a | <b>", State.ANSWERED, "One\ntwo."))
+    assert text.splitlines()[0] == "# a \\| &lt;b>"
+    assert "**One two.**" in text

@@ -1,0 +1,66 @@
+"""Pages as Markdown: for notebooks, assistants and files."""
+
+from __future__ import annotations
+
+from designer.present.blocks import Change, Page, Table
+
+
+def to_markdown(page: Page, *, details: bool = False) -> str:
+    """A page as Markdown.
+
+    Parameters
+    ----------
+    details
+        True to add every table of the details.
+    """
+    lines = [f"# {_plain(page.subject)}", "", f"**{_plain(page.headline)}**", ""]
+    if page.figures:
+        lines += ["| Figure | Value | 80% band | |", "| --- | ---: | ---: | --- |"]
+        for f in page.figures:
+            told = " ".join(text for text in (f.target or f.note, f"**{f.verdict}**" if f.verdict else "") if text)
+            lines.append(_row((f.title, f.text, f.band, told)))
+        lines.append("")
+    for title, told in page.summary:
+        lines.append(f"- **{_plain(title)}**: {_plain(told)}")
+    if page.table is not None:
+        lines += _table(page.table)
+    if page.where:
+        lines += [f"## {page.where_title}", ""]
+        for stack in page.where:
+            shares = ", ".join(f"{s.title} {s.text} ({s.share:.0%})" for s in stack.shares)
+            lines.append(f"- {_plain(stack.title)}, {stack.total}: {_plain(shares)}")
+        lines.append("")
+    if page.limits:
+        lines += ["## What limits it", "", "| | What | How many | Twice as fast |", "| --- | --- | --- | ---: |"]
+        lines += [_row((one.when, one.title, one.detail, one.gain)) for one in page.limits]
+        lines.append("")
+    if page.changes:
+        lines += [f"## {page.changes_title}", "", *(_change(change) for change in page.changes), ""]
+    lines += [f"> {_plain(remark)}" for remark in page.remarks]
+    if details:
+        for detail in page.details:
+            if isinstance(detail, Table):
+                lines += ["", *_table(detail)]
+    return "\n".join(lines).strip() + "\n"
+
+
+def _change(change: Change) -> str:
+    outcome = ", ".join(text for text in (change.detail, change.gain, change.price) if text)
+    told = f"- {_plain(f'{change.title}: {outcome}' if outcome else change.title)}"
+    return f"{told} (`{' '.join(('designer', *change.command))}`)" if change.command else told
+
+
+def _table(table: Table) -> list[str]:
+    heads = [column.title for column in table.columns]
+    rules = ["---:" if column.number else "---" for column in table.columns]
+    title = [f"## {_plain(table.title)}", ""] if table.title else []
+    return [*title, _row(heads), _row(rules), *(_row(row) for row in table.rows), ""]
+
+
+def _row(cells: tuple[str, ...] | list[str]) -> str:
+    return f"| {' | '.join(_plain(cell) for cell in cells)} |"
+
+
+def _plain(text: str) -> str:
+    """Text in one line in which nothing is read as markup of tables or as HTML."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
