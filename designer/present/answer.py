@@ -166,7 +166,8 @@ def make_figure(
     told, verdict, tone, bound = "", "", Tone.PLAIN, None
     if target is not None:
         found_verdict = judge(found, target.comparison, target.value)
-        text = numbers.shown(target.value, found.unit, what, exact=True)
+        number, unit_of_target = numbers.split(target.value, found.unit, what, exact=True, like=found.value)
+        text = number if found.unit == "1/s" or not unit_of_target else f"{number} {unit_of_target}"
         sign = {">=": "at least ", "<=": "at most "}.get(target.comparison, "") if target.word == "target" else ""
         told = f"{target.word}: {sign}{text}"
         verdict, tone, bound = str(found_verdict), found_verdict.tone, target.value

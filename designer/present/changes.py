@@ -26,7 +26,8 @@ def fixes(answer: Answer) -> tuple[Change, ...]:
     for one in answer.fitting:
         sets: list[str] = []
         for name, value in one.changes.items():
-            sets += ["--set", f"workloads.{answer.result.id}.{name}={value}"]
+            written = str(value).lower() if isinstance(value, bool) else str(value)
+            sets += ["--set", f"workloads.{answer.result.id}.{name}={written}"]
         found.append(
             Change(
                 one.title, _outcome(one.result.metrics, answer), command=answer.command("analyze", *sets), edit=one.edit

@@ -129,3 +129,30 @@ def test_a_command_of_several_lines_is_one_for_a_shell() -> None:
     joined = " ".join(" ".join(line.removesuffix("\\").split()) for line in lines)
     assert joined == command_text(words)
     assert '"workloads.chat.rate=2 1/s..14 1/s"' in joined
+
+
+def test_commands_of_what_to_change_make_it_fit() -> None:
+    """Each change of the page of a workload that does not fit is a command that runs and whose workload fits."""
+    import shlex
+
+    command = ["analyze", "dgx-h100", "--workload", "llama-2-7b-fsdp"]
+    with terminal_of(80) as terminal:
+        assert main([*command, "--set", "workloads.llama-2-7b-fsdp.sharding=none"]) == 1
+    text = terminal.getvalue().replace("\\\n", " ")
+    assert "Sharding the optimizer (ZeRO-1) fits (72.0 GB)." in " ".join(text.split())
+    commands = [shlex.split(line)[1:] for line in text.splitlines() if line.startswith("    designer ")]
+    assert len(commands) >= 2
+    for words in commands:
+        with terminal_of(80) as terminal:
+            assert main(words) == 0, words
+        assert "Trains in" in terminal.getvalue()
+
+
+def test_a_load_above_what_is_served_says_what_was_asked() -> None:
+    change = "workloads.chat-8b.rate=60 1/s"
+    with terminal_of(80) as terminal:
+        assert main(["analyze", "serving-l40s-4", "--workload", "chat-8b", "--set", change]) == 1
+    text = terminal.getvalue()
+    assert re.search(r"Serves 2\d\.\d requests/s; you ask for 60\. Queues would grow without limit\.", text)
+    assert re.search(r"Most requests .* asked: 60  not met", text)
+    assert "no latency is given" in " ".join(text.split())

@@ -9,10 +9,10 @@ from functools import cache
 import pytest
 
 from designer.analysis.clock.jobs import Changes, job_of
+from designer.analysis.clock.measures import answer, banded, bands_of, values_of
 from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
-from designer.analysis.measures import answer, banded, bands_of, values_of
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Bottleneck
 from designer.analysis.simulation import simulate

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from designer.analysis.collectives import asked_group, time_of
-from designer.analysis.communicator import Communicator
+from designer.analysis.collectives.communicator import Communicator
 from designer.analysis.costs.pricing import Cost, CostKind, Prices, Uses, alone
 from designer.analysis.network import Network
 from designer.workload.program.tasks import Collective

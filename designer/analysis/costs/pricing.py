@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account import evaluated
+from designer.analysis.account.expression import Scenario, Sum, Time, seconds
 from designer.analysis.costs.resources import ResourceTable
-from designer.analysis.expression import Scenario, Sum, Time, seconds
-from designer.analysis.flow_rates import LATENCY, FlowRates
-from designer.analysis.folding import Fold
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
+from designer.analysis.routes.folding import Fold
+from designer.analysis.transfers.flow_rates import LATENCY, FlowRates
 from designer.analysis.vms.guest import Guest
 from designer.errors import AnalysisError
 from designer.findings import Finding

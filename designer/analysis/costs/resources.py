@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Alike, Limit, Resources, sort_of
+from designer.analysis.account.bottlenecks import Alike, Limit, Resources, sort_of
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 

@@ -12,6 +12,7 @@ from designer.present.family import Family
 
 #: waiting for data is named in the headline from this share of a step [1]
 _STALLED: Final = 0.05
+_VERBS: Final = {"Shard": "Sharding", "Recompute": "Recomputing", "Split": "Splitting", "Use": "Using"}
 #: parts of a GPU's memory, as the engine calls them
 _MEMORY: Final = {
     "weights": "Weights",
@@ -53,8 +54,14 @@ def _unfit(answer: Answer) -> str:
         best = answer.fitting[0]
         memory = best.result.metrics.get("memory_per_gpu")
         size = f" ({numbers.shown(memory.value, 'B')})" if memory is not None else ""
-        text += f" {best.title} fits{size}."
+        text += f" {_doing(best.title)} fits{size}."
     return text
+
+
+def _doing(title: str) -> str:
+    """A change as what is done: ``Shard the optimizer`` is ``Sharding the optimizer``."""
+    verb, _, rest = title.partition(" ")
+    return f"{_VERBS[verb]} {rest}" if verb in _VERBS else title
 
 
 def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:

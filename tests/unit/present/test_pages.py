@@ -75,7 +75,9 @@ def test_headlines_have_a_number_with_a_unit_and_agree_in_number(answered: tuple
             assert re.search(r"\b(limits|limit)\b", page.headline), page.headline
         subject = page.headline.split(". ")[-1]
         if re.search(r"\blimit\b", subject):
-            assert " and " in subject or re.match(r"[\w ]+(launches|reads|streams|Readers)", subject), subject
+            assert " and " in subject or re.match(r"[\w ]+(launches|reads|streams|Readers|workers|cores)", subject), (
+                subject
+            )
 
 
 def test_figures_say_what_the_headline_says(answered: tuple[Design, list[Page]]) -> None:

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import designer
+from designer.analysis.account.expression import Term, seconds
 from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.measures import answer
 from designer.analysis.clock.player import play
+from designer.analysis.clock.settled import settled
 from designer.analysis.costs import Cost, Expansion, Priced, Prices
 from designer.analysis.costs.pricing import alone
-from designer.analysis.expression import Term, seconds
-from designer.analysis.measures import answer
 from designer.analysis.network import build_network
-from designer.analysis.settled import settled
 from designer.workload.program import Arrivals, Measure, Program, Recovery, Script, Step, Task
 
 

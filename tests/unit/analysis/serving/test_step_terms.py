@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from designer.analysis.account import account
-from designer.analysis.bottlenecks import Alike
-from designer.analysis.collective_times import LAUNCH
-from designer.analysis.expression import Resource, Tie, Time, seconds, shares
+from designer.analysis.account.bottlenecks import Alike
+from designer.analysis.account.expression import Resource, Tie, Time, seconds, shares
+from designer.analysis.collectives.times import LAUNCH
 from designer.analysis.network import build_network
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.bottlenecks import Phase, step_account
@@ -133,6 +133,23 @@ def test_an_engines_own_all_reduce_is_for_eight_ranks_of_one_server_at_most() ->
     assert near_enough(situation, Split(8))
     assert not near_enough(situation, Split(16))
     assert not near_enough(replace(situation, servers=2, inter_bandwidth=1e9, host_bandwidth=1e9), Split(8))
+
+
+def test_a_split_joins_what_it_shares_and_nothing_else() -> None:
+    """Stages hand on, groups exchange and dispatch, ranks that share heads reduce: a MiB as the collective does."""
+    size = float(2**20)
+    alone, heads, stages, groups = (placed("hgx-h100-8", k) for k in (0, 1, 2, 4))
+    hop = stages.group.time("send-recv", size).time if stages.group is not None else 0.0
+    assert stages.steps.joins.hop(size) == pytest.approx(hop) != 0
+    assert groups.group is not None
+    both = sum(groups.group.time(kind, size).time for kind in ("all-gather", "reduce-scatter"))
+    assert groups.steps.joins.exchange(size) == pytest.approx(both)
+    assert groups.steps.joins.dispatch(size) > 0
+    assert heads.group is not None
+    assert 0 < heads.steps.joins.reduce(size) <= heads.group.time("all-reduce", size).time
+    joins = heads.steps.joins
+    assert joins.hop(size) == joins.exchange(size) == joins.dispatch(size) == 0
+    assert alone.steps.joins.reduce(size) == groups.steps.joins.hop(size) == stages.steps.joins.exchange(size) == 0
 
 
 def test_what_binds_a_step_gains_at_least_half_of_what_the_best_does() -> None:
