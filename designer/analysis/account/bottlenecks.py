@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.flows import Allocation, Incidence, Objective, gain_if_doubled
 from designer.analysis.network import Network
 from designer.analysis.network.capacities import NETWORK
 from designer.analysis.network.partition import by_value
@@ -18,10 +17,6 @@ from designer.sources import Status
 from designer.units import format_line_rate, format_quantity
 
 Int = npt.NDArray[np.int64]
-
-#: beyond this many entries only the tied set as a whole is tried, not each member
-ENTRIES_LIMIT: Final = 200_000
-SINGLES_LIMIT: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,33 +130,6 @@ def _shared(users: int) -> str:
     return "used by one flow" if users == 1 else f"shared by {users} flows"
 
 
-def describe(
-    resources: Resources,
-    incidence: Incidence,
-    chosen: Int | Sequence[int],
-    fractions: Mapping[int, float],
-    users: Mapping[int, int] | None = None,
-    many: Mapping[int, int] | None = None,
-) -> tuple[tuple[Bottleneck, ...], list[list[int]]]:
-    """Bottlenecks for a set of resources, members of groups that bind alike listed once; and the resources of each.
-
-    Parameters
-    ----------
-    users, many
-        How many flows use each, and how many are like it; by default those of `incidence`, and none.
-    """
-    groups = [alike.tolist() for alike in resources.alike(np.asarray(chosen, dtype=np.int64))]
-    counts = np.bincount(incidence.resource, minlength=incidence.n_resources) if users is None else users
-    bottlenecks = [
-        replace(
-            resources.bottleneck(alike[0], int(counts[alike[0]]), fractions.get(alike[0])),
-            alike=len(alike) if many is None else sum(many[r] for r in alike),
-        )
-        for alike in groups
-    ]
-    return tuple(bottlenecks), groups
-
-
 def classes_of(resources: Resources, first: Int, alike: Int) -> tuple[Alike, ...]:
     """Resources of one activity, each standing for all that are alike.
 
@@ -190,27 +158,6 @@ def described(resources: Resources, resource: Hashable) -> Bottleneck:
         return replace(plain, why=plain.why.rsplit(",", 1)[0], alike=resource.count)
     assert isinstance(resource, Bottleneck)
     return resource
-
-
-def with_gains(
-    bottlenecks: Sequence[Bottleneck],
-    members: Sequence[Sequence[int]],
-    incidence: Incidence,
-    allocation: Allocation,
-    objective: Objective,
-) -> tuple[Bottleneck, ...]:
-    """The same bottlenecks with what doubling each, and all together, would gain."""
-    if not bottlenecks:
-        return ()
-    singles = incidence.nnz <= ENTRIES_LIMIT and len(members) <= SINGLES_LIMIT
-    candidates = [[m[0]] if len(m) == 1 else list(m) for m in members] if singles and len(members) > 1 else []
-    together = [r for m in members for r in m]
-    gains = gain_if_doubled(incidence, [*candidates, together], objective, allocation)
-    joint = gains[-1]
-    if len(members) == 1:
-        return (replace(bottlenecks[0], gain_if_doubled=joint, gain_together=joint),)
-    alone = gains[:-1] if candidates else [None] * len(bottlenecks)
-    return tuple(replace(b, gain_if_doubled=g, gain_together=joint) for b, g in zip(bottlenecks, alone, strict=True))
 
 
 def arithmetic(path: str, name: str, why: str, alike: int) -> Bottleneck:

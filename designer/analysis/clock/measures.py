@@ -203,10 +203,11 @@ def answer(
         played = cache(lambda: play(prices, [job], until=UNTIL.value, cancelled=cancelled))
         why, told = Account(main, main, main), (found.binding, found.next)
         return Answer(found.metrics, why, played, prices.table, prices.table.words, found.findings, told)
-    times = settled(prices, program, job.place) if not beside else None
+    known = prices.lighter([step.task for step in program.steps])
+    times = settled(known, program, job.place) if not beside else None
     if times:
         played = cache(lambda: run_with(NO_CHANGES))
-        return _settled(prices, program, times, played, bands, explained)
+        return _settled(known, program, times, played, bands, explained)
     run = run_with(NO_CHANGES)
     stuck = next((f for f in run.findings if f.code == "CLOCK-STUCK"), None)
     if stuck is not None:

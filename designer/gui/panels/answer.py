@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QVBoxLayout, QWidge
 from designer.gui.controls import Button, ChoiceBox, Label
 from designer.gui.itemmodels.choices import ChoicesModel
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
-from designer.gui.panels._page import ChangeCard, Grid, LimitRow, Pool, StackBar, sized
+from designer.gui.panels._page import ChangeCard, Grid, LimitRow, Pool, StackBar, dress, sized
 from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import flow
-from designer.gui.viewmodels.answer import Baseline, shown_page
+from designer.gui.viewmodels.answer import Baseline, page_for
 from designer.gui.viewmodels.places import picked_of
 from designer.plain_text import in_one_line
 from designer.present.blocks import Change, Page, State
@@ -249,7 +249,7 @@ class AnswerPanel(Panel):
     def refresh(self) -> None:
         """Show the page of the session."""
         session = self.session
-        page = _page(session) if session is not None else None
+        page = page_for(session) if session is not None else None
         self.page = page
         if session is not None and page is not None:
             self._show_head(session, page)
@@ -268,12 +268,12 @@ class AnswerPanel(Panel):
         self.chip_row.setVisible(not tone and state is not State.NONE)
         self.headline.setVisible(state is State.STALE or not tone)
         self.headline.setText(in_one_line(page.headline, _LONGEST))
-        _dress(self.headline, "role", "faint" if state is State.STALE else "")
+        dress(self.headline, "role", "faint" if state is State.STALE else "")
         self.chip.setText(page.chip_text)
-        _dress(self.chip, "tone", str(page.state.tone) or "accent")
+        dress(self.chip, "tone", str(page.state.tone) or "accent")
         if tone:
-            _dress(self.banner, "tone", tone)
-            _dress(self.banner_head, "role", tone)
+            dress(self.banner, "tone", tone)
+            dress(self.banner_head, "role", tone)
             self.banner_head.setText(state.value if state is State.STALE else page.chip_text)
             stale = "The design changed since this answer." if page.figures else "No answer for this design yet."
             self.banner_text.setText(stale if state is State.STALE else page.headline)
@@ -401,25 +401,6 @@ class AnswerPanel(Panel):
         for number, view in enumerate(self._views):
             view.set_figure(figures[number] if number < len(figures) else None)
             view.setVisible(number < len(figures))
-
-
-def _page(session: Session) -> Page:
-    return shown_page(
-        session.design,
-        session.workload,
-        session.state,
-        session.result,
-        session.failure,
-        tuple(session.fitting or ()),
-        session.file.name if session.file is not None else "",
-    )
-
-
-def _dress(widget: QWidget, name: str, value: object) -> None:
-    if widget.property(name) != value:
-        widget.setProperty(name, value)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
 
 
 #: the panel of each place that a next question names
