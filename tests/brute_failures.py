@@ -9,12 +9,12 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from designer.analysis.capacities import HOST
+from designer.analysis.account.worth import share_of
 from designer.analysis.network import Network, build_network
+from designer.analysis.network.capacities import HOST
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
-from designer.analysis.survival import without
-from designer.analysis.worth import share_of
+from designer.analysis.study.survival import without
 from designer.decisions.failures import FEED, LINK
 from designer.decisions.failures_survey import survive
 from designer.design.address import split_path

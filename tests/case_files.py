@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from designer.analysis.validation import Measured
+from designer.decisions.validation import Measured
 from designer.design.document import Design
 from designer.interchange.cases import look_into
 

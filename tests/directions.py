@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from designer.analysis.account.worth import WORTH, share_of, worth_of
 from designer.analysis.results import Analysis, WorkloadResult
-from designer.analysis.worth import WORTH, share_of, worth_of
 from designer.decisions.answers import Row
 from designer.decisions.frontier import frontier
 from designer.design.document import Design
 from designer.gui.viewmodels import compare, flow, trial
+from designer.gui.viewmodels.answer import Baseline
+from designer.present.words import metric_title
 from designer.report.subject import gain_of, main_metric
 from designer.workload.metrics import NEITHER, better, more_is_better, times_better, tone_of
 
@@ -36,11 +38,13 @@ def check_directions(design: Design, analysis: Analysis, result: WorkloadResult)
         assert expected == judged, name
         # what if: only the first few metrics have a row
         rows = {row.title: row.tone for row in trial.rows(result, after, design)}
-        title = flow.metric_title(name, "step_time" in result.metrics)
+        title = metric_title(name, result.kind)
         if name in flow.ordered(result)[:3]:
             assert rows[title] == expected, ("what if", name)
-        # flow: against the values first seen
-        assert flow.change_of(name, estimate.value, after.metrics[name], result.kind)[1] == expected, ("flow", name)
+        # the answer: against the values first seen
+        baseline = Baseline()
+        baseline.pin(result)
+        assert baseline.changes(after)[name][1] == expected, ("answer", name)
         # compare
         one, other = (replace(analysis, workloads=(r,)) for r in (result, after))
         tones = {line.cells[3].tone for line in compare.lines(design, design, one, other, {}) if line.cells[3].text}

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.partition import Int, Numbers, Partition
+from designer.analysis.network.partition import Int, Numbers, Partition
 from designer.findings import Finding
 from designer.sources import Estimate
 

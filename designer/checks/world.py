@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.damage import contents_of
+from designer.analysis.account.worth import worth_of
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Analysis, Bottleneck, Flow, WorkloadResult
+from designer.analysis.routes.damage import contents_of
 from designer.analysis.study import analyze, run_workload
-from designer.analysis.survival import Survival, Way
-from designer.analysis.worth import worth_of
+from designer.analysis.study.survival import Survival, Way
 from designer.catalog.parttype import part_kinds
 from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
 from designer.design.document import Design, Wiring, WorkloadSpec, with_changes
@@ -196,7 +196,7 @@ class World:
         return known
 
     def _chosen(self, selector: str) -> Sequence[int]:
-        from designer.analysis.selection import resolve
+        from designer.analysis.routes.selection import resolve
 
         return resolve(self.network, self.paths(selector), selector).tolist()
 

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.capacities import HOST, NETWORK
 from designer.analysis.network import Network, build_network
+from designer.analysis.network.capacities import HOST, NETWORK
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.training.accelerators import accelerator_of, number

@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.capacities import NETWORK
-from designer.analysis.hashing import mix
 from designer.analysis.network import Network
+from designer.analysis.network.capacities import NETWORK
+from designer.analysis.network.hashing import mix
 from designer.decisions.acceptance import Machine, Trial
 from designer.decisions.failures import link_text, numbers, part_text
 from designer.decisions.fault import Fault

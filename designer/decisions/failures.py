@@ -15,11 +15,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.damage import KINDS, contents_of
-from designer.analysis.hashing import mix, rounded
 from designer.analysis.network import Network
-from designer.analysis.partition import by_value, refined
+from designer.analysis.network.hashing import mix, rounded
+from designer.analysis.network.partition import by_value, refined
 from designer.analysis.results import ChannelLoads
+from designer.analysis.routes.damage import KINDS, contents_of
 from designer.design.document import LinkValues, Part
 from designer.rules.context import Context
 

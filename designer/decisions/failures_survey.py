@@ -15,10 +15,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.damage import contents_of, damage, idle
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import WorkloadResult
-from designer.analysis.survival import Survival
+from designer.analysis.routes.damage import contents_of, damage, idle
+from designer.analysis.study.survival import Survival
 from designer.catalog.parttype import Capability
 from designer.checks.runner import State, promises_of, run
 from designer.checks.world import World

@@ -12,11 +12,11 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from designer.analysis.account.worth import WORTH, share_of
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.training.preparation import TrainingPlan, prepare
-from designer.analysis.worth import WORTH, share_of
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.workloads import ChangeWorkload
 from designer.design.workload_ids import find_workload

@@ -10,7 +10,7 @@ from typing import Any
 from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.bottlenecks import bottlenecks
 from designer.analysis.training.costs import ranks_of
 from designer.analysis.training.loads import flows, loads, n_flows

@@ -9,7 +9,7 @@ from typing import Any
 from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, Column, Table, WorkloadResult
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity

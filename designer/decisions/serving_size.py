@@ -14,7 +14,7 @@ from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.answers import too_long
 from designer.analysis.serving.limits import Outcome
 from designer.analysis.serving.load import sent_to_one

@@ -10,14 +10,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.capacities import NETWORK
 from designer.analysis.families import Question
 from designer.analysis.flows import solve
-from designer.analysis.legs import Legs
 from designer.analysis.network import Network
+from designer.analysis.network.capacities import NETWORK
 from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
 from designer.analysis.routes import route
-from designer.analysis.selection import resolve
+from designer.analysis.routes.legs import Legs
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.accelerators import number
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.catalog.parttype import Capability

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from designer.analysis.account.worth import share_of, worth_of
 from designer.analysis.network import build_network
 from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.analysis.study import run_workload
-from designer.analysis.worth import share_of, worth_of
 from designer.decisions.failures_survey import workload_of
 from designer.decisions.search import Space, explore
 from designer.decisions.suggest_accelerators import accelerator_candidates

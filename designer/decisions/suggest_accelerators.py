@@ -9,7 +9,7 @@ import numpy as np
 
 from designer.analysis.network import Network
 from designer.analysis.results import WorkloadResult
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import Capability, PartType
 from designer.decisions.suggest_candidates import Candidate, Prices

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.capacities import NETWORK
 from designer.analysis.network import Network
+from designer.analysis.network.capacities import NETWORK
 from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import Capability, PartType, value_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from designer.drawing.batches import Batch, Rects
 from designer.drawing.compose_activity import activity
-from designer.drawing.compose_badges import bottleneck_glow
+from designer.drawing.compose_badges import bottleneck_glow, limit_frames
 from designer.drawing.compose_boxes import cards, containers, grid_dots, meters, notes, plates, visible_boxes
 from designer.drawing.compose_connections import connections
 from designer.drawing.compose_text import texts
@@ -31,6 +31,7 @@ def compose_steps(
     yield connections(view_state, frame, regions)
     yield bottleneck_glow(view_state, frame)
     yield view_state.kept("plates", frame, regions, lambda: plates(view_state, frame, boxes))
+    yield limit_frames(view_state, frame)
     yield meters(view_state, frame, boxes) + activity(view_state, frame, boxes) + notes(view_state, frame, boxes)
     yield view_state.kept("texts", frame, regions, lambda: texts(view_state, frame, boxes))
     if labels and view_state.loads.on_route is None:

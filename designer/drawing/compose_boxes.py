@@ -125,6 +125,11 @@ def _blocks(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     rects = frame.boxes(geometry.rect[boxes])
     found: list[Batch] = []
     heat = heat_of(view_state.loads.box_used[boxes])
+    if view_state.calm:
+        limits = view_state.loads.box_limits[boxes]
+        if limits.any():
+            found.append(Rects(rects[limits], faded(view_state, theme.bottleneck)))
+        heat = np.where(limits, len(theme.heat), -1)
     for step in range(len(theme.heat)):
         chosen = heat == step
         if chosen.any():
@@ -183,7 +188,7 @@ def glyph_places(frame: Frame, rects: Float) -> tuple[int, Float]:
 
 def meters(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """A bar at the foot of each card: how busy its busiest link is; none from afar."""
-    if frame.level is Level.FAR:
+    if frame.level is Level.FAR or view_state.calm:
         return []
     boxes = _cards(view_state, frame, boxes)
     used = view_state.loads.box_used[boxes]

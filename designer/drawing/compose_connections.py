@@ -11,6 +11,7 @@ from designer.drawing.batches import Batch, Lines
 from designer.drawing.compose_boxes import faded
 from designer.drawing.cut import Cut
 from designer.drawing.levels import Level
+from designer.drawing.palette import mixed
 from designer.drawing.polylines import level, offset, phases, pieces, polylines
 from designer.drawing.theme import DASH
 from designer.drawing.view_state import Frame, Regions, ViewState
@@ -26,6 +27,13 @@ _GAP: Final = 1.4
 _MANY: Final = 4000
 #: more merged connections than this are drawn without smoothing from afar
 _SMOOTH: Final = 400
+
+
+#: tones where only what limits is coloured: idle, carrying traffic, limiting
+_IDLE, _CARRIES, _LIMITS = 100, 101, 102
+#: a limiting connection is at least so wide [px], and traffic is drawn in this share of the colour of quiet text
+_LIMIT_WIDTH: Final = 4.0
+_QUIET: Final = 0.62
 
 
 class _Style(NamedTuple):
@@ -84,6 +92,9 @@ def near(view_state: ViewState, frame: Frame, chosen: Int, route: Float, regions
     heat = loads.heat[chosen]
     both: Bool = np.any(heat >= 0, axis=1)
     idle = -1 - geometry.connection_kind[chosen]
+    if view_state.calm:
+        idle, both = _calm_tones(view_state, chosen), np.zeros_like(both)
+        width = _calm_widths(idle, width, frame)
     found: dict[_Style, list[Float]] = {}
     for group in polylines(np.arange(len(chosen)), frame.points(route)):
         at = group.connections
@@ -110,6 +121,8 @@ def _middle(view_state: ViewState, frame: Frame, visible: Int, regions: Regions)
     heat = _tones(view_state, cut, merged)
     size = max(0.55, frame.scale / frame.ratio * 1.2) * frame.ratio
     width = np.maximum(np.round(width_of(cut.total(geometry.connection_capacity)[merged]) * size), 1.0)
+    if view_state.calm:
+        width = _calm_widths(heat, width, frame)
     assumed = cut.most(loads.assumed.astype(np.float64))[merged] > 0
     found: dict[_Style, list[Float]] = {}
     for group in polylines(np.arange(len(merged)), frame.points(cut.route[merged])):
@@ -168,8 +181,24 @@ def _tones(view_state: ViewState, cut: Cut, merged: Int) -> Int:
     kinds = geometry.connection_kind[cut.connections[cut.first[merged]]]
     if not loads.known:
         return -1 - kinds
+    if view_state.calm:
+        every = _calm_tones(view_state, np.arange(geometry.n_connections)).astype(np.float64)
+        return cut.most(every)[merged].astype(np.int64)
     heat = cut.most(loads.heat.max(axis=1).astype(np.float64))[merged].astype(np.int64)
     return np.where(heat >= 0, heat, -1 - kinds)
+
+
+def _calm_tones(view_state: ViewState, chosen: Int) -> Int:
+    """Whether connections are idle, carry traffic, or limit. : (k,)"""
+    loads = view_state.loads
+    carries = np.nan_to_num(loads.load[chosen]).max(axis=1) > 0
+    return np.where(loads.bottleneck[chosen], _LIMITS, np.where(carries, _CARRIES, _IDLE))
+
+
+def _calm_widths(tone: Int, width: Float, frame: Frame) -> Float:
+    """Limiting connections are broad, idle ones thin. : (k,)"""
+    broad = np.where(tone == _LIMITS, np.maximum(width, _LIMIT_WIDTH * frame.ratio), width)
+    return np.where(tone == _IDLE, np.minimum(broad, round(frame.ratio)), broad)
 
 
 def _needed(lines: Float, regions: Regions, margin: float) -> Float:
@@ -208,13 +237,16 @@ def _batches(
         lines = _needed(np.concatenate(found[style]), regions, style.width / 2 + 2 * frame.ratio)
         if not len(lines):
             continue
-        if style.tone >= 0:
+        if style.tone >= _IDLE:
+            traffic = mixed(theme.containers[0], theme.muted, _QUIET)
+            colour = faded(view_state, (theme.card_edge, traffic, theme.bottleneck)[style.tone - _IDLE])
+        elif style.tone >= 0:
             colour = faded(view_state, theme.heat[style.tone])
         else:
             colour = theme.link(kinds[-1 - style.tone])
         dash = tuple(d * frame.ratio for d in DASH) if style.assumed else ()
         lines, phase = lines[:, :4], lines[:, 4]
-        if style.assumed:
+        if style.assumed and style.tone != _LIMITS:
             made.append(Lines(lines, colour, style.width, dash, smooth, phase))
             continue
         straight = level(lines)

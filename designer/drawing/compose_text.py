@@ -201,7 +201,7 @@ def _block_names(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]
     rects = frame.boxes(geometry.rect[boxes])
     px = int(10 * frame.ratio)
     roomy = np.flatnonzero((rects[:, 2] >= _NAMED[0] * frame.ratio) & (rects[:, 3] >= _NAMED[1] * frame.ratio))
-    heat = heat_of(view_state.loads.box_used[boxes])
+    heat = heat_of(view_state.loads.box_used[boxes]) if not view_state.calm else np.full(len(boxes), -1)
     labels = [
         Label(*_four(rects[i]), title(geometry, int(boxes[i])), px, _ink(view_state, int(heat[i])), False, "center")
         for i in roomy.tolist()

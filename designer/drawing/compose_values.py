@@ -49,7 +49,7 @@ _STRAY: Final = 260.0
 
 def values(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:
     """The values in some regions of device pixels."""
-    if frame.level is not Level.NEAR or not view_state.loads.known:
+    if frame.level is not Level.NEAR or not view_state.loads.known or view_state.calm:
         return []
     connections, near = _thinned(view_state, frame)
     seen = np.zeros(len(connections), dtype=bool)
@@ -79,7 +79,7 @@ def values(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]
 
 def value_plates(view_state: ViewState, frame: Frame) -> Float:
     """About where values stand: left, top, right and bottom of their plates, scene units. : (k, 4)"""
-    if frame.level is not Level.NEAR or not view_state.loads.known:
+    if frame.level is not Level.NEAR or not view_state.loads.known or view_state.calm:
         return np.empty((0, 4))
     points = view_state.label_points(_thinned(view_state, frame)[0])
     half = np.array(_ROOM) / 2 * frame.ratio / frame.scale

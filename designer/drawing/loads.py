@@ -12,9 +12,10 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.partition import Numbers, Partition
+from designer.analysis.network.partition import Numbers, Partition
 from designer.analysis.results import Bottleneck, ChannelLoads, LoadsOfClasses
 from designer.design.channels import link_number
+from designer.design.document import Part
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import STATUSES, Geometry
 from designer.drawing.shown_links import boxes_of_parts, links_on_connections
@@ -32,6 +33,8 @@ SATURATED: Final = STEPS[-1]
 _MARKED_LIMIT: Final = 8
 #: exponent of the mean by which containers are coloured
 _LEAN: Final = 4
+#: among more parts of a kind equal ones are not looked for
+_MOST_EQUAL: Final = 2000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,6 +165,7 @@ class Loads:
     heat : (m, 2) class of utilisation, −1 where nothing is known
     assumed : (m,) whether the capacity is assumed
     bottleneck : (m,) whether the connection binds
+    box_limits : (n,) whether a part that a box shows is one of those that limit
     box_bottleneck : (n,) how many equal parts a box stands for that bind by themselves, 0 for none
     failed, box_failed : (m,), (n,) whether a connection or box has no capacity left at the instant shown
     on_route : (m,) or None: what the highlighted route uses
@@ -179,6 +183,7 @@ class Loads:
     assumed: Bool
     bottleneck: Bool
     box_bottleneck: Int
+    box_limits: Bool
     failed: Bool
     box_failed: Bool
     on_route: Bool | None
@@ -186,6 +191,8 @@ class Loads:
     box_used: Float
     known: bool = False
     title: str = ""
+    #: what limits, in the words of the mark on it
+    mark: str = ""
     box_busy: Float | None = None
     box_fill: Float | None = None
 
@@ -214,6 +221,7 @@ def nothing(geometry: Geometry) -> Loads:
         assumed=assumed,
         bottleneck=np.zeros(m, dtype=bool),
         box_bottleneck=np.zeros(n, dtype=np.int64),
+        box_limits=np.zeros(n, dtype=bool),
         failed=np.zeros(m, dtype=bool),
         box_failed=np.zeros(n, dtype=bool),
         on_route=None,
@@ -378,6 +386,26 @@ def with_failed(loads: Loads, found: ConnectionMap, numbers: Mapping[str, int], 
             failed[at[at >= 0]] = True
     bottleneck, box_bottleneck = loads.bottleneck & ~failed, np.where(boxes, 0, loads.box_bottleneck)
     return replace(loads, failed=failed, box_failed=boxes, bottleneck=bottleneck, box_bottleneck=box_bottleneck)
+
+
+def with_limits(loads: Loads, geometry: Geometry, mark: str) -> Loads:
+    """The state with all equal parts marked where one stands for several that limit, and the words of the mark."""
+    limits = loads.box_bottleneck > 0
+    for box in np.flatnonzero(loads.box_bottleneck > 1).tolist():
+        limits[_equal_boxes(geometry, box, int(loads.box_bottleneck[box]))] = True
+    return replace(loads, box_limits=limits, mark=mark)
+
+
+def _equal_boxes(geometry: Geometry, box: int, count: int) -> list[int]:
+    """Boxes of the parts of one type, if they are as many as are equal; else the one box."""
+    thing = geometry.thing(box)
+    if not isinstance(thing, Part):
+        return [box]
+    same = np.flatnonzero(geometry.kind == geometry.kind[box])
+    if len(same) > _MOST_EQUAL:
+        return [box]
+    found = [k for k in same.tolist() if getattr(geometry.thing(k), "type", None) == thing.type]
+    return found if int(geometry.replicas[found].sum()) == count or len(found) == count else [box]
 
 
 def _cards_around(found: ConnectionMap, numbers: Mapping[str, int]) -> Int:

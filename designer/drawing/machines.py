@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from designer.analysis.capacities import ACCELERATOR
 from designer.analysis.network import Network, build_network
+from designer.analysis.network.capacities import ACCELERATOR
 from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.placement import Placement, place_vms

@@ -109,6 +109,8 @@ class ViewState:
     lifted: Bool | None = None
     lifted_connections: Bool | None = None
     stale: bool = False
+    #: what colours of connections mean: ``utilization``, or ``limits`` where only what limits stands out
+    colours: str = "utilization"
     trays: Trays | None = None
     _label_points: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
     _kept: tuple[object, dict[str, list[Batch]]] | None = None
@@ -152,6 +154,12 @@ class ViewState:
         if self._map is None:
             self._map = connection_map(self.geometry)
         return self._map
+
+    @property
+    def calm(self) -> bool:
+        """True if only what limits is coloured: not at an instant of a run, nor where colours mean something else."""
+        loads = self.loads
+        return self.colours == "limits" and loads.known and loads.box_busy is None and not loads.title
 
     def learn(self, old: ViewState) -> None:
         """Take over what is known of a picture with the same boxes, or the same connections between others."""

@@ -59,9 +59,12 @@ class AnswerHead(QWidget):
     -------
     add_wanted
         A new workload is wanted.
+    chosen
+        Another workload was chosen: its answer is wanted.
     """
 
     add_wanted = Signal()
+    chosen = Signal()
 
     def __init__(self, edit: QAction, run: Callable[[str], object], theme: Theme) -> None:
         super().__init__()
@@ -191,3 +194,4 @@ class AnswerHead(QWidget):
             self.add_wanted.emit()
         elif key:
             self._document.session.set_workload(key)
+            self.chosen.emit()

@@ -240,7 +240,7 @@ class Files:
         canvas.zoom_to_fit()
         canvas.setFocus()
         n = len(imported.findings)
-        self._host.say("Imported the machine" + (f" with {n} remarks, see Findings" if n else ""))
+        self._host.say("Imported the machine" + (f" with {n} remarks, see Checks" if n else ""))
 
     def export_picture(self, selected_only: bool = False) -> None:
         """Ask for a file and write the picture, or that of the selection, to it."""

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
 
+from designer.drawing.palette import mixed
 from designer.drawing.theme import STEPS, CanvasTheme
 from designer.gui.controls import plain
 from designer.gui.layouts import in_row
@@ -47,12 +48,15 @@ class Keys(QWidget):
             samples.append(("failed", theme.bad, 2.0, True))
         if loads.assumed.any():
             samples.append(("rate assumed", theme.muted, 2.0, True))
-        heat = tuple(theme.heat) if loads.known else ()
+        if state.calm:
+            samples += [("carries traffic", mixed(theme.containers[0], theme.muted, 0.62), 3.0, False)]
+            samples += [("idle", theme.card_edge, 1.0, False)]
+        heat = tuple(theme.heat) if loads.known and not state.calm else ()
         title = ("Utilization, out of date" if state.stale else loads.title or "Utilization") if heat else ""
         new = (theme, tuple(samples), heat, title)
         if new != (self._theme, self._samples, self._heat, self._title):
             self._theme, self._samples, self._heat, self._title = new
-            self.setAccessibleDescription(", ".join((title, *(text for text, *_ in samples))))
+            self.setAccessibleDescription(", ".join(x for x in (title, *(text for text, *_ in samples)) if x))
             self.updateGeometry()
             self.update()
 

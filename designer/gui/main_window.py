@@ -15,7 +15,9 @@ from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import (
     QApplication,
+    QFrame,
     QMainWindow,
+    QMenu,
     QMenuBar,
     QMessageBox,
     QToolButton,
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
 
 #: the head with menus and tabs [px]
 _HEAD: Final = 40
+#: meanings of the colours of links
+_COLOURS: Final = {"limits": "What limits", "utilization": "Utilization"}
 #: how many numbers are kept of what is open
 _KEPT: Final = 2
 #: room for the frame and title that desktops draw around a window [px]
@@ -114,12 +118,22 @@ class MainWindow(QMainWindow):
         self.toolbar, self.hint = ToolBar(self.qt_actions), Hint()
         self.legend = LegendBar(self.hint)
         self.area.tools, self.area.legend = self.area.hold(self.toolbar), self.area.hold(self.legend)
-        self.opener = QToolButton()
-        self.opener.setObjectName("floating")
+        self.opener, self.colours = QToolButton(), QToolButton()
         self.opener.setText("Answer ‹")
         self.opener.setToolTip("Show the side panel  (F9)")
         self.opener.clicked.connect(self.toggle_side)
-        self.area.corner = self.area.hold(self.opener)
+        self.colours.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.colours.setToolTip("What the colours of links mean")
+        menu = QMenu(self.colours)
+        for name, title in _COLOURS.items():
+            menu.addAction(title, partial(self.set_colours, name))
+        self.colours.setMenu(menu)
+        corner = QFrame()
+        corner.setObjectName("floating")
+        in_row(self.colours, self.opener, on=corner, margins=(4, 3, 4, 3), spacing=4)
+        self.area.corner = self.area.hold(corner)
+        #: what colours of links mean where no place asks for another meaning
+        self._colours = "limits"
         geometry = self.settings.layout("geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)
@@ -148,6 +162,7 @@ class MainWindow(QMainWindow):
         start.open_wanted.connect(lambda: self.files.ask_open())
         start.import_wanted.connect(lambda: self.files.paste_machine())
         start.template_chosen.connect(self.open_template)
+        start.question_chosen.connect(self.open_question)
         start.file_chosen.connect(self.open_file)
         start.recovery_wanted.connect(self.show_recovery)
         # netlists of all templates are of no use to whoever opens one
@@ -355,7 +370,10 @@ class MainWindow(QMainWindow):
             area.side = area.hold(places)
             area.palette_ = area.hold(Palette(places.books[Place.PALETTE], self.leave_panels, area))
             area.run = area.hold(places.books[Place.RUN])
+            area.brief = area.hold(places.brief)
+            places.brief.opened.connect(partial(places.bring, "answer"))
             places.wanted.connect(self._open_place)
+            places.tabs.currentChanged.connect(lambda: self._colour())
             places.widened.connect(self._widen)
             places.head.add_wanted.connect(lambda: self.edit_workload(new=True))
             places.parts.insert_requested.connect(self.requests.insert)
@@ -393,7 +411,8 @@ class MainWindow(QMainWindow):
             self.canvas.set_free(self.area.margins())
         if self.places is not None:
             self.places.look()
-            self.opener.setVisible(self.area.document and self.places.isHidden())
+            self.opener.setVisible(self.area.document and self.places.isHidden() and not self.area.narrow)
+            self._colour()
 
     def _open_place(self, place: Place) -> None:
         from designer.gui.panels._panel import Place
@@ -412,6 +431,22 @@ class MainWindow(QMainWindow):
     def _widen(self, wide: bool) -> None:
         self.area.wide = wide
         self.area.arrange()
+
+    def set_colours(self, name: str) -> None:
+        """What colours of links mean: ``limits`` or ``utilization``."""
+        self._colours = name
+        self._colour()
+
+    def _colour(self) -> None:
+        """Links by utilization while they are listed, else as chosen."""
+        from designer.gui.panels._panel import Place
+
+        listed = self.places is not None and self.places.place is Place.LINKS and self.places.isVisible()
+        name = "utilization" if listed else self._colours
+        self.colours.setText(f"Colours: {_COLOURS[name]}")
+        if self.canvas is not None:
+            self.canvas.set_colours(name)
+            self.legend.explain(self.canvas)
 
     def toggle_side(self) -> None:
         """Show or hide the side panel."""
@@ -479,6 +514,7 @@ class MainWindow(QMainWindow):
                 signal.connect(self.menus.update_soon)
                 self._connections.append((signal, self.menus.update_soon))
         self.hint.setText(self.canvas.tool.hint if self.canvas is not None else "")
+        self._colour()
         self.legend.follow(self.canvas)
         if document is not None or self.time_bar_ is not None:
             self.time_bar.follow(document)
@@ -594,6 +630,15 @@ class MainWindow(QMainWindow):
     def open_template(self, template_id: str) -> None:
         """Open a template as a new document."""
         self.workspace.open_template(template_id)
+
+    def open_question(self, template_id: str, workload: str, panel: str) -> None:
+        """Open a template with the workload and panel that answer a question."""
+        self.open_template(template_id)
+        document = self.document
+        if document is not None:
+            if workload in document.session.design.workloads:
+                document.session.set_workload(workload)
+            self._ready_places().bring(panel, keys=False)
 
     def open_file(self, file: Path) -> None:
         """Open a file."""

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QTabBar, QToo
 from designer.gui.answer_head import AnswerHead
 from designer.gui.controls import plain
 from designer.gui.layouts import FLUSH, in_column, in_row
+from designer.gui.panels._brief import Brief
 from designer.gui.panels._panel import Panel, PanelKind, Place, Surroundings, panel_kinds
 from designer.gui.panels.answer import AnswerPanel
 from designer.gui.panels.compare import ComparePanel
@@ -68,8 +69,10 @@ class Book(QWidget):
         self.names = [kind.name for kind in kinds]
         self.bar, self.stack = QTabBar(), QStackedWidget()
         self.bar.setObjectName("pages")
-        for bar_option in (self.bar.setDocumentMode, self.bar.setUsesScrollButtons):
-            bar_option(True)
+        self.bar.setDocumentMode(True)
+        # hidden tabs count in the room Qt asks for, so buttons to scroll would come without need
+        self.bar.setUsesScrollButtons(False)
+        self.bar.setElideMode(Qt.TextElideMode.ElideNone)
         self.bar.setExpanding(False)
         self.bar.setDrawBase(False)
         self.frames: dict[str, QWidget] = {}
@@ -203,6 +206,8 @@ class Places(QFrame):
         self.tabs.setDocumentMode(True)
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         self.wide = QToolButton()
         self.wide.setObjectName("wide")
         self.wide.setText("⤢")
@@ -224,6 +229,7 @@ class Places(QFrame):
             spacing=0,
         )
         self.tabs.currentChanged.connect(self._turned)
+        self.head.chosen.connect(lambda: self.books[Place.ANSWER].show_page("answer"))
         for book in self.books.values():
             book.turned.connect(self._look)
         for name, panel in made.items():
@@ -233,6 +239,9 @@ class Places(QFrame):
         self.inspector, self.findings = self._one("inspector", InspectorPanel), self._one("findings", FindingsPanel)
         self.answer, self.moment = self._one("answer", AnswerPanel), self._one("moment", MomentPanel)
         self.findings.counted.connect(self._count)
+        #: the answer in short, for windows that have no room for the side panel
+        self.brief = Brief(around.theme)
+        self.brief.canvas_wanted.connect(lambda: self.left())
 
     @property
     def compare(self) -> ComparePanel:
@@ -370,7 +379,7 @@ class Places(QFrame):
             ):
                 signal.connect(slot)
                 self._connections.append((signal, slot))
-        for panel in self._made.values():
+        for panel in (*self._made.values(), self.brief):
             panel.set_session(session)
         if session is not None:
             self._selected()
@@ -380,7 +389,7 @@ class Places(QFrame):
         """Other colours."""
         self._around = replace(self._around, theme=theme)
         self.head.set_theme(theme)
-        for panel in self._made.values():
+        for panel in (*self._made.values(), self.brief):
             panel.set_theme(theme)
 
     def close_jobs(self) -> None:

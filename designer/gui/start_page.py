@@ -1,4 +1,4 @@
-"""The start page: recent files, templates with pictures, import. Nothing else, and nothing slow before it is seen."""
+"""The start page: questions to begin with, recent files, templates with pictures; nothing slow before it is seen."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QPixmap,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QFrame,
@@ -36,7 +37,7 @@ from PySide6.QtWidgets import (
 
 from designer.gui import icons
 from designer.gui.controls import Label, plain
-from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
+from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.ranking import ordered, template_words
 from designer.plain_text import in_one_line
@@ -74,6 +75,93 @@ _FIRST: Final = (
     "hgx-a100-4",
     "dell-xe9680",
 )
+
+
+#: questions: title, what it answers, name of its example, template, workload, panel and icon; without a template a
+#: machine is imported
+_QUESTIONS: Final = (
+    (
+        "Find a bottleneck",
+        "Which link or part limits a server, and what lifting it gains",
+        "HGX H100 8-GPU",
+        "hgx-h100-8",
+        "h2d",
+        "answer",
+        "warning",
+    ),
+    (
+        "Size a serving cluster",
+        "How many GPUs answer your requests within your limits",
+        "Llama 3 70B",
+        "serving-h100-8",
+        "chat-70b",
+        "decisions",
+        "plus",
+    ),
+    (
+        "Plan a training",
+        "Days to train, memory per GPU, and what makes it faster",
+        "Llama 2 7B, fully sharded",
+        "hgx-h100-8",
+        "llama-2-7b-fsdp",
+        "answer",
+        "clock",
+    ),
+    (
+        "Empty a host",
+        "Where its virtual machines go, how long it takes, how long they pause",
+        "vSphere cluster, host 1",
+        "vsphere-cluster-4",
+        "evacuate",
+        "answer",
+        "compare",
+    ),
+    ("Import a machine", "Paste nvidia-smi topo -m, or drop a file from the machine", "", "", "", "", "import"),
+)
+#: filters of templates: what is in them
+_FILTERS: Final[dict[str, Callable[[Template], bool]]] = {
+    "All": lambda t: True,
+    "Servers with 8 GPUs or more": lambda t: t.servers <= 1 and t.gpus >= 8,
+    "Small servers": lambda t: t.servers <= 1 and 0 < t.gpus < 8 and not t.id.startswith("edge"),
+    "Clusters and racks": lambda t: t.servers > 1,
+    "Serving": lambda t: t.id.startswith("serving"),
+    "Virtual machines": lambda t: t.id.startswith("vsphere"),
+    "Edge": lambda t: t.id.startswith("edge"),
+}
+
+
+class Question(QPushButton):
+    """A question to begin with: its title, what is answered, and the example it opens."""
+
+    def __init__(self, title: str, answered: str, example: str, icon: str, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("question")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(f"{title}. {answered}")
+        self.picture = Label()
+        self._icon = icon
+        head = Label(title, role="title")
+        example_ = Label(f"Example: {example}" if example else "From your own machine", role="accent", wrap=True)
+        in_column(
+            self.picture, head, Label(answered, role="muted", wrap=True), 1, example_, on=self, margins=(14, 12, 12, 12)
+        )
+        for label in self.findChildren(QLabel):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self.picture.setPixmap(icons.pixmap(self._icon, theme.accent, 26, self.devicePixelRatioF()))
+
+    def sizeHint(self) -> QSize:
+        layout = self.layout()
+        high = layout.totalHeightForWidth(max(self.width(), 150)) if layout is not None else 0
+        return QSize(150, max(high, 130))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.updateGeometry()
 
 
 class Card(QFrame):
@@ -212,6 +300,8 @@ class StartPage(QWidget):
     Signals
     -------
     template_chosen : ``str``
+    question_chosen : ``str, str, str``
+        Template, workload and panel that answer a question.
     file_chosen : ``Path``
     new_wanted, open_wanted, import_wanted, recovery_wanted
     pictures_painted
@@ -219,6 +309,7 @@ class StartPage(QWidget):
     """
 
     template_chosen = Signal(str)
+    question_chosen = Signal(str, str, str)
     file_chosen = Signal(object)
     new_wanted = Signal()
     open_wanted = Signal()
@@ -256,11 +347,20 @@ class StartPage(QWidget):
         self.leftovers.clicked.connect(self.recovery_wanted)
         self.leftovers.hide()
         box.addWidget(self.leftovers)
+        box.addLayout(self._ask())
         box.addSpacing(6)
         box.addWidget(self._recent_head)
         box.addWidget(self.recent)
+        self._filter = "All"
+        self.filters: dict[str, QPushButton] = {}
+        for name in _FILTERS:
+            chip = self.filters[name] = QPushButton(name)
+            chip.setObjectName("filter")
+            chip.setCheckable(True)
+            chip.clicked.connect(partial(self._choose_filter, name))
         line = in_row(self._heading("Templates"), 1, self.search)
         box.addLayout(line)
+        box.addWidget(Wrap(*self.filters.values()))
         self.nothing = Label(role="muted", wrap=True)
         self.nothing.hide()
         box.addWidget(self.nothing)
@@ -286,22 +386,37 @@ class StartPage(QWidget):
         label.setFont(font)
         return label
 
+    def _ask(self) -> QHBoxLayout:
+        """The questions, side by side."""
+        line = in_row(spacing=_GAP)
+        self.questions: list[Question] = []
+        for title, answered, example, template, workload, panel, icon in _QUESTIONS:
+            question = Question(title, answered, example, icon, self._theme)
+            wanted = (
+                partial(self.question_chosen.emit, template, workload, panel) if template else self.import_wanted.emit
+            )
+            question.clicked.connect(partial(_call, wanted))
+            self.questions.append(question)
+            line.addWidget(question, 1)
+        return line
+
+    def _choose_filter(self, name: str, *_: object) -> None:
+        self._filter = name
+        self._show_templates()
+
     def _top(self) -> QHBoxLayout:
-        title = Label("designer")
+        title = Label("What do you want to know?")
         font = QFont(title.font())
-        font.setPointSizeF(font.pointSizeF() * 2.1)
+        font.setPointSizeF(font.pointSizeF() * 1.9)
         font.setWeight(QFont.Weight.DemiBold)
         title.setFont(font)
-        claim = Label(
-            "Draw a server or a cluster, see which link starves the GPUs, and what to buy first.", role="muted"
-        )
+        claim = Label("Start from the question. Everything can be changed later.", role="muted")
         words = in_column(title, claim, spacing=2)
         line = in_row(words, 1, spacing=8)
         self.buttons: list[tuple[QPushButton, str]] = []
         for text, icon, signal, primary in (
-            ("New design", "new", self.new_wanted, False),
+            ("New drawing", "new", self.new_wanted, False),
             ("Open…", "open", self.open_wanted, False),
-            ("Import a machine…", "import", self.import_wanted, True),
         ):
             button = QPushButton(text)
             button.setProperty("primary", primary)
@@ -339,6 +454,8 @@ class StartPage(QWidget):
         """Other colours: the pictures are made anew."""
         self._theme = theme
         self._pictures.clear()
+        for question in self.questions:
+            question.set_theme(theme)
         for button, icon in self.buttons:
             primary = bool(button.property("primary"))
             button.setIcon(icons.icon(icon, theme.accent_text if primary else theme.text))
@@ -350,7 +467,13 @@ class StartPage(QWidget):
             self._other_colours = self._loaded
 
     def _show_templates(self) -> None:
-        found = ordered(self.search.text(), self._templates, template_words)
+        for name, chip in self.filters.items():
+            count = sum(map(_FILTERS[name], self._templates))
+            chip.setText(f"{name} {count}")
+            chip.setChecked(name == self._filter)
+            chip.setVisible(bool(count))
+        among = [t for t in self._templates if _FILTERS[self._filter](t)]
+        found = ordered(self.search.text(), among, template_words)
         cards: list[Card] = []
         for template in found:
             size = ", ".join(x for x in (_gpus(template), _servers(template)) if x)
@@ -439,6 +562,10 @@ class StartPage(QWidget):
             self._other_colours = False
             self._show_templates()
         self._painter.start()
+
+
+def _call(wanted: Callable[[], object], *_: object) -> None:
+    wanted()
 
 
 def _load() -> None:

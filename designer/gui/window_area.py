@@ -18,6 +18,7 @@ _POINTS: Final = 9.5
 _SIDE, _LARGE, _LEAST, _MOST = 340, 400, 300, 1100
 _NARROW, _BROAD = 1180, 1800
 _LEGEND: Final = 30
+_BRIEF: Final = 76
 _PALETTE: Final = 308
 _AIR: Final = 12
 _EDGE: Final = 5
@@ -74,6 +75,7 @@ class WindowArea(QWidget):
         self.tools: QWidget | None = None
         self.corner: QWidget | None = None
         self.legend: QWidget | None = None
+        self.brief: QWidget | None = None
         self._edge = Edge(self)
         self._edge.hide()
         self._edge.dragged.connect(self._dragged)
@@ -144,15 +146,17 @@ class WindowArea(QWidget):
         side = self.width_of_side() if shown and self.side is not None and self._side_open() else 0
         right = wide - (0 if over else side)
         bar = self.bar.sizeHint().height() if shown and self.bar is not None and not self.bar.isHidden() else 0
+        brief = round(_BRIEF * self.unit) if shown and over and self.brief is not None else 0
         run = round(high * _RUN) if shown and self.run is not None and self.run_shown else 0
-        low = high - legend - bar - run
+        low = high - legend - brief - bar - run
         self._put(self.legend, QRect(0, high - legend, right, legend), bool(legend))
-        self._put(self.run, QRect(0, high - legend - run, right, run), bool(run))
+        self._put(self.brief, QRect(0, high - legend - brief, right, brief), bool(brief))
+        self._put(self.run, QRect(0, high - legend - brief - run, right, run), bool(run))
         if bar and self.bar is not None:
             self.bar.setGeometry(0, low, right, bar)
         self.pages.setGeometry(0, 0, right, max(low, 1))
         top = 0
-        self._put(self.side, QRect(wide - side, top, side, high - (legend if over else 0)), bool(side))
+        self._put(self.side, QRect(wide - side, top, side, high - legend - brief if over else high), bool(side))
         self._put(self._edge, QRect(wide - side - _EDGE // 2, 0, _EDGE, high), bool(side) and not self.wide)
         self._stand_tools(shown, right)
         palette = QRect(_AIR, self._below_tools(), round(_PALETTE * self.unit), low - self._below_tools() - _AIR)
@@ -179,6 +183,9 @@ class WindowArea(QWidget):
             left = _AIR if not (self.narrow and self.palette_shown) else 2 * _AIR + round(_PALETTE * self.unit)
             self._put(self.tools, QRect(QPoint(left, _AIR - 2), self.tools.sizeHint()), shown)
         if self.corner is not None:
+            layout = self.corner.layout()
+            if layout is not None:
+                layout.activate()
             size = self.corner.sizeHint()
             self._put(self.corner, QRect(QPoint(right - size.width() - _AIR, _AIR - 2), size), shown)
 

@@ -181,7 +181,7 @@ class Workspace(QObject):
             self.warned.emit(str(error))
             document = self.documents[-1]
         n = len(imported.findings)
-        self.message.emit(f"Imported {design.title or name}" + (f" with {n} remarks, see Findings" if n else ""))
+        self.message.emit(f"Imported {design.title or name}" + (f" with {n} remarks, see Checks" if n else ""))
         return document
 
     def close(self, document: Document) -> None:

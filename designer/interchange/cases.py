@@ -33,7 +33,7 @@ from typing import Any, Final, cast
 from pydantic import ValidationError
 
 from designer import units
-from designer.analysis.validation import Measured
+from designer.decisions.validation import Measured
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import DesignerError, FormatError, UnitError, raised_as
 from designer.formulas.scoring import Sided

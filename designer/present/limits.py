@@ -236,6 +236,21 @@ def limiting(result: WorkloadResult, design: Design) -> str:
     return f"{subject} {what}."
 
 
+def mark_of(result: WorkloadResult, design: Design) -> str:
+    """What limits, as the mark on a drawing: ``GPU arithmetic limits prompts · 8 × H100 SXM5``; empty for nothing."""
+    sentence = limiting(result, design).removesuffix(" it.").removesuffix(".")
+    if not sentence:
+        return ""
+    every = named(result.binding, design)
+    first = _joined(every)[0]
+    links = [one.detail for one in every if one.phase == first.phase and one.detail.endswith(("link", "links"))]
+    if len(links) == len(every) > 1 and len(_joined(every)) == 1:
+        # links that follow one another are one limit: all of them count
+        count = sum(int(text.split()[0].replace(",", "")) for text in links)
+        return f"{sentence} · {numbers.counted(count, 'link')}"
+    return f"{sentence} · {first.detail}" if first.detail else sentence
+
+
 _CHAIN: Final = re.compile(r"(\S+) from (.+) to (.+)")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.analysis.network import Network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.devices import device_of
 from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.preparation import samples_of, shape_of

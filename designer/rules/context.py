@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.gateways import Fabric, find_fabric
-from designer.analysis.islands import find_islands
 from designer.analysis.network import Network, build_network
+from designer.analysis.network.islands import find_islands
+from designer.analysis.routes.gateways import Fabric, find_fabric
 from designer.analysis.training.preparation import ALONE, prepare
 from designer.analysis.training.step import busy_step
 from designer.analysis.vms.asked import hosts_of

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from designer.analysis.islands import find_islands, role_of
 from designer.analysis.network import Network
+from designer.analysis.network.islands import find_islands, role_of
 from designer.catalog.parttype import Capability
 from designer.design.document import Link, Part, Wiring
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.capacities import NETWORK
-from designer.analysis.gateways import find_fabric
-from designer.analysis.islands import role_of
 from designer.analysis.network import Network
+from designer.analysis.network.capacities import NETWORK
+from designer.analysis.network.islands import role_of
+from designer.analysis.routes.gateways import find_fabric
 from designer.catalog.parttype import Capability
 
 Int = npt.NDArray[np.int64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from designer.analysis.worth import WORTH
+from designer.analysis.account.worth import WORTH
 from designer.design.document import Design, WorkloadSpec
 from designer.design.naming import in_names
 from designer.present import numbers

@@ -17,7 +17,7 @@ import pytest
 from designer.analysis.flows import check, solve
 from designer.analysis.network import build_network
 from designer.analysis.routes import route
-from designer.analysis.selection import pair_up
+from designer.analysis.routes.selection import pair_up
 from designer.analysis.study import analyze
 from designer.design.document import Design, replaced, with_changes
 from designer.design.graph import to_networkx

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from designer.analysis.channel_rows import ChannelRows
+from designer.analysis.routes.channel_rows import ChannelRows
 from designer.design.address import Address, Ref, block_at
 from designer.design.edits.structure import Delete
 from designer.drawing.loads import ChannelState
@@ -162,10 +162,10 @@ def test_an_answer_as_before_draws_nothing(window: MainWindow, qtbot: QtBot) -> 
     assert analysis is not None
     found = analysis.loads[session.workload]
     live = canvas.scene.view_state.loads
-    binding, parts = canvas.scene._binding, canvas.scene._bottleneck_parts
-    canvas.show_result(ChannelState(found.load.copy(), found.utilization.copy()), binding, parts)
+    shown = canvas.scene._binding, canvas.scene._bottleneck_parts, canvas.scene._mark
+    canvas.show_result(ChannelState(found.load.copy(), found.utilization.copy()), *shown)
     assert canvas.scene.view_state.loads is live
-    canvas.show_result(ChannelState(found.load * 0.5, found.utilization * 0.5), binding, parts)
+    canvas.show_result(ChannelState(found.load * 0.5, found.utilization * 0.5), *shown)
     assert canvas.scene.view_state.loads is not live
     assert np.nanmax(canvas.scene.view_state.loads.used) <= 0.5 + 1e-9
 

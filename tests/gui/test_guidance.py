@@ -131,7 +131,7 @@ def test_long_findings_are_broken_into_lines(shown: MainWindow, qtbot: QtBot) ->
 
 def test_a_message_is_as_wide_as_its_text(shown: MainWindow) -> None:
     QApplication.processEvents()
-    text = "imported 1 server, 8 GPUs, 1 NIC, 2 sockets with 10 remarks, see Findings"
+    text = "imported 1 server, 8 GPUs, 1 NIC, 2 sockets with 10 remarks, see Checks"
     toast = shown.toasts.say(text)
     QApplication.processEvents()
     assert toast.text.startswith("Imported")
@@ -151,12 +151,6 @@ def test_channels_are_reported_with_the_kind_of_their_link() -> None:
     assert flow.channel_title("gpu0 → nvsw0 (nvlink ×4)") == "gpu0 → nvsw0 (NVLink ×4)"
     assert flow.channel_title("NVIDIA H100 SXM5 80 GB (arithmetic)") == "NVIDIA H100 SXM5 80 GB (arithmetic)"
     assert flow.channel_title("room on the hosts") == "room on the hosts"
-
-
-def test_numbers_of_a_step_are_named_apart() -> None:
-    assert flow.metric_title("communication_time") == "Time"
-    assert flow.metric_title("communication_time", of_step=True) == "Communication"
-    assert flow.metric_text("samples_per_second", 17.5, "1/s") == "17.5/s"
 
 
 def test_jobs_report_on_the_thread_of_the_window(qtbot: QtBot) -> None:

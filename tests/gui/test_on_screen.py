@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -109,3 +110,82 @@ def test_bare_numbers_of_a_sweep_take_the_unit_of_the_value() -> None:
     assert sweep.with_units(rate, "1,2, 4") == "1 1/s,2 1/s,4 1/s"
     assert sweep.with_units(rate, "1 1/s,2") == "1 1/s,2 1/s"
     assert sweep.with_units(Varied("x", "Batch", "64"), "64..128+64") == "64..128+64"
+
+
+def test_a_question_opens_what_answers_it(window: MainWindow, qtbot: QtBot) -> None:
+    window.show()
+    window.start.fill()
+    question = next(q for q in window.start.questions if "training" in q.accessibleName())
+    qtbot.mouseClick(question, Qt.MouseButton.LeftButton)
+    document = window.document
+    assert document is not None
+    assert document.session.workload == "llama-2-7b-fsdp"
+    assert window.places is not None
+    page = window.places.answer
+    qtbot.waitUntil(lambda: page.page is not None and page.page.key == "llama-2-7b-fsdp", timeout=60_000)
+    assert page.isVisible()
+    assert page.headline.text().startswith("Trains in")
+
+
+def test_templates_are_filtered_and_the_search_keeps_the_keys(window: MainWindow, qtbot: QtBot) -> None:
+    window.show()
+    window.start.fill()
+    start = window.start
+    every = len(start.templates.cards)
+    qtbot.mouseClick(start.filters["Edge"], Qt.MouseButton.LeftButton)
+    assert 0 < len(start.templates.cards) < 6
+    start.search.setFocus()
+    QTest.keyClicks(start.search, "zzzz")
+    assert start.search.hasFocus()
+    assert start.nothing.isVisible()
+    start.search.clear()
+    qtbot.mouseClick(start.filters["All"], Qt.MouseButton.LeftButton)
+    assert len(start.templates.cards) == every
+
+
+def test_links_are_coloured_by_utilization_while_they_are_listed(window: MainWindow, qtbot: QtBot) -> None:
+    window.open_template("hgx-h100-8")
+    canvas, places = window.canvas, window.places
+    assert canvas is not None
+    assert places is not None
+    QApplication.processEvents()
+    assert canvas.scene.colours == "limits"
+    window.show_panel("links")
+    assert canvas.scene.colours == "utilization"
+    window.show_panel("answer")
+    assert canvas.scene.colours == "limits"
+    window.set_colours("utilization")
+    assert canvas.scene.view_state.colours == "utilization"
+
+
+def test_what_is_selected_takes_the_place_of_the_answer_until_esc(window: MainWindow, qtbot: QtBot) -> None:
+    window.open_template("hgx-h100-8")
+    canvas, places, document = window.canvas, window.places, window.document
+    assert canvas is not None
+    assert places is not None
+    assert document is not None
+    assert places.answer.isVisible()
+    document.session.select([((), Ref("parts", "gpu0"))])
+    assert places.tabs.tabText(0) == "GPU"
+    assert places.inspector.isVisible()
+    canvas.setFocus()
+    for _ in range(3):
+        QTest.keyClick(canvas, Qt.Key.Key_Escape)
+    assert not document.session.selection
+    assert places.tabs.tabText(0) == "Answer"
+    assert places.answer.isVisible()
+
+
+def test_another_workload_chosen_brings_its_answer(window: MainWindow, qtbot: QtBot) -> None:
+    """While a part is selected, choosing a workload asks for its answer."""
+    window.open_template("hgx-h100-8")
+    places, document = window.places, window.document
+    assert places is not None
+    assert document is not None
+    document.session.select([((), Ref("parts", "gpu0"))])
+    assert places.inspector.isVisible()
+    chooser = places.head.chooser
+    chooser.setCurrentIndex(chooser.findData("resnet-50"))
+    chooser.activated.emit(chooser.currentIndex())
+    assert document.session.workload == "resnet-50"
+    assert places.answer.isVisible()

@@ -70,6 +70,6 @@ def test_dialogs_look_as_they_did(
 
 def test_another_screen_is_told_apart() -> None:
     """The comparison can fail: another theme, another size and another panel are other pictures."""
-    known = QImage(str(PICTURES / "screen-1440-light-flow.png"))
-    for name in ("screen-1440-dark-flow", "screen-1024-light-flow", "screen-1440-light-links"):
+    known = QImage(str(PICTURES / "screen-1440-light-answer.png"))
+    for name in ("screen-1440-dark-answer", "screen-1024-light-answer", "screen-1440-light-links"):
         assert difference(known, QImage(str(PICTURES / f"{name}.png"))) > MOST, name

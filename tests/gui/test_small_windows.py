@@ -342,7 +342,7 @@ def test_the_canvas_has_most_of_the_window_and_panels_come_by_key(window: MainWi
     window.resize(1024, 700)
     QApplication.processEvents()
     assert not places.isVisible()
-    assert window.opener.isVisible()
+    assert places.brief.isVisible()
     assert share() >= 0.79
     window.show_panel("links")
     QApplication.processEvents()

@@ -25,7 +25,7 @@ present.families.training present.families.serving
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
 decisions.sweep decisions.faults.governor decisions.faults.clocks_held
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
-analysis.study analysis.transfers analysis.flows.maxmin analysis.routing.ecmp analysis.routing.shortest
+analysis.study analysis.transfers analysis.flows.maxmin analysis.routes.routing.ecmp analysis.routes.routing.shortest
 analysis.network analysis.results
 design.document design.geometry design.edits.parts design.edits.links design.wiring.mesh design.wiring.ring
 catalog.parttype catalog.kinds.gpu catalog.kinds.nic catalog.linkkinds.pcie catalog.linkkinds.nvlink
@@ -64,7 +64,7 @@ OFFENCES = [
     ("workload.kinds.serving", "designer.workload.kinds.pretraining", "Workload kinds"),
     ("design.edits.links", "designer.design.edits.parts", "Edits"),
     ("design.wiring.mesh", "designer.design.wiring.ring", "Wirings"),
-    ("analysis.routing.ecmp", "designer.analysis.routing.shortest", "Routing algorithms"),
+    ("analysis.routes.routing.ecmp", "designer.analysis.routes.routing.shortest", "Routing algorithms"),
     ("rules.power.pow001", "designer.rules.links.lnk001", "Rules"),
     ("interchange.importers.hwloc", "designer.interchange.importers.nccl", "Importers"),
     ("interchange.exporters.svg", "designer.interchange.exporters.graphml", "Exporters"),
@@ -78,7 +78,7 @@ OFFENCES = [
 #: the second half of the cycle planted above is lawful by itself
 LAWFUL = [
     ("design.edits.parts", "designer.design.document"),
-    ("rules.links.lnk002", "designer.analysis.routing.ecmp"),
+    ("rules.links.lnk002", "designer.analysis.routes.routing.ecmp"),
     ("gui.panels.parts", "PySide6.QtWidgets"),
     ("formulas.collectives.ring", "numpy"),
     ("interchange.importers.hwloc", "designer.design.edits.parts"),

@@ -21,8 +21,8 @@ GUARDED = ("designer/formulas", "designer/analysis")
 
 #: file → why its numbers need no source. For what cannot be said in any other way; empty is best.
 ALLOWED: dict[str, str] = {
-    "designer/analysis/hashing.py": "multipliers and shifts of a published hash",
-    "designer/analysis/routing/fabric.py": "64 targets to a machine word",
+    "designer/analysis/network/hashing.py": "multipliers and shifts of a published hash",
+    "designer/analysis/routes/routing/fabric.py": "64 targets to a machine word",
     "designer/formulas/serving/expert_imbalance.py": "Blom's 3/8 and 1/4 of normal order statistics",
 }
 

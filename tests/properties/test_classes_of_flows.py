@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.analysis import folding
 from designer.analysis.flows import check, solve
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
+from designer.analysis.routes import folding
 from designer.analysis.study import run_workload
 from designer.analysis.transfers import evaluate_transfer
 from designer.design.document import Block, Design, Policy, WorkloadSpec

@@ -11,17 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis import hop_loads, routed_groups, routes
-from designer.analysis.activities import Activity
-from designer.analysis.communicator import make_communicator
+from designer.analysis import routes
+from designer.analysis.collectives import routed_groups
+from designer.analysis.collectives.activities import Activity
+from designer.analysis.collectives.communicator import make_communicator
 from designer.analysis.flows import Incidence, check
-from designer.analysis.hops import legs_of
-from designer.analysis.legs import Legs
 from designer.analysis.network import Network, build_network
-from designer.analysis.partition import Partition
+from designer.analysis.network.partition import Partition
 from designer.analysis.results import WorkloadResult
-from designer.analysis.routes import route
-from designer.analysis.staging import staged
+from designer.analysis.routes import hop_loads, route
+from designer.analysis.routes.hops import legs_of
+from designer.analysis.routes.legs import Legs
+from designer.analysis.routes.staging import staged
 from designer.analysis.study import run_workload
 from designer.design.document import Block, Design, Policy, WorkloadSpec
 from designer.design.elaborate import elaborate

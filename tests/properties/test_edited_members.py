@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis import network as networks
-from designer.analysis.communicator import Communicator, make_communicator
-from designer.analysis.frame import changed_links
-from designer.analysis.islands import find_islands
+from designer.analysis.collectives.communicator import Communicator, make_communicator
+from designer.analysis.collectives.routed_groups import routed_groups
 from designer.analysis.network import Network, build_network
-from designer.analysis.routed_groups import routed_groups
+from designer.analysis.network.frame import changed_links
+from designer.analysis.network.islands import find_islands
 from designer.analysis.study import analyze
 from designer.design import elaborate as elaboration
 from designer.design.address import Address, block_at

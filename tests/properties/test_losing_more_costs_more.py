@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from designer.analysis.damage import KINDS, contents_of
 from designer.analysis.network import Network, build_network
-from designer.analysis.survival import Survival
+from designer.analysis.routes.damage import KINDS, contents_of
+from designer.analysis.study.survival import Survival
 from designer.errors import AnalysisError
 from designer.interchange.templates import list_templates, open_design
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from designer.analysis import folding, hop_loads
 from designer.analysis.clock import frames
 from designer.analysis.network import build_network
+from designer.analysis.routes import folding, hop_loads
 from designer.analysis.study import run_workload
 from designer.design.document import Design, WorkloadSpec
 from designer.design.elaborate import elaborate

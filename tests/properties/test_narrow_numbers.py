@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from designer.analysis import folding, frame, hop_loads
+from designer.analysis.network import frame
+from designer.analysis.routes import folding, hop_loads
 from designer.analysis.study import analyze
 from designer.cli.documents import analysis_document
 from designer.cli.main import run

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.analysis.communicator import make_communicator
+from designer.analysis.collectives.communicator import make_communicator
 from designer.analysis.network import build_network
 from designer.catalog.parttype import Capability
 from tests.unit.analysis.small_designs import draw

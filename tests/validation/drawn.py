@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from designer.analysis.validation import Outcome, Validation, predict, score
+from designer.decisions.validation import Outcome, Validation, predict, score
 from designer.design.document import Design
 from tests.case_files import read_cases
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from designer.analysis.network import build_network
-from designer.analysis.validation import Outcome
 from designer.catalog.parttype import Capability
+from designer.decisions.validation import Outcome
 from designer.design.document import Design
 from tests.validation.drawn import predictions
 

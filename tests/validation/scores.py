@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from designer.analysis.validation import Validation
+from designer.decisions.validation import Validation
 from designer.formulas.scoring import Scored, band_score, macro_mean
 from tests.validation.collectives import test_collective_cases as collectives
 from tests.validation.drawn import of

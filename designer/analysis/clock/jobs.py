@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from designer.analysis.expression import Scenario
+from designer.analysis.account.expression import Scenario
 from designer.workload.program import Process, Program, Recovery, Restarting, Script
 
 

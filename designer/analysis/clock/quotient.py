@@ -4,8 +4,8 @@ Works of a task are in one class if they have the same amount, cap, weight and l
 the same way; resources are in one class if they have the same capacity and works of one class use them in the same way.
 All works of a task begin together, so classes hold through the whole run, and one work advances for all, with what all
 of them take of a resource together. Flows of a large transfer come as one work for each class of them
-(`designer.analysis.folding`) with a multiplicity. Their classes are kept where all other works use the resources of
-each class in the same way; where they do not, or something happens to one resource of a class, every flow is a work.
+(`designer.analysis.routes.folding`) with a multiplicity. Their classes are kept where all other works use the resources
+of each class in the same way; where they do not, or something happens to one resource of a class, every flow is a work.
 Exact, by the argument for equitable partitions of max-min problems: averaging over a class never lowers anyone.
 """
 
@@ -21,8 +21,8 @@ import numpy.typing as npt
 from designer.analysis.costs import Cost
 from designer.analysis.costs.pricing import every_work
 from designer.analysis.costs.resources import Capacities
-from designer.analysis.hashing import Hash, mix, rounded
-from designer.analysis.partition import Partition, by_value, refined
+from designer.analysis.network.hashing import Hash, mix, rounded
+from designer.analysis.network.partition import Partition, by_value, refined
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]

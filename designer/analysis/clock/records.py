@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from designer.analysis.expression import Time
+from designer.analysis.account.expression import Time
 
 
 @dataclass(slots=True, eq=False)

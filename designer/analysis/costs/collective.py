@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from designer.analysis.collectives import asked_group, time_of
-from designer.analysis.communicator import Communicator
+from designer.analysis.collectives.communicator import Communicator
 from designer.analysis.costs.pricing import Cost, CostKind, Prices, Uses, alone
 from designer.analysis.network import Network
 from designer.workload.program.tasks import Collective
@@ -28,7 +28,8 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
     asked = asked_group(prices.network, task, place, prices.running)
     time = time_of(asked, task)
     latency = min(time.latency_term, time.time)
-    uses, weight = occupied(asked.group.network, [asked.group])
+    # resources of a hundred thousand accelerators are a million
+    uses, weight = (Uses.of({}), 1.0) if prices.times_alone else occupied(asked.group.network, [asked.group])
     if asked.guest is not None and time.time > latency:
         # what waits for turns takes nothing meanwhile
         share = asked.guest.turn.value * asked.guest.factor.value
@@ -71,4 +72,4 @@ def occupied(network: Network, groups: list[Communicator]) -> tuple[Uses, float]
     return full, float(np.min(chosen)) if chosen else 1.0
 
 
-COST = CostKind(Collective, price)
+COST = CostKind(Collective, price, lighter_alone=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.accelerators import accelerator_of
 from designer.errors import AnalysisError
 from designer.formulas.accelerator import Accelerator

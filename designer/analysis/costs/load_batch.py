@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from designer.analysis.account.expression import Sum, seconds
 from designer.analysis.costs.move import works_of
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
-from designer.analysis.expression import Sum, seconds
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.feeding import feed
 from designer.analysis.training.preparation import prepare, samples_of
 from designer.workload.program.training import LoadBatch

@@ -14,8 +14,8 @@ from typing import Final
 
 import numpy as np
 
+from designer.analysis.account.expression import Scenario, Term
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, nothing
-from designer.analysis.expression import Scenario, Term
 from designer.analysis.results import Bottleneck
 from designer.analysis.vms.demands import KVM
 from designer.analysis.vms.migration_plan import COLD_TIME, Going

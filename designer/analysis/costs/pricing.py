@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account import evaluated
+from designer.analysis.account.expression import Scenario, Sum, Time, seconds
 from designer.analysis.costs.resources import ResourceTable
-from designer.analysis.expression import Scenario, Sum, Time, seconds
-from designer.analysis.flow_rates import LATENCY, FlowRates
-from designer.analysis.folding import Fold
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
+from designer.analysis.routes.folding import Fold
+from designer.analysis.transfers.flow_rates import LATENCY, FlowRates
 from designer.analysis.vms.guest import Guest
 from designer.errors import AnalysisError
 from designer.findings import Finding
@@ -302,11 +302,14 @@ class CostKind:
     ----------
     unit
         The task whose price is known for all sizes, and how many times it this one is.
+    lighter_alone
+        True if `Prices.times_alone` leaves out what the task takes.
     """
 
     task: type[Task]
     price: Callable[[Prices, Any, str], Price]
     unit: Callable[[Any], tuple[Task, float]] | None = None
+    lighter_alone: bool = False
 
 
 @dataclass(eq=False)
@@ -319,6 +322,8 @@ class Prices:
         Machines whose work runs on the same clock: they are as busy as that makes them, and not besides.
     in_turns
         Parts on which a served model and other work compute: all that does takes turns, far shorter than any step.
+    times_alone
+        True where only the times of tasks that run alone are asked for: costs may leave out what they take.
 
     Attributes
     ----------
@@ -329,6 +334,7 @@ class Prices:
     network: Network
     running: frozenset[str] = frozenset()
     in_turns: frozenset[int] = frozenset()
+    times_alone: bool = False
     table: ResourceTable = field(init=False)
     known: dict[Task, Price] = field(default_factory=dict[Task, Price])
     classes: dict[Hashable, tuple[list[Cost], object]] = field(
@@ -342,6 +348,13 @@ class Prices:
 
     def __post_init__(self) -> None:
         self.table = ResourceTable(self.network)
+
+    def lighter(self, tasks: Sequence[Task]) -> Prices:
+        """Prices for the times of a program alone: a task beside no other shares nothing, whatever it takes."""
+        one = tasks[0] if len(tasks) == 1 and not self.known else None
+        if one is None or isinstance(one, Priced) or not kind_of(one).lighter_alone:
+            return self
+        return replace(self, times_alone=True, known={}, classes={}, left={})
 
     def unit(self, task: Task) -> tuple[Task, float]:
         """The task that is priced for this one, and how many times it this one is."""

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Limit
+from designer.analysis.account.bottlenecks import Limit
 from designer.analysis.costs.move import works_of
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
-from designer.analysis.protocols import KERNEL_COST, cores_of_islands
-from designer.analysis.selection import Traffic, pair_up
-from designer.analysis.staging import staged
-from designer.analysis.transfer_limits import FlowLimits
+from designer.analysis.routes.protocols import KERNEL_COST, cores_of_islands
+from designer.analysis.routes.selection import Traffic, pair_up
+from designer.analysis.routes.staging import staged
 from designer.analysis.transfers import evaluate_legs
+from designer.analysis.transfers.limits import FlowLimits
 from designer.errors import AnalysisError
 from designer.workload.program.tasks import Move, Task
 from designer.workload.program.training import ProcessData

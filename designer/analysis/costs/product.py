@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from designer.analysis.bottlenecks import arithmetic, memory_bandwidth
-from designer.analysis.collective_times import LAUNCH
+from designer.analysis.account.bottlenecks import arithmetic, memory_bandwidth
+from designer.analysis.account.expression import Roofline, Sum, Term
+from designer.analysis.collectives.times import LAUNCH
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
-from designer.analysis.expression import Roofline, Sum, Term
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.devices import device_of, with_kernels
 from designer.formulas.serving._kernels import kernels_of
 from designer.formulas.serving._number_format import number_format

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Price, Priced, Prices, every_work, kind_of
-from designer.analysis.damage import remains
 from designer.analysis.network import Network
+from designer.analysis.routes.damage import remains
 from designer.workload.program.process import Item, Process, Restart
 from designer.workload.program.rerouted import Rerouted
 from designer.workload.program.tasks import Task

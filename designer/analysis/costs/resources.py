@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Alike, Limit, Resources, sort_of
+from designer.analysis.account.bottlenecks import Alike, Limit, Resources, sort_of
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 
@@ -23,11 +23,15 @@ ENGINE: Final = "compute"
 class Capacities(Sequence[float]):
     """A figure for each resource: those of the network as one array, and those made since."""
 
-    def __init__(self, network: Float) -> None:
-        self._network, self._made = network, list[float]()
+    def __init__(self, network: Network) -> None:
+        self._of, self._made = network, list[float]()
+
+    @property
+    def _network(self) -> Float:
+        return self._of.capacity
 
     def __len__(self) -> int:
-        return len(self._network) + len(self._made)
+        return self._of.n_resources + len(self._made)
 
     @overload
     def __getitem__(self, index: int) -> float: ...
@@ -36,7 +40,7 @@ class Capacities(Sequence[float]):
     def __getitem__(self, index: int | slice) -> float | list[float]:
         if isinstance(index, slice):
             return self.all[index].tolist()
-        n = len(self._network)
+        n = self._of.n_resources
         return float(self._network[index]) if 0 <= index < n else self._made[index - n]
 
     def append(self, value: float) -> None:
@@ -54,7 +58,7 @@ class Capacities(Sequence[float]):
 
     def of(self, resource: Int) -> Float:
         """Those of some resources. : (n,)"""
-        n = len(self._network)
+        n = self._of.n_resources
         found = np.empty(len(resource))
         first = resource < n
         found[first] = self._network[resource[first]]
@@ -76,7 +80,7 @@ class ResourceTable:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self.capacity = Capacities(network.capacity)
+        self.capacity = Capacities(network)
         self.slots: dict[int, int] = {}
         self._limits: dict[tuple[str, str, float, object], int] = {}
         self._engines: dict[tuple[tuple[int, ...], str], int] = {}

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.activities import Activity
-from designer.analysis.communicator import Communicator, make_concurrent
+from designer.analysis.collectives.activities import Activity
+from designer.analysis.collectives.communicator import Communicator, make_concurrent
 from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, Settled, alone, on_engines

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.measures import answer as alone
 from designer.analysis.costs import Prices
 from designer.analysis.families import Question
-from designer.analysis.measures import answer as alone
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Float, WorkloadResult
 from designer.workload.program import Program

@@ -1,4 +1,4 @@
-"""What binds each activity, and what would bind it next.
+"""What binds each activity.
 
 A full resource on an activity's path is not yet its bottleneck: it may be full because of faster activities. It
 binds only those whose level (rate / weight) is the highest on it. Several resources may bind at once; then only raising
@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from designer.analysis.flows.certificate import witness
 from designer.analysis.flows.incidence import Incidence
-from designer.analysis.flows.maxmin import Allocation, solve
-from designer.analysis.flows.prepared import FloatArray, IntArray
+from designer.analysis.flows.maxmin import Allocation
+from designer.analysis.flows.prepared import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,32 +48,6 @@ class Binding:
         return np.unique(self.resource[chosen.repeat(np.diff(self.ptr))])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NextBottleneck:
-    """What binds when the present bottleneck is out of the way.
-
-    Parameters
-    ----------
-    activities
-        (n,) the activities asked about.
-    first
-        Resources that bind them now, ascending.
-    then
-        Resources that bind them once those of ``first`` are unlimited, ascending; empty if none does.
-    rate_now, rate_then
-        (n,) rates before and after [B/s]; inf where nothing else limits the activity.
-    by_demand
-        (n,) whether the activity then gets all it demands.
-    """
-
-    activities: IntArray
-    first: IntArray
-    then: IntArray
-    rate_now: FloatArray
-    rate_then: FloatArray
-    by_demand: NDArray[np.bool_]
-
-
 def binding(incidence: Incidence, allocation: Allocation) -> Binding:
     """The set of full resources on which each activity's level is the highest, and whether its demand is met."""
     found = witness(incidence, allocation.rate)
@@ -87,54 +61,3 @@ def binding(incidence: Incidence, allocation: Allocation) -> Binding:
     for array in (ptr, resource, found.by_demand):
         array.setflags(write=False)
     return Binding(ptr, resource, found.by_demand)
-
-
-def next_bottleneck(
-    incidence: Incidence, activities: int | ArrayLike, allocation: Allocation | None = None
-) -> NextBottleneck:
-    """The resources that bind once all that bind the given activities now are unlimited, by an exact re-solve.
-
-    Parameters
-    ----------
-    incidence
-        The problem.
-    activities
-        One activity, or those an objective depends on, such as the slowest ones.
-    allocation
-        Its solution, if at hand.
-
-    Returns
-    -------
-    NextBottleneck
-        Both binding sets and both rates.
-
-    Raises
-    ------
-    AnalysisError
-        When the problem has no solution.
-    """
-    asked = np.atleast_1d(np.asarray(activities)).astype(np.int64)
-    now = solve(incidence) if allocation is None else allocation
-    first = binding(incidence, now).union(asked.tolist())
-    capacity = incidence.capacity.copy()
-    capacity[first] = np.inf
-    raised = incidence.with_capacity(capacity)
-    free = _free(raised)
-    # an activity that nothing limits any more loads no limited resource: leave it out of the re-solve
-    after = solve(raised.with_demand(np.where(free, 0.0, raised.demand)) if free.any() else raised)
-    bottleneck = binding(raised, after)
-    return NextBottleneck(
-        asked,
-        first,
-        bottleneck.union(asked[~free[asked]].tolist()),
-        now.rate[asked],
-        np.where(free[asked], np.inf, after.rate[asked]),
-        bottleneck.by_demand[asked],
-    )
-
-
-def _free(incidence: Incidence) -> NDArray[np.bool_]:
-    """Activities with neither a finite demand nor a resource of finite capacity."""
-    limited = np.isfinite(incidence.demand)
-    limited[incidence.rows[np.isfinite(incidence.capacity).take(incidence.resource)]] = True
-    return ~limited

@@ -44,6 +44,3 @@ FEW_ENTRIES: Final = int(Constant(8, 4, 32, "flows-timing", Status.ASSUMED).valu
 KEPT_BLOCK: Final = int(
     Constant(31 * 2**20, 2**20, 32 * 2**20, "man-mallopt-3", Status.SECONDARY, unit="B", note="M_MMAP_THRESHOLD").value
 )
-
-#: what "doubled" means in a what-if
-DOUBLED: Final = 2.0

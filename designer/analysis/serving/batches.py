@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account import account
-from designer.analysis.bottlenecks import Resources, arithmetic, described, memory_bandwidth
-from designer.analysis.collective_times import LAUNCH
-from designer.analysis.expression import Longest, Resource, Roofline, Sum, Term, Time, seconds
+from designer.analysis.account.bottlenecks import Resources, arithmetic, described, memory_bandwidth
+from designer.analysis.account.expression import Longest, Resource, Roofline, Sum, Term, Time, seconds
+from designer.analysis.collectives.times import LAUNCH
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.answers import saturated
 from designer.analysis.serving.batching import BatchRun, gaps_of, run_batches
 from designer.analysis.serving.devices import device_of

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from designer.analysis.account import NOTICE_TOLERANCE, account
-from designer.analysis.bottlenecks import first_of, sort_of
-from designer.analysis.expression import seconds
+from designer.analysis.account.bottlenecks import first_of, sort_of
+from designer.analysis.account.expression import seconds
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import ANSWERING, HANDING_OVER, READING, Served, at_once, counted, most_of
 from designer.analysis.serving.placement import Placement

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.collectives import role_findings
-from designer.analysis.communicator import Communicator, make_concurrent
+from designer.analysis.collectives.communicator import Communicator, make_concurrent
 from designer.analysis.network import Network
-from designer.analysis.partition import by_value
-from designer.analysis.selection import resolve
+from designer.analysis.network.partition import by_value
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.devices import device_of, in_machine, with_kernels
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of

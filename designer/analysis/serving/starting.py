@@ -9,7 +9,7 @@ import numpy as np
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
-from designer.analysis.selection import buffers, resolve
+from designer.analysis.routes.selection import buffers, resolve
 from designer.analysis.serving.placement import Placement
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError

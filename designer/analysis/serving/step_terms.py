@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from designer.analysis.bottlenecks import Resources, arithmetic, described, memory_bandwidth
-from designer.analysis.collective_times import LAUNCH, STEPS, expression, moving
-from designer.analysis.communicator import Communicator
-from designer.analysis.expression import Least, Longest, Resource, Roofline, Sum, Term, Time
+from designer.analysis.account.bottlenecks import Resources, arithmetic, described, memory_bandwidth
+from designer.analysis.account.expression import Least, Longest, Resource, Roofline, Sum, Term, Time
+from designer.analysis.collectives.communicator import Communicator
+from designer.analysis.collectives.times import LAUNCH, STEPS, expression, moving
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.placement import Placement
 from designer.formulas.collectives import Bound

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.network import Network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.load import Sent, offered, sent_to, sent_to_one
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.scheduler import Requests

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from designer.analysis.account import account
-from designer.analysis.bottlenecks import sort_of
+from designer.analysis.account.bottlenecks import sort_of
 from designer.analysis.results import Bottleneck
 from designer.analysis.training.step import RoutedStep
 from designer.analysis.training.step_time import step_time

@@ -7,7 +7,7 @@ from typing import Final
 
 from designer.analysis.account import Account, account
 from designer.analysis.network import Network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.preparation import TrainingPlan
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.catalog.parttype import Capability

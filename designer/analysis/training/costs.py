@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.collective_times import expression
-from designer.analysis.communicator import Communicator, make_concurrent, widened
-from designer.analysis.expression import Scenario, seconds
+from designer.analysis.account.expression import Scenario, seconds
+from designer.analysis.collectives.communicator import Communicator, make_concurrent, widened
+from designer.analysis.collectives.times import expression
 from designer.analysis.network import Network
 from designer.formulas.communication import Kind, RankGroup
 from designer.formulas.layout import Layout

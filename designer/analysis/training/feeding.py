@@ -14,21 +14,21 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account import Account, Ends, account
-from designer.analysis.bottlenecks import Limit
-from designer.analysis.capacities import NETWORK
-from designer.analysis.expression import Sum, Time
-from designer.analysis.flow_rates import FlowRates
-from designer.analysis.frame import STRUCTURES_LIMIT, size_of
-from designer.analysis.legs import Legs
+from designer.analysis.account.bottlenecks import Limit
+from designer.analysis.account.expression import Sum, Time
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.partition import classes_of
-from designer.analysis.protocols import KERNEL_BAND, cores_of_islands, ends_in_host, host_cost
-from designer.analysis.selection import Traffic, frozen, pair_parts, pair_up, resolve, tiers_key
-from designer.analysis.staging import near_memory, refusing, staged
-from designer.analysis.structure import Structure, digest, structure_of
+from designer.analysis.network.capacities import NETWORK
+from designer.analysis.network.frame import STRUCTURES_LIMIT, size_of
+from designer.analysis.network.partition import classes_of
+from designer.analysis.routes.legs import Legs
+from designer.analysis.routes.protocols import KERNEL_BAND, cores_of_islands, ends_in_host, host_cost
+from designer.analysis.routes.selection import Traffic, frozen, pair_parts, pair_up, resolve, tiers_key
+from designer.analysis.routes.staging import near_memory, refusing, staged
+from designer.analysis.routes.structure import Structure, digest, structure_of
 from designer.analysis.training.accelerators import number
-from designer.analysis.transfer_limits import NO_LIMITS, FlowLimits
 from designer.analysis.transfers import TransferAnswer, evaluate_legs
+from designer.analysis.transfers.flow_rates import FlowRates
+from designer.analysis.transfers.limits import NO_LIMITS, FlowLimits
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from designer.analysis.collectives import flows_of, loads_of
-from designer.analysis.communicator import Communicator
+from designer.analysis.collectives.communicator import Communicator
 from designer.analysis.network import LISTED_LIMIT, Network
-from designer.analysis.partition import numbered
+from designer.analysis.network.partition import numbered
 from designer.analysis.results import ChannelLoads, Flow, LoadsOfClasses
 from designer.analysis.training.feeding import feed
 from designer.analysis.training.step import RoutedStep

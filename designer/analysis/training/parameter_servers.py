@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.legs import Legs
-from designer.analysis.selection import Traffic, resolve
-from designer.analysis.staging import staged
+from designer.analysis.routes.legs import Legs
+from designer.analysis.routes.selection import Traffic, resolve
+from designer.analysis.routes.staging import staged
 from designer.analysis.training.costs import Kept, Ranks, RoutedCosts
-from designer.analysis.transfer_limits import NO_LIMITS
 from designer.analysis.transfers import TransferAnswer, evaluate_legs
+from designer.analysis.transfers.limits import NO_LIMITS
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.communication import Kind, RankGroup

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.network import Network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples

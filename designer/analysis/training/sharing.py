@@ -14,13 +14,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.activities import Activity
+from designer.analysis.collectives.activities import Activity
 from designer.analysis.flows import Incidence, solve
-from designer.analysis.folding import Fold
-from designer.analysis.frame import STRUCTURES_LIMIT
-from designer.analysis.hop_loads import Common, Hops
 from designer.analysis.network import TIE_TOLERANCE
-from designer.analysis.partition import SAME_TOLERANCE
+from designer.analysis.network.frame import STRUCTURES_LIMIT
+from designer.analysis.network.partition import SAME_TOLERANCE
+from designer.analysis.routes.folding import Fold
+from designer.analysis.routes.hop_loads import Common, Hops
 from designer.analysis.training.costs import Arrangement, Kept, RoutedCosts, arrangement_of
 from designer.analysis.training.feeding import Feed
 from designer.analysis.training.parameter_servers import ServerCosts

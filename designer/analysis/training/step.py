@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.account import account
-from designer.analysis.expression import Longest, Sum, Term
+from designer.analysis.account.expression import Longest, Sum, Term
 from designer.analysis.network import Network
 from designer.analysis.training.costs import RoutedCosts
 from designer.analysis.training.feeding import Feed, Samples, beside, feed

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from designer.analysis.bottlenecks import Resources, arithmetic, described, memory_bandwidth
-from designer.analysis.collective_times import expression
-from designer.analysis.expression import Longest, Scenario, Solved, Sum, Term, Tie, Time, seconds, shares
+from designer.analysis.account.bottlenecks import Resources, arithmetic, described, memory_bandwidth
+from designer.analysis.account.expression import Longest, Scenario, Solved, Sum, Term, Tie, Time, seconds, shares
+from designer.analysis.collectives.times import expression
 from designer.analysis.results import Bottleneck
 from designer.analysis.training.costs import COLLECTIVES, RoutedCosts
 from designer.analysis.training.parameter_servers import ServerCosts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from designer.analysis.network import Network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host, Hosts
 from designer.analysis.vms.placement import Placement, place_vms

@@ -9,14 +9,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.capacities import ACCELERATOR
-from designer.analysis.islands import PARTITION
 from designer.analysis.network import (
     NETWORKS_LIMIT,
     Network,
     network_with_attributes,
     network_without_links,
 )
+from designer.analysis.network.capacities import ACCELERATOR
+from designer.analysis.network.islands import PARTITION
 from designer.analysis.vms.guest import Guest
 from designer.analysis.vms.nic_functions import with_nic_shares
 from designer.analysis.vms.placement import place_vms

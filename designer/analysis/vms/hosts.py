@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.capacities import ACCELERATOR
-from designer.analysis.gateways import find_fabric
-from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.routing.host_paths import Rules, find_cost
+from designer.analysis.network.capacities import ACCELERATOR
+from designer.analysis.network.islands import find_islands
+from designer.analysis.routes.gateways import find_fabric
+from designer.analysis.routes.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability, value_of
 from designer.catalog.vgpu import load_boards, load_vgpu_types
 from designer.catalog.vgpu_types import NvlinkBoard, VgpuType

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from designer.analysis.bottlenecks import Limit
+from designer.analysis.account.bottlenecks import Limit
 from designer.analysis.network import Network
 from designer.analysis.vms.demands import KVM, dirtying_of, vsphere
 from designer.analysis.vms.free_capacity import Placed

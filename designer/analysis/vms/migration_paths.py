@@ -9,13 +9,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Limit
-from designer.analysis.capacities import NETWORK
-from designer.analysis.efficiency import COPY, Efficiencies
+from designer.analysis.account.bottlenecks import Limit
 from designer.analysis.flows import Allocation, Incidence, solve
-from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.network.capacities import NETWORK
 from designer.analysis.routes import route
+from designer.analysis.routes.efficiency import COPY, Efficiencies
+from designer.analysis.routes.legs import Legs, Routes
 from designer.analysis.vms.hosts import Host
 from designer.formulas.migration.vmotion_streams import CHECKPOINT_SHARE, FASTEST, StreamPlan, carried
 from designer.memo import memo

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.capacities import NETWORK
 from designer.analysis.network import NETWORKS_LIMIT, Network, network_of
+from designer.analysis.network.capacities import NETWORK
 from designer.analysis.vms.placement import Placement
 from designer.catalog.parttype import Capability
 from designer.design.document import with_changes

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.capacities import ACCELERATOR
 from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.network.capacities import ACCELERATOR
 from designer.analysis.vms.demands import (
     CPUS,
     CPUS_NEW,

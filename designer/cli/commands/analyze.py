@@ -169,7 +169,7 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: N
 
 
 def _print_channels(found: Analysis, named: Naming) -> None:
-    from designer.analysis.channel_rows import fullest
+    from designer.analysis.routes.channel_rows import fullest
     from designer.cli.output import table
     from designer.units import format_quantity
 

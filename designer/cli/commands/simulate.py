@@ -12,9 +12,9 @@ from designer.cli.design import add_design, opened
 from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
-    from designer.analysis.phases import Binding
-    from designer.analysis.replay import Replay
     from designer.analysis.simulation import Simulation
+    from designer.analysis.simulation.phases import Binding
+    from designer.analysis.simulation.replay import Replay
 
 #: less of a slow-down is not told
 _SEEN = 0.005
@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Simulate workloads."""
-    from designer.analysis.failure_events import Failure
     from designer.analysis.simulation import simulate
+    from designer.analysis.simulation.failure_events import Failure
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
     from designer.errors import raised_in
     from designer.findings import Severity
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _replay(options: argparse.Namespace, until: float | None) -> int:
     """Replay a job list."""
-    from designer.analysis.replay import replay
+    from designer.analysis.simulation.replay import replay
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
     from designer.errors import DesignerError, raised_in
     from designer.findings import Severity

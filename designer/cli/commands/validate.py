@@ -10,7 +10,7 @@ from designer.cli.command import Command
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from designer.analysis.validation import Outcome, Validation
+    from designer.decisions.validation import Outcome, Validation
     from designer.errors import DesignerError
 
 #: more messages of one kind than this are counted
@@ -29,8 +29,8 @@ def run(options: argparse.Namespace) -> int:
     """Predict every case and score it."""
     from pathlib import Path
 
-    from designer.analysis.validation import predict, score
     from designer.cli.output import print_json, progress_bar
+    from designer.decisions.validation import predict, score
     from designer.interchange.cases import gathered
 
     if options.metrics:

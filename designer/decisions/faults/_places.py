@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from designer.analysis.capacities import ACCELERATOR
+from designer.analysis.network.capacities import ACCELERATOR
 from designer.decisions.acceptance import Machine, host_links
 from designer.decisions.fault import Fault
 from designer.design.address import Address, block_at, split_path

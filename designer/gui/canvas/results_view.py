@@ -48,13 +48,18 @@ class ResultsView(Viewport):
         self._relit()
 
     def show_result(
-        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self,
+        loads: ChannelState | None,
+        binding: tuple[str, ...],
+        parts: tuple[tuple[str, int], ...] = (),
+        mark: str = "",
     ) -> None:
         """ChannelState and what binds, at once; nothing is drawn where all are as shown.
 
-        `binding` are channels, `parts` parts that bind by themselves, each with how many equal ones it stands for.
+        `mark` are the words about what limits, `binding` are channels, `parts` parts that bind by themselves, each with
+        how many equal ones it stands for.
         """
-        if self.scene.set_result(loads, binding, parts):
+        if self.scene.set_result(loads, binding, parts, (), mark):
             self._bottleneck((*binding, *(path for path, _ in parts)))
             self._relit()
         elif self._hold.isActive():
@@ -121,6 +126,12 @@ class ResultsView(Viewport):
         """Light up channels and dim the rest; none lights nothing."""
         self.scene.highlight(ids)
         self._relit()
+
+    def set_colours(self, colours: str) -> None:
+        """What colours mean: ``limits`` for what limits alone, ``utilization`` for how busy each link is."""
+        if colours != self.scene.colours:
+            self.scene.set_colours(colours)
+            self._relit()
 
     def set_stale(self, stale: bool) -> None:
         """Whether the loads belong to an earlier design: they fade until new ones come."""

@@ -22,6 +22,7 @@ from designer.drawing.loads import (
     nothing,
     with_binding,
     with_failed,
+    with_limits,
     with_loads,
     with_route,
 )
@@ -64,6 +65,9 @@ class Scene:
         self._binding: tuple[str, ...] = ()
         self._bottleneck_parts: tuple[tuple[str, int], ...] = ()
         self._failed: tuple[str, ...] = ()
+        self._mark = ""
+        #: what colours mean, as in ``ViewState``
+        self.colours = "limits"
         self._route: tuple[str, ...] = ()
         self._stale = False
         self.selection: frozenset[Picked] = frozenset()
@@ -83,7 +87,7 @@ class Scene:
         if last is not None and last.geometry.design is design and last.geometry.opened == opened:
             # undone, or done again
             last.lifted = last.lifted_connections = None
-            last.theme, last.stale = self.theme, self._stale
+            last.theme, last.stale, last.colours = self.theme, self._stale, self.colours
             self.view_state = last
         else:
             if changes is not None and before is not None and opened == before.opened:
@@ -91,6 +95,7 @@ class Scene:
             else:
                 geometry = lay_out(design, opened)
             self.view_state = ViewState(geometry, nothing(geometry), self.theme, stale=self._stale)
+            self.view_state.colours = self.colours
             if old is not None:
                 self.view_state.learn(old)
         self._last = old
@@ -169,14 +174,15 @@ class Scene:
         binding: tuple[str, ...],
         parts: tuple[tuple[str, int], ...] = (),
         failed: tuple[str, ...] = (),
+        mark: str = "",
     ) -> bool:
-        """Show loads, bottlenecks and what has failed; False if they are shown already."""
+        """Show loads, bottlenecks with the words of their mark, and what failed; False if they are shown already."""
         old, design = self._loads, self.geometry.design
-        same = (binding, parts, failed) == (self._binding, self._bottleneck_parts, self._failed)
+        same = (binding, parts, failed, mark) == (self._binding, self._bottleneck_parts, self._failed, self._mark)
         same = same and self._by_id is None and design is self._loads_of and not self._stale
         if same and loads is not None and old is not None and loads.same(old):
             return False
-        self._binding, self._bottleneck_parts, self._failed = binding, parts, failed
+        self._binding, self._bottleneck_parts, self._failed, self._mark = binding, parts, failed, mark
         self._loads, self._loads_of, self._by_id = loads, design, None
         self._refresh()
         return True
@@ -223,6 +229,10 @@ class Scene:
         self._route = tuple(ids)
         self._refresh()
 
+    def set_colours(self, colours: str) -> None:
+        """What colours mean from now on."""
+        self.colours = self.view_state.colours = colours
+
     def set_stale(self, stale: bool) -> None:
         """Whether the loads belong to an earlier design."""
         self._stale = self.view_state.stale = stale
@@ -235,6 +245,7 @@ class Scene:
         if self._binding or self._bottleneck_parts:
             numbers = link_numbers(self._map, self._binding)
             loads = with_binding(loads, self._map, numbers, self._binding, self._bottleneck_parts)
+            loads = with_limits(loads, geometry, self._mark)
         if self._failed:
             loads = with_failed(loads, self._map, link_numbers(self._map, self._failed), self._failed)
         if self._route:

@@ -21,7 +21,7 @@ _MOST_TEXT: Final = 600
 #: the widest a message gets before it is broken into lines [px]
 _WIDEST: Final = 420
 #: room below messages at the bottom, and above those at the top [px]
-_BELOW: Final = 18
+_BELOW: Final = 44
 _ABOVE: Final = 56
 
 

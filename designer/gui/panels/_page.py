@@ -311,7 +311,7 @@ class ChangeCard(QFrame):
 
     def show_change(self, change: Change, first: bool) -> None:
         """Show another change; the first one that can be applied has the main button."""
-        _dress(self.button, "primary", first and change.edit is not None)
+        dress(self.button, "primary", first and change.edit is not None)
         if change == self._change:
             return
         self._change = change
@@ -327,14 +327,14 @@ class ChangeCard(QFrame):
         ):
             label.setText(text)
             label.setVisible(bool(text))
-            _dress(label, "role", role)
+            dress(label, "role", role)
 
     def _choose(self, *_: object) -> None:
         if self._change is not None:
             self.chosen.emit(self._change)
 
 
-def _dress(widget: QWidget, name: str, value: object) -> None:
+def dress(widget: QWidget, name: str, value: object) -> None:
     """Give a widget another look, which Qt takes over only when asked."""
     if widget.property(name) != value:
         widget.setProperty(name, value)

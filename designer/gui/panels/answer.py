@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QVBoxLayout, QWidge
 from designer.gui.controls import Button, ChoiceBox, Label
 from designer.gui.itemmodels.choices import ChoicesModel
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
-from designer.gui.panels._page import ChangeCard, Grid, LimitRow, Pool, StackBar, sized
+from designer.gui.panels._page import ChangeCard, Grid, LimitRow, Pool, StackBar, dress, sized
 from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import flow
-from designer.gui.viewmodels.answer import Baseline, shown_page
+from designer.gui.viewmodels.answer import Baseline, page_for
 from designer.gui.viewmodels.places import picked_of
 from designer.plain_text import in_one_line
 from designer.present.blocks import Change, Page, State
@@ -88,6 +88,8 @@ class AnswerPanel(Panel):
         self._make_head()
         self.progress = Progress(Button("Cancel", self.stop_wanted, tip="Stop the analysis (Shift+F5)"))
         self.add = Button("Add a workload…", self.workload_wanted)
+        #: whether what to change comes before the figures, which do not hold then
+        self._changes_first = False
         self.grid, self.unfit = Grid(), Label("If it did fit", role="title")
         self.all = Button("", partial(self._lead, "tables"))
         self.pin_ = Button("Compare with now", self.pin, tip="Changes of figures are counted from now on")
@@ -104,7 +106,8 @@ class AnswerPanel(Panel):
         self.checks.setProperty("link", True)
         self._make_chart()
         self._first, self._second = QWidget(), QWidget()
-        changes = in_column(self.change_title, self.searching, self.changes, spacing=6)
+        self._change_box = QWidget()
+        in_column(self.change_title, self.searching, self.changes, on=self._change_box, margins=FLUSH, spacing=6)
         self._first_lines = in_column(
             self.chip_row,
             self.banner,
@@ -120,10 +123,10 @@ class AnswerPanel(Panel):
             margins=(14, 6, 12, 4),
             spacing=7,
         )
-        in_column(
+        self._second_lines = in_column(
             self.limit_title,
             self.limits,
-            changes,
+            self._change_box,
             self.remarks,
             (self.checks, 0, Qt.AlignmentFlag.AlignLeft),
             self._right,
@@ -249,9 +252,10 @@ class AnswerPanel(Panel):
     def refresh(self) -> None:
         """Show the page of the session."""
         session = self.session
-        page = _page(session) if session is not None else None
+        page = page_for(session) if session is not None else None
         self.page = page
         if session is not None and page is not None:
+            self._order(page)
             self._show_head(session, page)
             self._show_figures(session, page)
             self._show_rest(session, page)
@@ -261,6 +265,17 @@ class AnswerPanel(Panel):
         else:
             self._charts.start()
 
+    def _order(self, page: Page) -> None:
+        """Put what to change in front of figures that do not hold, else behind what limits."""
+        if self._changes_first != (not page.valid):
+            self._changes_first = not page.valid
+            before, after = self._second_lines, self._first_lines
+            if page.valid:
+                before, after = after, before
+            before.removeWidget(self._change_box)
+            at = after.indexOf(self.limits) + 1 if page.valid else after.indexOf(self.unfit)
+            after.insertWidget(at, self._change_box)
+
     def _show_head(self, session: Session, page: Page) -> None:
         state = session.state
         tone = _BANNER.get(state if state is State.STALE else page.state, "")
@@ -268,12 +283,12 @@ class AnswerPanel(Panel):
         self.chip_row.setVisible(not tone and state is not State.NONE)
         self.headline.setVisible(state is State.STALE or not tone)
         self.headline.setText(in_one_line(page.headline, _LONGEST))
-        _dress(self.headline, "role", "faint" if state is State.STALE else "")
+        dress(self.headline, "role", "faint" if state is State.STALE else "")
         self.chip.setText(page.chip_text)
-        _dress(self.chip, "tone", str(page.state.tone) or "accent")
+        dress(self.chip, "tone", str(page.state.tone) or "accent")
         if tone:
-            _dress(self.banner, "tone", tone)
-            _dress(self.banner_head, "role", tone)
+            dress(self.banner, "tone", tone)
+            dress(self.banner_head, "role", tone)
             self.banner_head.setText(state.value if state is State.STALE else page.chip_text)
             stale = "The design changed since this answer." if page.figures else "No answer for this design yet."
             self.banner_text.setText(stale if state is State.STALE else page.headline)
@@ -401,25 +416,6 @@ class AnswerPanel(Panel):
         for number, view in enumerate(self._views):
             view.set_figure(figures[number] if number < len(figures) else None)
             view.setVisible(number < len(figures))
-
-
-def _page(session: Session) -> Page:
-    return shown_page(
-        session.design,
-        session.workload,
-        session.state,
-        session.result,
-        session.failure,
-        tuple(session.fitting or ()),
-        session.file.name if session.file is not None else "",
-    )
-
-
-def _dress(widget: QWidget, name: str, value: object) -> None:
-    if widget.property(name) != value:
-        widget.setProperty(name, value)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
 
 
 #: the panel of each place that a next question names

@@ -27,7 +27,7 @@ from designer.gui.viewmodels.words import sentence_case
 from designer.gui.workers import Cancelled_, Newest
 
 if TYPE_CHECKING:
-    from designer.analysis.validation import Validation
+    from designer.decisions.validation import Validation
     from designer.gui.figures.view import FigureView
 
 #: the least width of a figure beside the table [px]
@@ -109,7 +109,7 @@ class MeasuredPanel(Panel):
         """Predict what was measured, beside the window's own work."""
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.analysis.validation import predict, score
+            from designer.decisions.validation import predict, score
             from designer.interchange.cases import gathered
 
             read, wrong = gathered(files)

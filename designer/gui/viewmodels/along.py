@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from designer.decisions.answers import Row, Task
 from designer.decisions.frontier import binding_text, breaks, frontier
-from designer.gui.viewmodels.flow import metric_text, metric_title
+from designer.present.answer import figure_text
+from designer.present.words import metric_title
 
 _TWO = 2
 
@@ -48,7 +49,7 @@ def run_text(task: Task, row: Row, titles: Sequence[str]) -> str:
     """A run in words: what varies, the answers, and what limits."""
     said = [f"{title} {value}" for title, value in zip(titles, row.settings, strict=True)]
     answers = [
-        f"{metric_title(name)} {metric_text(name, row.metrics[name].value, row.metrics[name].unit)}"
+        f"{metric_title(name)} {figure_text(name, row.metrics[name].value, row.metrics[name].unit)}"
         for name in task.metrics
         if name in row.metrics
     ]

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from designer.present.blocks import Change, Page, State
 from designer.workload.metrics import is_same, tone_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from designer.analysis.results import WorkloadResult
     from designer.decisions.fitting import FittingSettings
     from designer.design.document import Design
     from designer.errors import DesignerError
 
 
-def shown_page(
-    design: Design,
-    workload: str,
-    state: State,
-    result: WorkloadResult | None,
-    failure: DesignerError | None,
-    fitting: tuple[FittingSettings, ...],
-    file: str = "",
-) -> Page:
-    """The page to show: of the answer there is, else of why there is none.
+class Asked(Protocol):
+    """A session as far as its page needs it."""
 
-    Parameters
-    ----------
-    fitting
-        Settings with which the workload runs, if it does not.
-    file
-        How commands name the design; the name of the design where it is not saved.
-    """
+    @property
+    def design(self) -> Design: ...
+    @property
+    def workload(self) -> str: ...
+    @property
+    def state(self) -> State: ...
+    @property
+    def result(self) -> WorkloadResult | None: ...
+    @property
+    def failure(self) -> DesignerError | None: ...
+    @property
+    def fitting(self) -> Sequence[FittingSettings] | None: ...
+    @property
+    def file(self) -> Path | None: ...
+
+
+def page_for(session: Asked) -> Page:
+    """The page to show: of the answer there is, else of why there is none."""
     from designer.present.workload import page_of, refused
 
-    spec = design.workloads.get(workload)
+    design, state, result, failure = session.design, session.state, session.result, session.failure
+    fitting = tuple(session.fitting or ())
+    spec = design.workloads.get(session.workload)
     title = (spec.title or spec.id) if spec is not None else ""
     if state is State.NONE:
         add = Change("Add a workload to see what limits this design.")
@@ -43,6 +51,7 @@ def shown_page(
         return refused(title, design, failure, fitting)
     if result is None:
         return Page(title, state, title)
+    file = session.file.name if session.file is not None else ""
     return page_of(result, design, file or design.name or "DESIGN", fitting=fitting)
 
 

@@ -11,8 +11,10 @@ from designer.design.document import Design
 from designer.design.naming import in_names, link_title
 from designer.design.query import count_kinds, count_links
 from designer.errors import DocumentError
-from designer.gui.viewmodels.flow import channel_title, metric_text, metric_title
+from designer.gui.viewmodels.flow import channel_title
 from designer.gui.viewmodels.table import Cell, Column, Line
+from designer.present.answer import figure_text
+from designer.present.words import metric_title
 from designer.workload.metrics import tone_of
 
 if TYPE_CHECKING:
@@ -64,13 +66,12 @@ def lines(
             if other is None:
                 continue
             rows = [Line((Cell(result.title, tone="title"), Cell(""), Cell(""), Cell(""), Cell("")))]
-            of_step = "step_time" in result.metrics
             for name, mine in result.metrics.items():
                 if name in other.metrics:
                     why = "…" if reasons is None else reasons.get((result.id, name), "")
                     why = channel_title(in_names(b, in_names(a, why)))
                     was, now = mine.value, other.metrics[name].value
-                    rows.append(_metric(name, was, now, mine.unit, of_step, why, result.kind))
+                    rows.append(_metric(name, was, now, mine.unit, why, result.kind))
             bound = (Cell("   Bound by"), Cell(_bottleneck(result.binding, a)), Cell(_bottleneck(other.binding, b)))
             rows.append(Line((*bound, Cell(""), Cell(""))))
             # what moved is read first
@@ -87,16 +88,16 @@ def _bottleneck(bottlenecks: tuple[Bottleneck, ...], design: Design) -> str:
     return channel_title(link_title(design, bottlenecks[0].label)) if bottlenecks else "–"
 
 
-def _metric(name: str, a: float, b: float, unit: str, of_step: bool, why: str, kind: str) -> Line:
+def _metric(name: str, a: float, b: float, unit: str, why: str, kind: str) -> Line:
     change, tone = "", ""
     if a and abs(b / a - 1) >= _NOTICE:
         share = b / a - 1
         change = f"{share * 100:+.0f} %".replace("-", "−") if abs(share) < 9.95 else f"× {b / a:.3g}"
         tone = tone_of(name, a, b, kind)
     cells = (
-        Cell(f"   {metric_title(name, of_step)}"),
-        Cell(metric_text(name, a, unit)),
-        Cell(metric_text(name, b, unit)),
+        Cell(f"   {metric_title(name, kind)}"),
+        Cell(figure_text(name, a, unit)),
+        Cell(figure_text(name, b, unit)),
     )
     return Line((*cells, Cell(change, tone=tone), Cell(why if change else "", tone="muted", tip=why if change else "")))
 

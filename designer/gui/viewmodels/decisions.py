@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from designer.catalog.parttype import part_kinds
 from designer.design.naming import in_names, part_title
-from designer.gui.viewmodels.flow import channel_title, metric_title
+from designer.gui.viewmodels.flow import channel_title
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.gui.viewmodels.words import sentence_case
 from designer.gui.viewmodels.workloads import choices
+from designer.present.words import metric_title
 from designer.units import format_si
 
 if TYPE_CHECKING:

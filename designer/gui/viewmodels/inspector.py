@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from designer.analysis.channel_rows import at_part, of_link
 from designer.analysis.results import Analysis, WorkloadResult
+from designer.analysis.routes.channel_rows import at_part, of_link
 from designer.catalog.describe import ValueRow, describe
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import Field, fitting_links, link_kinds, part_kinds, value_of

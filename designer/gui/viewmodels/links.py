@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from designer.analysis.channel_rows import busiest_first
 from designer.analysis.results import Analysis, ChannelRow, WorkloadResult
+from designer.analysis.routes.channel_rows import busiest_first
 from designer.catalog.parttype import link_kinds
 from designer.design.address import address_text
 from designer.design.document import Block

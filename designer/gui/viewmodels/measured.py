@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from designer.analysis.validation import Outcome, Validation
-from designer.gui.viewmodels.flow import band_digits, metric_title
+from designer.decisions.validation import Outcome, Validation
+from designer.gui.viewmodels.flow import band_digits
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.gui.viewmodels.words import sentence_case
+from designer.present.words import metric_title
 from designer.units import format_si
 from designer.workload.metrics import METRICS
 

@@ -153,7 +153,7 @@ def applied(answer: Answer, number: int, design: Design) -> Edit | None:
 def _check_used(design: Design, spec: WorkloadSpec, wanted: int) -> None:
     """Refuse servers that the workload would not run on."""
     from designer.analysis.network import build_network
-    from designer.analysis.selection import resolve
+    from designer.analysis.routes.selection import resolve
     from designer.errors import DocumentError
 
     group = str(spec.settings.get("group") or "gpus")

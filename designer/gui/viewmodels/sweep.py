@@ -14,8 +14,9 @@ from designer.decisions.frontier import binding_text, turns
 from designer.decisions.variables import amount_of, spelled
 from designer.design.address import block_at
 from designer.design.document import Design
-from designer.gui.viewmodels.flow import metric_text, metric_title
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form
+from designer.present.answer import figure_text
+from designer.present.words import metric_title
 from designer.units import DIMENSIONS
 from designer.workload.kind import Setting, workload_kinds
 from designer.workload.metrics import METRICS
@@ -189,8 +190,8 @@ def metrics_of(design: Design, workload: str) -> tuple[tuple[str, str, str], ...
     spec = design.workloads.get(workload)
     kind = workload_kinds().get(spec.kind) if spec is not None else None
     names = kind.metrics if kind is not None else ()
-    of_step = "step_time" in names
-    return tuple((name, metric_title(name, of_step), METRICS[name].help) for name in names if name in METRICS)
+    known = spec.kind if spec is not None else ""
+    return tuple((name, metric_title(name, known), METRICS[name].help) for name in names if name in METRICS)
 
 
 def first_metrics(known: Sequence[str]) -> tuple[str, ...]:
@@ -258,13 +259,12 @@ def view(task: Task, rows: Sequence[Row], titles: Sequence[str]) -> SweepView:
     """The plots of what has come so far; `titles` are those of the paths."""
     rows = sorted(rows, key=lambda row: row.number)
     places, unit, named = _places([row.settings[0] for row in rows])
-    kind = workload_kinds().get(task.design.workloads[task.workload].kind)
-    of_step = kind is not None and "step_time" in kind.metrics
+    kind = task.design.workloads[task.workload].kind
     plots: list[SweepPlot] = []
     for metric in task.metrics:
         if any(metric in row.metrics for row in rows):
             lines = tuple(_lines(rows, metric, places, titles))
-            plots.append(SweepPlot(metric, metric_title(metric, of_step), METRICS[metric].unit, lines))
+            plots.append(SweepPlot(metric, metric_title(metric, kind), METRICS[metric].unit, lines))
     marks = [
         ((places[t.before.settings[0]] + places[t.after.settings[0]]) / 2, binding_text(t.after.binding))
         for t in turns(rows, task.paths)
@@ -309,8 +309,8 @@ def _lines(rows: Sequence[Row], metric: str, places: Mapping[str, float], titles
 def _message(row: Row, titles: Sequence[str]) -> str:
     said = [f"{title}: {value}" for title, value in zip(titles, row.settings, strict=True)]
     for name, m in row.metrics.items():
-        band = f"{metric_text(name, m.low, m.unit)} – {metric_text(name, m.high, m.unit)}"
-        said.append(f"{metric_title(name)}: {metric_text(name, m.value, m.unit)} (80 % band {band})")
+        band = f"{figure_text(name, m.low, m.unit)} – {figure_text(name, m.high, m.unit)}"
+        said.append(f"{metric_title(name)}: {figure_text(name, m.value, m.unit)} (80 % band {band})")
     if row.binding:
         said.append(f"limited by {binding_text(row.binding)}")
     return "\n".join(said)

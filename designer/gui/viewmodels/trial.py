@@ -8,7 +8,9 @@ from typing import Final
 from designer.analysis.results import WorkloadResult
 from designer.design.document import Design
 from designer.gui.viewmodels import flow
+from designer.present.answer import figure_text
 from designer.present.limits import short_of
+from designer.present.words import metric_title
 from designer.workload.metrics import is_same, tone_of
 
 _MOST: Final = 3
@@ -37,18 +39,17 @@ def rows(
     """
     if now is None or trial is None:
         return ()
-    of_step = "step_time" in now.metrics
     both = {**trial.metrics, **now.metrics}
     names = flow.ordered(replace(now, metrics=both))[:_MOST]
 
     def value(of: WorkloadResult, name: str) -> float | None:
         return of.metrics[name].value if name in of.metrics else None
 
-    found = [_row(name, of_step, value(now, name), value(trial, name), both[name].unit, now.kind) for name in names]
+    found = [_row(name, value(now, name), value(trial, name), both[name].unit, now.kind) for name in names]
     return (*found, TrialRow("Limited by", _bottleneck(now, design), _bottleneck(trial, design)))
 
 
-def _row(name: str, of_step: bool, now: float | None, trial: float | None, unit: str, kind: str) -> TrialRow:
+def _row(name: str, now: float | None, trial: float | None, unit: str, kind: str) -> TrialRow:
     change = tone = ""
     if now is None or trial is None:
         change, tone = ("no longer told", "bad") if trial is None else ("told again", "good")
@@ -56,8 +57,8 @@ def _row(name: str, of_step: bool, now: float | None, trial: float | None, unit:
         share = trial / now - 1
         change = f"{share * 100:+.3g} %".replace("-", "−") if abs(share) < _MANIFOLD else f"× {trial / now:.3g}"
         tone = tone_of(name, now, trial, kind)
-    title = flow.metric_title(name, of_step)
-    was, is_now = (_MISSING if value is None else flow.metric_text(name, value, unit) for value in (now, trial))
+    title = metric_title(name, kind)
+    was, is_now = (_MISSING if value is None else figure_text(name, value, unit) for value in (now, trial))
     return TrialRow(title, was, is_now, change, tone)
 
 

@@ -45,6 +45,7 @@ def _light_moment(canvas: Canvas, document: Document) -> None:
 
 def _light_result(canvas: Canvas, document: Document) -> None:
     from designer.drawing.loads import ChannelState
+    from designer.present.limits import mark_of
 
     session = document.session
     loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
@@ -56,4 +57,4 @@ def _light_result(canvas: Canvas, document: Document) -> None:
     binding = tuple(b.id for b in bottleneck if b.what == "channel")
     parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))
     shown = ChannelState.of(loads) if loads is not None else None
-    canvas.show_result(shown, binding, parts)
+    canvas.show_result(shown, binding, parts, mark_of(result, session.design) if result is not None else "")

@@ -68,6 +68,9 @@ class Tabs:
         self.bar.setExpanding(False)
         self.bar.setDocumentMode(True)
         self.bar.setDrawBase(False)
+        # where there is little room names are shortened; buttons to scroll would cover the button that closes
+        self.bar.setUsesScrollButtons(False)
+        self.bar.setElideMode(Qt.TextElideMode.ElideRight)
         self.bar.currentChanged.connect(self._changed)
         self.bar.hide()
 

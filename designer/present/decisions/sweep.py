@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from designer.analysis.worth import WORTH
+from designer.analysis.account.worth import WORTH
 from designer.decisions.answers import Row, Task
 from designer.decisions.frontier import Turn
 from designer.design.document import WorkloadSpec

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from designer.analysis.survival import EXPLAINED_LIMIT
+from designer.analysis.study.survival import EXPLAINED_LIMIT
 from designer.decisions.failures import FEED
 from designer.decisions.failures_survey import Loss, Survey, survive
 from designer.errors import AnalysisError

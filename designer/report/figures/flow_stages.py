@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.channel_rows import with_ids
 from designer.analysis.results import Analysis, ChannelRow, Flow, Rows, WorkloadResult
+from designer.analysis.routes.channel_rows import with_ids
 from designer.design.document import Design
 from designer.design.naming import link_title
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind, TickSeries

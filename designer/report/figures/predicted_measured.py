@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.analysis.results import Analysis, WorkloadResult
-from designer.analysis.validation import Outcome, Validation
+from designer.decisions.validation import Outcome, Validation
 from designer.design.document import Design
 from designer.report.figure import Axis, Figure, FigureKind, LineSeries
 from designer.units import DIMENSION_OF_UNIT

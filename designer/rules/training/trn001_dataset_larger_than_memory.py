@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from designer.analysis.islands import find_islands
-from designer.analysis.selection import resolve
+from designer.analysis.network.islands import find_islands
+from designer.analysis.routes.selection import resolve
 from designer.catalog.parttype import Capability
 from designer.findings import Severity
 from designer.rules.context import Context

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.preparation import samples_of
 from designer.design.document import Part
 from designer.findings import Severity

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.findings import Severity
 from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND
 from designer.rules.context import Context

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from designer.analysis.flows import check
-from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.analysis.routes import route
+from designer.analysis.routes.legs import Legs, Routes
 from designer.analysis.study import analyze
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.design.document import Block, Design, Link, Part, Policy, WorkloadSpec

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.account import account, banded, evaluated, named
-from designer.analysis.expression import (
+from designer.analysis.account.expression import (
     Filling,
     Hidden,
     Least,

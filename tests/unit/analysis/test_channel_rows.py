@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from designer.analysis.channel_rows import ChannelRows, at_part, busiest_first, of_link, with_ids
 from designer.analysis.results import Rows
+from designer.analysis.routes.channel_rows import ChannelRows, at_part, busiest_first, of_link, with_ids
 from designer.analysis.study import analyze
 from designer.interchange.templates import open_design
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from designer.analysis.capacities import SPREAD
+from designer.analysis.network.capacities import SPREAD
 from designer.analysis.study import analyze
 from designer.design.document import Design, WorkloadSpec
 from designer.interchange.templates import open_design

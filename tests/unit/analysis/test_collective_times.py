@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from designer.analysis.bottlenecks import Alike
-from designer.analysis.collective_times import LAUNCH, STEPS, expression
-from designer.analysis.communicator import Communicator, make_communicator, widened
-from designer.analysis.expression import seconds, shares
+from designer.analysis.account.bottlenecks import Alike
+from designer.analysis.account.expression import seconds, shares
+from designer.analysis.collectives.communicator import Communicator, make_communicator, widened
+from designer.analysis.collectives.times import LAUNCH, STEPS, expression
 from designer.analysis.network import build_network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.errors import AnalysisError
 from designer.interchange.templates import list_templates, open_design
 

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from designer.analysis import folding, hop_loads, routes
-from designer.analysis.gateways import find_fabric
+from designer.analysis import routes
 from designer.analysis.network import build_network
+from designer.analysis.routes import folding, hop_loads
+from designer.analysis.routes.gateways import find_fabric
 from designer.analysis.study import analyze
 from designer.cli.documents import analysis_document
 from designer.design.document import Design

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from designer.analysis.capacities import NETWORK
-from designer.analysis.legs import Legs, Routes
 from designer.analysis.network import Network, build_network
+from designer.analysis.network.capacities import NETWORK
 from designer.analysis.routes import route
+from designer.analysis.routes.legs import Legs, Routes
 from designer.design.document import Design, Group, Policy, Wiring, replaced, with_changes
 from designer.errors import AnalysisError
 from tests.designs import one_unit, pods

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis import hashing
-from designer.analysis.hashing import distinct, how_many
+from designer.analysis.network import hashing
+from designer.analysis.network.hashing import distinct, how_many
 
 
 @pytest.mark.parametrize("few", [0, 4096])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.islands import find_islands
 from designer.analysis.network import build_network
+from designer.analysis.network.islands import find_islands
 from designer.design.document import Block, Design, Part, Policy, replaced, with_changes
 from designer.design.elaborate import elaborate
 from tests.designs import one_unit, pods

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.partition import Partition, by_value, numbered, refined
+from designer.analysis.network.partition import Partition, by_value, numbered, refined
 from designer.analysis.results import ChannelLoads, LoadsOfClasses
 from designer.analysis.study import analyze
 from designer.interchange.templates import open_design

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.replay import replay
+from designer.analysis.simulation.replay import replay
 from designer.cli.main import run as command
 from designer.errors import ExchangeError
 from designer.interchange.templates import open_design

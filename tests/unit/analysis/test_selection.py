@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.network import build_network
-from designer.analysis.selection import Traffic, pair_up, resolve
+from designer.analysis.routes.selection import Traffic, pair_up, resolve
 from designer.errors import AnalysisError
 from designer.workload.program import Move
 from tests.designs import one_server, one_unit

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from designer.analysis.gateways import find_doors
 from designer.analysis.network import build_network
+from designer.analysis.routes.gateways import find_doors
 from designer.design.document import Design
 from tests.unit.analysis.small_designs import draw, shares, transfer
 

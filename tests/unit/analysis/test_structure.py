@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.hops import legs_of
 from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
-from designer.analysis.selection import resolve
-from designer.analysis.structure import digest, structure_of
+from designer.analysis.routes.hops import legs_of
+from designer.analysis.routes.selection import resolve
+from designer.analysis.routes.structure import digest, structure_of
 from designer.analysis.study import run_workload
 from designer.design.document import Design, Policy, WorkloadSpec
 from designer.interchange.templates import open_design

@@ -6,7 +6,7 @@ import pytest
 
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
-from designer.analysis.survival import without
+from designer.analysis.study.survival import without
 from designer.checks.runner import Promise, State, judge
 from designer.checks.world import World
 from designer.decisions.failures_survey import survive
@@ -39,9 +39,6 @@ def test_a_loss_is_a_deletion(kind: str) -> None:
         assert (found is None) == (right is None), path
         if found is not None and right is not None and not way.leaves_out:
             told = {name: m.value for name, m in found.metrics.items()}
-            if len(way.after.stranded):
-                # accelerators that nothing reaches are no longer asked: the slowest of the others is told
-                assert right.pop("data_rate_per_gpu") == 0 < told.pop("data_rate_per_gpu")
             assert told == pytest.approx(right, rel=1e-9), path
         compared += 1
     assert compared or kind not in ("pcie_switch",)

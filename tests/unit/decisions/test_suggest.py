@@ -11,9 +11,9 @@ import pytest
 
 import designer
 from designer.__main__ import main
+from designer.analysis.account.worth import share_of
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
-from designer.analysis.worth import share_of
 from designer.checks.world import World
 from designer.decisions.failures_survey import survive
 from designer.decisions.suggest import EXACT_LIMIT, Searcher, suggest

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import designer
 from designer.analysis.results import WorkloadResult
-from designer.gui.viewmodels import flow, trial
+from designer.gui.viewmodels import trial
 from designer.interchange.overrides import overridden
+from designer.present.words import metric_title
 
 
 def served(*sets: str) -> WorkloadResult:
@@ -16,7 +17,7 @@ def served(*sets: str) -> WorkloadResult:
 def test_a_trial_of_serving_tells_waits_before_counts() -> None:
     now, then = served(), served("gpu*.memory_bandwidth=1.7 TB/s")
     rows = trial.rows(now, then)
-    titles = [flow.metric_title(name) for name in ("ttft", "tpot", "tokens_per_second")]
+    titles = [metric_title(name, "inference") for name in ("ttft", "tpot", "tokens_per_second")]
     assert [row.title for row in rows] == [*titles, "Limited by"]
     assert rows[1].tone == "good"
 

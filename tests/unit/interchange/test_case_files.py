@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from designer.analysis.validation import predict
 from designer.cli.main import run
+from designer.decisions.validation import predict
 from designer.errors import FormatError
 from designer.interchange.cases import MAX_CASES, look_into
 from tests.case_files import read_cases
@@ -133,7 +133,7 @@ def test_a_mistake_of_the_program_is_the_problem_of_its_case_alone(
         raise KeyError("gone")
 
     ((design, measured),) = read_cases(written(tmp_path, case()))
-    monkeypatch.setattr("designer.analysis.validation.analyze", broken)
+    monkeypatch.setattr("designer.decisions.validation.analyze", broken)
     monkeypatch.delenv("DESIGNER_TRACEBACK", raising=False)
     assert "mistake in the program" in predict(design, measured).problem
 

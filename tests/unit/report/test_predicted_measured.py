@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from designer.analysis.results import Curve
-from designer.analysis.validation import Measured, Outcome, Validation, score
 from designer.cli.main import run
+from designer.decisions.validation import Measured, Outcome, Validation, score
 from designer.design.document import WorkloadSpec
 from designer.errors import ExchangeError
 from designer.formulas.scoring import Sided

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import designer
-from designer.analysis.bottlenecks import Limit
+from designer.analysis.account.bottlenecks import Limit
 from designer.analysis.clock.jobs import job_of
 from designer.analysis.clock.player import play
 from designer.analysis.costs import Cost, Priced, Prices

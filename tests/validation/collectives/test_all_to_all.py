@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from designer.analysis.communicator import make_communicator
-from designer.analysis.hops import EXCHANGE_LIMIT, all_with_all
+from designer.analysis.collectives.communicator import make_communicator
 from designer.analysis.network import build_network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.hops import EXCHANGE_LIMIT, all_with_all
+from designer.analysis.routes.selection import resolve
 from designer.design.document import Design
 from tests.unit.analysis.small_designs import draw, study
 

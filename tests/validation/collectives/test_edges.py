@@ -10,19 +10,19 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from designer.analysis.activities import Activity
 from designer.analysis.collectives import asked_group, time_of
-from designer.analysis.communicator import ALGORITHMS, Communicator, make_communicator
+from designer.analysis.collectives.activities import Activity
+from designer.analysis.collectives.communicator import ALGORITHMS, Communicator, make_communicator
 from designer.analysis.families import Question
 from designer.analysis.families.collective import answer as family
-from designer.analysis.hops import legs_of
-from designer.analysis.legs import Legs
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Bottleneck
-from designer.analysis.selection import Traffic, resolve
+from designer.analysis.routes.hops import legs_of
+from designer.analysis.routes.legs import Legs
+from designer.analysis.routes.selection import Traffic, resolve
 from designer.analysis.study import analyze
-from designer.analysis.transfer_limits import NO_LIMITS
 from designer.analysis.transfers import evaluate_legs
+from designer.analysis.transfers.limits import NO_LIMITS
 from designer.design.document import Quantity, with_changes
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from designer.analysis.communicator import make_communicator
+from designer.analysis.collectives.communicator import make_communicator
 from designer.analysis.network import build_network
 from designer.analysis.study import analyze
 from designer.catalog.parttype import Capability

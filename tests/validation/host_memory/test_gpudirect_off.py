@@ -10,9 +10,9 @@ from functools import cache
 
 import pytest
 
-from designer.analysis.communicator import make_communicator
+from designer.analysis.collectives.communicator import make_communicator
 from designer.analysis.network import Network, build_network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.study import analyze
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.design.document import Design, Policy, WorkloadSpec, with_changes

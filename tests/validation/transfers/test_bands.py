@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from designer.analysis.collectives import asked_group, time_of
-from designer.analysis.communicator import make_communicator
+from designer.analysis.collectives.communicator import make_communicator
 from designer.analysis.network import Network, build_network
 from designer.analysis.routes import route
-from designer.analysis.selection import pair_up, resolve
-from designer.analysis.staging import staged
+from designer.analysis.routes.selection import pair_up, resolve
+from designer.analysis.routes.staging import staged
 from designer.analysis.transfers import evaluate_transfer
 from designer.design.document import Quantity, with_changes
 from designer.interchange.templates import list_templates, open_design

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.measures import answer as alone
 from designer.analysis.collectives import (
     asked_group,
     flows_of,
@@ -18,7 +19,6 @@ from designer.analysis.collectives import (
 )
 from designer.analysis.costs import Prices
 from designer.analysis.families import Question
-from designer.analysis.measures import answer as alone
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
 from designer.analysis.vms.guest import Guest

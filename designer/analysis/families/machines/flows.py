@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from designer.analysis.bottlenecks import Resources
-from designer.analysis.channel_order import in_order
+from designer.analysis.account.bottlenecks import Resources
 from designer.analysis.families.machines.moves import Moves
 from designer.analysis.flows import binding
 from designer.analysis.network import Network
+from designer.analysis.network.channel_order import in_order
 from designer.analysis.results import Flow
 from designer.analysis.vms.migration_plan import CURVES_LIMIT, Moved
 from designer.analysis.vms.migrations import Drain

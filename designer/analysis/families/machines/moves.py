@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.clock.jobs import Job, job_of
+from designer.analysis.clock.measures import answer, costs_of, values_of
 from designer.analysis.clock.player import play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.families.machines.neighbours import PERIODS_LIMIT, Beside, Neighbour, kept
-from designer.analysis.measures import answer, costs_of, values_of
 from designer.analysis.results import Bottleneck
 from designer.analysis.vms.migration_plan import Moved
 from designer.analysis.vms.planner import Departures

@@ -10,13 +10,13 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.clock.jobs import Job, job_of
+from designer.analysis.clock.measures import main_metric, periodic_step, values_of
 from designer.analysis.clock.run import Run
+from designer.analysis.clock.steady import settle
 from designer.analysis.costs import Cost, Priced, Prices
 from designer.analysis.families import Question, ask
-from designer.analysis.measures import main_metric, periodic_step, values_of
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads
-from designer.analysis.steady import settle
 from designer.errors import AnalysisError
 from designer.workload.kind import program_of
 from designer.workload.program import Item, Process, Program

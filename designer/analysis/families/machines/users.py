@@ -15,7 +15,7 @@ from designer.analysis.families import Question
 from designer.analysis.families.machines.moves import Moves
 from designer.analysis.network import Network
 from designer.analysis.results import Column, Table
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.answers import SOURCES
 from designer.analysis.serving.felt import Felt, felt
 from designer.analysis.vms.guest import Work

@@ -7,7 +7,7 @@ from dataclasses import replace
 from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Curve, WorkloadResult
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.training.feeding import feed
 from designer.analysis.training.preparation import samples_of
 from designer.errors import AnalysisError

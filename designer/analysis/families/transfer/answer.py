@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from designer.analysis.account import Account, account
+from designer.analysis.account.expression import Sum, Time
 from designer.analysis.costs.move import VIRTUALIZATION
-from designer.analysis.expression import Sum, Time
 from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult

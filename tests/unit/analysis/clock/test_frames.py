@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from designer.analysis.clock.frames import Frames
-from designer.analysis.failure_events import Failure
 from designer.analysis.simulation import Simulation, simulate
+from designer.analysis.simulation.failure_events import Failure
 from designer.interchange.templates import open_design
 from designer.workload.program import Compute, Delay, Move, Program, Step
 from tests.moments import utilization

@@ -11,8 +11,8 @@ from designer.analysis.clock.interruptions import Cause, Interruption, interrupt
 from designer.analysis.clock.jobs import job_of
 from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
-from designer.analysis.failure_events import Failure
 from designer.analysis.simulation import simulate
+from designer.analysis.simulation.failure_events import Failure
 from designer.analysis.study import analyze
 from designer.design.document import Design
 from designer.interchange.templates import open_design

@@ -8,8 +8,8 @@ import designer
 from designer.analysis.clock.jobs import job_of
 from designer.analysis.clock.player import play
 from designer.analysis.costs import Priced
-from designer.analysis.phases import phases_of
 from designer.analysis.simulation import simulate
+from designer.analysis.simulation.phases import phases_of
 from designer.workload.program import Compute, Move, Program, Step
 from tests.unit.analysis.clock.test_why import on, prices
 

@@ -11,13 +11,13 @@ import pytest
 
 import designer
 from designer.analysis.clock.jobs import Change, Changes, job_of
+from designer.analysis.clock.measures import answer
 from designer.analysis.clock.player import play
+from designer.analysis.clock.steady import period_of, settle
 from designer.analysis.costs import Prices
-from designer.analysis.failure_events import Failure
-from designer.analysis.measures import answer
 from designer.analysis.network import build_network
 from designer.analysis.simulation import simulate
-from designer.analysis.steady import period_of, settle
+from designer.analysis.simulation.failure_events import Failure
 from designer.errors import AnalysisError
 from designer.workload.program import Arrivals, Compute, Delay, Mark, Measure, Move, Program, Step
 from tests.geometric_precopy import precopy_geometric

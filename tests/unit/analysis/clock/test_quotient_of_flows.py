@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.analysis import folding
 from designer.analysis.clock import player
 from designer.analysis.clock.quotient import Quotient, quotient
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost
-from designer.analysis.failure_events import Failure
+from designer.analysis.routes import folding
 from designer.analysis.simulation import simulate
+from designer.analysis.simulation.failure_events import Failure
 from designer.design.document import Design
 from designer.interchange.templates import open_design
 from designer.memo import forget

@@ -10,12 +10,12 @@ from functools import cache
 import pytest
 
 from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.measures import values_of
 from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
-from designer.analysis.failure_events import Failure
-from designer.analysis.measures import values_of
 from designer.analysis.network import build_network
 from designer.analysis.simulation import simulate
+from designer.analysis.simulation.failure_events import Failure
 from designer.analysis.study import run_workload
 from designer.design.document import WorkloadSpec, replaced, with_changes
 from designer.errors import AnalysisError
@@ -148,7 +148,7 @@ def test_recoveries_that_cannot_be_are_refused() -> None:
 def test_memory_is_taken_while_a_job_runs_and_given_back_while_it_is_down() -> None:
     """Two jobs on the same GPUs take what each takes; one that failed takes nothing until its state is read again."""
     from designer.analysis.clock.frames import Frames
-    from designer.analysis.selection import resolve
+    from designer.analysis.routes.selection import resolve
     from designer.analysis.training.accelerators import memory_of
 
     design = open_design("hgx-h100-8")

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import designer
+from designer.analysis.account.expression import Term, seconds
 from designer.analysis.clock.jobs import job_of
+from designer.analysis.clock.measures import answer
 from designer.analysis.clock.player import play
+from designer.analysis.clock.settled import settled
 from designer.analysis.costs import Cost, Expansion, Priced, Prices
 from designer.analysis.costs.pricing import alone
-from designer.analysis.expression import Term, seconds
-from designer.analysis.measures import answer
 from designer.analysis.network import build_network
-from designer.analysis.settled import settled
 from designer.workload.program import Arrivals, Measure, Program, Recovery, Script, Step, Task
 
 
@@ -154,13 +154,15 @@ def test_steps_in_turn_may_share_everything() -> None:
 
 
 def test_the_time_of_a_step_holds_no_waiting_where_it_is_settled() -> None:
-    """Alone, or in turn, a step begins as soon as it could; beside others its time may hold waiting for a buffer."""
+    """Alone, or in turn, a step begins as soon as it could; with others its time may hold waiting for the last item."""
     load, go = Step("load", task("load", 1.0, 0)), Step("go", task("go", 2.0, 2), ("load",))
     program = Program("p", (load, go), math.inf, measures=(Measure("m", "s", "time", "go"),))
     assert value(program, "m") == 2.0
     assert value(replace(program, steps=(load,), measures=(Measure("m", "s", "time", "load"),)), "m") == 1.0
-    ahead = replace(load, lags={"load": 1, "go": 2}), replace(go, lags={"go": 1})
-    assert value(replace(program, steps=ahead), "m") is None
+    ahead = replace(load, lags={"load": 1, "go": 2})
+    assert value(replace(program, steps=(ahead, go)), "m") is None
+    # where it waits for the item before it, it finds what it needs free
+    assert value(replace(program, steps=(ahead, replace(go, lags={"go": 1}))), "m") == 2.0
     # the end of one of many items is no end of the program
     assert value(replace(program, measures=(Measure("m", "s", "end", "go"),)), "m") is None
     assert value(replace(program, times=1, measures=(Measure("m", "s", "period", "go"),)), "m") is None

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 import designer
 from designer.analysis.clock.engine import Clock
 from designer.analysis.clock.jobs import Changes, job_of
+from designer.analysis.clock.measures import answer
 from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
+from designer.analysis.clock.why import explain, held
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Cost, Priced, Prices
 from designer.analysis.costs.pricing import alone, pace
-from designer.analysis.measures import answer
 from designer.analysis.network import build_network
-from designer.analysis.why import explain, held
 from designer.workload.program import Compute, Measure, Move, Program, Step
 
 

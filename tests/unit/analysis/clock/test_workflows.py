@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from designer.analysis.network import Network, build_network
-from designer.analysis.protocols import cores_of_islands
 from designer.analysis.results import WorkloadResult
+from designer.analysis.routes.protocols import cores_of_islands
 from designer.analysis.study import run_workload
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError

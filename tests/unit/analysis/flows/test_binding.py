@@ -1,10 +1,8 @@
 """What binds, as sets, and what comes behind it."""
 
 import numpy as np
-import pytest
-from numpy.testing import assert_allclose
 
-from designer.analysis.flows import Incidence, binding, next_bottleneck, solve
+from designer.analysis.flows import Incidence, binding, solve
 from tests.bench.instances import permutation
 from tests.unit.analysis.flows.cases import INF, random_incidence, ring
 
@@ -50,65 +48,8 @@ def test_equals_the_definition_activity_by_activity():
             assert len(expected) or bottleneck.by_demand[activity]
 
 
-def test_next_behind_a_single_bottleneck():
-    incidence = Incidence.from_rows([[(0, 1.0), (1, 1.0), (2, 1.0)]], [25.0, 50.0, 63.0])
-    behind = next_bottleneck(incidence, 0)
-    assert behind.first.tolist() == [0]
-    assert behind.then.tolist() == [1]
-    assert behind.rate_now.tolist() == [25.0]
-    assert behind.rate_then.tolist() == [50.0]
-
-
-def test_next_behind_a_tied_set():
-    """Sending and receiving bind together; behind both stands PCIe."""
-    incidence = ring(4)
-    behind = next_bottleneck(incidence, range(4), solve(incidence))
-    assert behind.first.tolist() == list(range(8))
-    assert behind.then.tolist() == list(range(8, 12))
-    assert_allclose(behind.rate_then / behind.rate_now, 63 / 50)
-
-
-def test_next_is_the_demand():
-    incidence = Incidence.from_rows([[(0, 1.0)], [(0, 1.0)]], [10.0], demand=[8.0, INF])
-    behind = next_bottleneck(incidence, 0)
-    assert behind.then.tolist() == []
-    assert behind.by_demand.tolist() == [True]
-    assert behind.rate_then.tolist() == [8.0]
-
-
-def test_nothing_behind():
-    incidence = Incidence.from_rows([[(0, 1.0)], [(0, 1.0), (1, 1.0)]], [10.0, 7.0])
-    behind = next_bottleneck(incidence, [0, 1])
-    assert behind.first.tolist() == [0]
-    assert behind.then.tolist() == [1]
-    assert behind.rate_then.tolist() == [INF, 7.0]
-
-
-def test_demand_bottleneck_has_no_bottleneck_to_remove():
-    behind = next_bottleneck(Incidence.from_rows([[(0, 1.0)]], [10.0], demand=[2.0]), 0)
-    assert behind.first.tolist() == []
-    assert behind.rate_then.tolist() == [2.0]
-
-
-def test_next_agrees_with_a_very_fast_replacement():
-    for seed in range(20):
-        incidence = random_incidence(seed, 12, 8, capped=False)
-        now = solve(incidence)
-        slow = int(np.argmin(now.rate))
-        behind = next_bottleneck(incidence, slow, now)
-        capacity = incidence.capacity.copy()
-        capacity[behind.first] *= 1e7
-        fast = solve(incidence.with_capacity(capacity)).rate[slow]
-        if np.isfinite(behind.rate_then[0]):
-            assert fast == pytest.approx(behind.rate_then[0], rel=1e-9)
-        else:
-            assert fast > 1e5 * now.rate[slow]
-
-
 def test_many_activities_at_once():
     incidence = permutation(128)
     answer = solve(incidence)
     bottleneck = binding(incidence, answer)
     assert (bottleneck.by_demand | (np.diff(bottleneck.ptr) > 0)).all()
-    behind = next_bottleneck(incidence, np.flatnonzero(answer.level == answer.level.min()), answer)
-    assert (behind.rate_then >= behind.rate_now).all()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from designer.analysis.routing.fabric import SwitchGraph, hashed_paths, measure, split_paths
+from designer.analysis.routes.routing.fabric import SwitchGraph, hashed_paths, measure, split_paths
 
 
 def random_graph(seed: int, n: int, links: int) -> tuple[SwitchGraph, nx.MultiDiGraph]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from designer.analysis.communicator import Communicator, widened
+from designer.analysis.collectives.communicator import Communicator, widened
 from designer.analysis.serving.placement import Placement
 from designer.formulas.serving._device import Device
 from designer.formulas.serving.joining import joins_over

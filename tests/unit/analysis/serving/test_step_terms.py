@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from designer.analysis.account import account
-from designer.analysis.bottlenecks import Alike
-from designer.analysis.collective_times import LAUNCH
-from designer.analysis.expression import Resource, Tie, Time, seconds, shares
+from designer.analysis.account.bottlenecks import Alike
+from designer.analysis.account.expression import Resource, Tie, Time, seconds, shares
+from designer.analysis.collectives.times import LAUNCH
 from designer.analysis.network import build_network
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.bottlenecks import Phase, step_account

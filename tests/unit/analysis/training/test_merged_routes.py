@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from designer.analysis import fabric_routes
-from designer.analysis.communicator import make_concurrent
-from designer.analysis.legs import Legs
+from designer.analysis.collectives.communicator import make_concurrent
 from designer.analysis.network import Network, build_network
-from designer.analysis.routes import route
+from designer.analysis.routes import fabric_routes, route
+from designer.analysis.routes.legs import Legs
 from designer.interchange.templates import open_design
 from designer.memo import forget
 

@@ -131,8 +131,8 @@ def test_a_broken_link_makes_traffic_slower() -> None:
 
 def test_groups_that_share_nics_get_less_than_one_alone() -> None:
     """Eight groups of one GPU on each of two servers, all over the one NIC of their server."""
-    from designer.analysis.communicator import make_communicator, make_concurrent
-    from designer.analysis.selection import resolve
+    from designer.analysis.collectives.communicator import make_communicator, make_concurrent
+    from designer.analysis.routes.selection import resolve
 
     network = build_network(opened("sm-4029gp-trt-pair"))
     ranks = resolve(network, "gpus", "t")

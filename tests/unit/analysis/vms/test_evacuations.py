@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.analysis.worth import share_of, worth_of
+from designer.analysis.account.worth import share_of, worth_of
 from designer.design.document import Design, VirtualMachine
 from tests.unit.analysis.vms.machines import ask, cluster, plain_cluster, rows, value, with_vms
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.network import build_network
-from designer.analysis.selection import resolve
+from designer.analysis.routes.selection import resolve
 from designer.analysis.simulation import simulate
 from designer.analysis.training.preparation import prepare
 from designer.analysis.vms.guest import Work

@@ -1,0 +1,122 @@
+"""What jobs that run together lose to each other: who, by whom, how much and for how long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from designer.analysis.clock.jobs import Job
+from designer.analysis.clock.measures import main_metric, periodic_step, values_of
+from designer.analysis.clock.run import Run
+from designer.analysis.serving.felt import TOLD, Felt, felt
+from designer.analysis.simulation.shifts import WORTH_TOLERANCE
+from designer.findings import Finding, Severity
+
+#: of more jobs it is not asked which of the others slows each: each question is a run
+MEETING_LIMIT: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What a job loses to another: `by` is what causes it.
+
+    Parameters
+    ----------
+    times
+        Its step while `by` runs, or its main time, ÷ the same without `by`, all others there [1].
+    begin, seconds
+        When they meet, and for how long [s].
+    repeats
+        True if its steps are compared.
+    metric
+        What is compared of a served model; empty for steps and main times.
+    """
+
+    workload: str
+    by: str
+    times: float
+    begin: float
+    seconds: float
+    repeats: bool = True
+    metric: str = ""
+
+
+def meetings_of(
+    run: Run, jobs: Sequence[Job], without: Callable[[str], Run | None]
+) -> tuple[tuple[Meeting, ...], tuple[Felt, ...]]:
+    """What jobs lose to each of the others: the same time again without that one, all else alike.
+
+    Steps of jobs that repeat are compared in the time in which the other runs, and so are requests of served models;
+    of what is done once, its main time.
+    """
+    spans: dict[str, tuple[float, float]] = {}
+    for job in jobs:
+        mine = [t for t in run.tasks if t.program == job.name and t.parent < 0 and not math.isnan(t.began)]
+        if mine:
+            ends = [run.end if math.isnan(t.ended) else t.ended for t in mine]
+            spans[job.name] = (min(t.began for t in mine), max(ends))
+    found: list[Meeting] = []
+    feelings: list[Felt] = []
+    for name, (begin, end) in spans.items():
+        other = without(name)
+        for job in jobs if other is not None else ():
+            assert other is not None
+            if job.name == name or job.name not in spans:
+                continue
+            first, last = max(begin, spans[job.name][0]), min(end, spans[job.name][1])
+            if job.name in run.requests:
+                one = felt(run.requests[job.name], other.requests[job.name], job.name, name, first, last)
+                if one is not None:
+                    feelings.append(one)
+                    found += _of_requests(one)
+                continue
+            times = times_as_long(run, other, job, begin, end)
+            if times is not None and last > first:
+                found.append(Meeting(job.name, name, times, first, last - first, bool(periodic_step(job))))
+    return tuple(found), tuple(feelings)
+
+
+def _of_requests(one: Felt) -> list[Meeting]:
+    """What is compared of a served model: its 95th percentiles."""
+    pairs = [(metric, one.times(metric)) for metric in ("itl_p95", "ttft_p95")]
+    return [
+        Meeting(one.workload, one.by, times, one.begin, one.seconds, repeats=False, metric=metric)
+        for metric, times in pairs
+        if times is not None
+    ]
+
+
+def times_as_long(run: Run, other: Run, job: Job, begin: float, end: float) -> float | None:
+    """A job's steps between two times, or its main time, against those of another run [1]."""
+    step = periodic_step(job)
+    if step:
+        pairs = [list(pairwise(each.ends(job.name, step))) for each in (run, other)]
+        inside = [[after - before for before, after in each if before >= begin and after <= end] for each in pairs]
+        inside[1] = inside[1] or [after - before for before, after in pairs[1]]
+        if not all(inside):
+            return None
+        took, usual = (sum(each) / len(each) for each in inside)
+        return took / usual if usual > 0 else None
+    name = main_metric(job)
+    took, usual = (values_of(each, job).get(name, 0.0) for each in (run, other))
+    return took / usual if took > 0 and usual > 0 else None
+
+
+def met(meetings: Sequence[Meeting]) -> list[Finding]:
+    """Meetings that make a job slower, as findings."""
+    return [
+        Finding(
+            "CLOCK-MET",
+            Severity.INFO,
+            f"{m.by} makes {_what(m)}{m.workload} {m.times:.2f} times as long for {m.seconds:.3g} s",
+        )
+        for m in meetings
+        if m.times > WORTH_TOLERANCE
+    ]
+
+
+def _what(m: Meeting) -> str:
+    return f"{TOLD[m.metric]} of " if m.metric else "a step of " * m.repeats

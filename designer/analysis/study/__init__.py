@@ -1,0 +1,150 @@
+"""The one entry point: run workloads on a design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.families import Question, ask
+from designer.analysis.network import Network, build_network
+from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResult
+from designer.analysis.routes.channel_rows import CHANNELS_LIMIT, ChannelRows
+from designer.analysis.study.gaps import with_gaps
+from designer.analysis.vms.guest_network import partitioned_network
+from designer.design.document import Design, WorkloadSpec
+from designer.design.workload_ids import find_workload
+from designer.findings import Finding, Severity
+from designer.progress import Cancel, Progress, Watch
+from designer.sources import Status
+from designer.workload.kind import kind_of
+
+#: a finding names at most so many places
+_PLACES_LIMIT: Final = 50
+
+
+def analyze(
+    design: Design,
+    workloads: Sequence[str] | None = None,
+    *,
+    file: str | None = None,
+    curves: bool = True,
+    shown: str = "",
+    progress: Progress | None = None,
+    cancelled: Cancel | None = None,
+) -> Analysis:
+    """Run workloads of a design: routes, fair rates, estimates, what binds and what comes next.
+
+    Parameters
+    ----------
+    workloads
+        Ids of workloads of the design, or one id; all of them by default.
+    curves
+        True to compute sweeps for plots as well.
+    shown
+        The workload whose loads the rows of channels tell; else the design's default, else the first.
+    progress, cancelled
+        Called between steps.
+
+    Raises
+    ------
+    AnalysisError
+        If a workload is unknown, its settings are wrong or nothing can be routed.
+    Cancelled
+        If `cancelled` says so.
+    """
+    chosen = _chosen(design, workloads)
+    network, watch = partitioned_network(build_network(design)), Watch(progress, cancelled)
+    results: list[WorkloadResult] = []
+    loads: dict[str, ChannelLoads] = {}
+    for i, spec in enumerate(chosen):
+        watch.step(i / len(chosen), spec.title or spec.id)
+        result, load = run_workload(network, spec, curves, watch.part(i, len(chosen)).progress, cancelled)
+        results.append(result)
+        if load is not None:
+            loads[spec.id] = load
+    watch.report(1.0, "done")
+    main = next((w for w in (shown, design.default_workload) if w in loads), next(iter(loads), ""))
+    told = loads.get(main)
+    rows = ChannelRows(network, told)
+    return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, told, rows)), loads)
+
+
+def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:
+    if workloads is None:
+        return list(design.workloads.values())
+    if isinstance(workloads, str):
+        # one id is a sequence of its letters: what is meant is clear
+        workloads = [workloads]
+    return [find_workload(design, name) for name in workloads]
+
+
+def run_workload(
+    network: Network,
+    spec: WorkloadSpec,
+    curves: bool = True,
+    progress: Progress | None = None,
+    cancelled: Cancel | None = None,
+    *,
+    explained: bool = True,
+) -> tuple[WorkloadResult, ChannelLoads | None]:
+    """One workload on a network.
+
+    Parameters
+    ----------
+    explained
+        False where only its metrics are wanted: what binds is left out, and so is what is not known of the design.
+
+    Raises
+    ------
+    AnalysisError
+        If its settings are wrong or nothing can be routed.
+    """
+    network = partitioned_network(network)
+    place = f"workloads.{spec.id}"
+    kind = kind_of(spec.kind, place)
+    title = spec.title or kind.title
+    question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained)
+    short = Question(spec.id, kind.reports, title, place, False, None, cancelled, False)
+    if any(spec.settings.get(key) for key in ("background", "beside")):
+        from designer.analysis.study.retraining import retraining_names, undisturbed, with_retrainings
+
+        names = retraining_names(network, spec)
+        calm = undisturbed(spec, names)
+        found = ask(network, calm, question)
+        result, loads = with_retrainings(
+            network, spec, names, found, lambda other: ask(network, other, short)[0], cancelled
+        )
+    else:
+        calm = spec
+        result, loads = ask(network, spec, question)
+    if not explained:
+        return result, loads
+    again = replace(short, explained=True)
+    return with_gaps(network, result, loads, lambda other: ask(other, calm, again)[0]), loads
+
+
+def _findings(network: Network, loads: ChannelLoads | None, rows: ChannelRows) -> list[Finding]:
+    """What a reader of the numbers should know; asked after every edit, so it makes no rows."""
+    numbers = rows.number
+    guessed = np.array([f.status in (Status.ASSUMED, Status.UNVERIFIED) for f in network.link_facts], dtype=bool)
+    unsure = numbers[:0]
+    if loads is not None and guessed.any():
+        unsure = numbers[(rows.load > 0) & guessed[network.net.link_def[numbers >> 1]]]
+    found: list[Finding] = []
+    if len(unsure):
+        text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"
+        where = tuple(network.channel_ids(unsure[:_PLACES_LIMIT]))
+        found.append(Finding("DATA-UNSURE", Severity.INFO, text, where, "give the real speeds of these links"))
+    if 2 * network.net.n_links > CHANNELS_LIMIT:
+        found.append(Finding("CHANNELS-CUT", Severity.INFO, f"only the {len(numbers)} busiest channels are listed"))
+    text = "steady rates: queueing, incast and congestion control of networks are not modelled"
+    if len(network.parts_of_kind("switch")):
+        found.append(Finding("FLOW-STEADY", Severity.INFO, text))
+    if network.design.vms:
+        from designer.analysis.vms.placement import place_vms
+
+        found += place_vms(network).findings
+    return found

@@ -1,0 +1,89 @@
+"""Where only what limits is coloured: links are quiet, the limit is solid and named once, equal parts glow together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import designer
+from designer.design.geometry import lay_out
+from designer.drawing.batches import Boxes, Labels, Lines
+from designer.drawing.compose import compose
+from designer.drawing.compose_badges import badges
+from designer.drawing.levels import Level
+from designer.drawing.loads import (
+    ChannelState,
+    connection_map,
+    link_numbers,
+    nothing,
+    with_binding,
+    with_limits,
+    with_loads,
+)
+from designer.drawing.theme import LIGHT
+from designer.drawing.view import View
+from designer.drawing.view_state import Frame, ViewState
+from designer.present.limits import mark_of
+
+pytestmark = pytest.mark.without_qt
+REGION = (-1e6, -1e6, 2e6, 2e6)
+
+
+def shown(template: str, workload: str) -> tuple[ViewState, Frame]:
+    design = designer.open_design(template)
+    analysis = designer.analyze(design, [workload])
+    (result,) = (w for w in analysis.workloads if w.id == workload)
+    geometry = lay_out(design)
+    found = connection_map(geometry)
+    loads = with_loads(nothing(geometry), geometry, found, ChannelState.of(analysis.loads[workload]))
+    ids = [b.id for b in result.binding if b.what == "channel"]
+    parts = [(b.id, b.alike) for b in result.binding if b.what in ("part", "compute")]
+    loads = with_binding(loads, found, link_numbers(found, ids), ids, parts)
+    loads = with_limits(loads, geometry, mark_of(result, design))
+    state = ViewState(geometry, loads, LIGHT, colours="limits")
+    view = View(width=1100, height=830).whole(state.bounds)
+    return state, Frame(view.scale, round(view.x), round(view.y), Level.NEAR)
+
+
+@pytest.mark.parametrize("level", [Level.NEAR, Level.MIDDLE])
+def test_links_that_limit_are_solid_red_and_all_others_quiet(level: Level) -> None:
+    state, frame = shown("hgx-h100-8", "h2d")
+    found = compose(state, replace(frame, level=level), (REGION,), grid=False)
+    lines = [batch for batch in found if isinstance(batch, Lines)]
+    red = [batch for batch in lines if batch.colour == LIGHT.bottleneck]
+    assert red
+    assert all(not batch.dash and batch.width >= 4 for batch in red)
+    heat = set(LIGHT.heat)
+    assert not [batch for batch in lines if batch.colour in heat]
+
+
+def test_what_limits_is_named_once_with_its_count() -> None:
+    state, frame = shown("hgx-h100-8", "h2d")
+    texts = [
+        label.text for batch in badges(state, frame, REGION) if isinstance(batch, Labels) for label in batch.labels
+    ]
+    # eight links from the CPUs to the switches and eight on to the GPUs
+    assert texts == ["PCIe from CPU to GPU limits · 16 links"]
+
+
+def test_where_computing_limits_all_equal_gpus_glow_and_no_link_does() -> None:
+    state, frame = shown("serving-h100-8", "chat-70b")
+    geometry, limits = state.geometry, state.loads.box_limits
+    assert sorted(geometry.label(k) for k in np.flatnonzero(limits).tolist()) == [f"GPU {k}" for k in range(8)]
+    found = compose(state, frame, (REGION,), grid=False)
+    assert not [b for b in found if isinstance(b, Lines) and b.colour == LIGHT.bottleneck]
+    frames = [b for b in found if isinstance(b, Boxes) and b.edge == LIGHT.bottleneck]
+    assert sum(len(b.rects) for b in frames) == 8
+    over = badges(state, frame, REGION)
+    texts = [label.text for batch in over if isinstance(batch, Labels) for label in batch.labels]
+    assert texts == ["GPU arithmetic limits prompts · 8 × H100 SXM5"]
+    assert any(isinstance(batch, Lines) for batch in over), "a bracket joins the eight"
+
+
+def test_utilization_is_another_choice() -> None:
+    state, frame = shown("hgx-h100-8", "h2d")
+    state.colours = "utilization"
+    colours = {b.colour for b in compose(state, frame, (REGION,), grid=False) if isinstance(b, Lines)}
+    assert LIGHT.heat[-1] in colours
