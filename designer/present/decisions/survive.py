@@ -67,7 +67,7 @@ def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Pag
     )
     return Page(
         f"Single failures under {title}, on {design.title or design.name}",
-        State.MISSED if found.fatal else State.ANSWERED,
+        State.ANSWERED,
         head,
         figures=tuple(figures),
         table=Table("The worst", heads, rows),
