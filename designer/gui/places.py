@@ -72,7 +72,7 @@ class Book(QWidget):
         self.bar.setDocumentMode(True)
         # hidden tabs count in the room Qt asks for, so buttons to scroll would come without need
         self.bar.setUsesScrollButtons(False)
-        self.bar.setElideMode(Qt.TextElideMode.ElideRight)
+        self.bar.setElideMode(Qt.TextElideMode.ElideNone)
         self.bar.setExpanding(False)
         self.bar.setDrawBase(False)
         self.frames: dict[str, QWidget] = {}
@@ -206,6 +206,8 @@ class Places(QFrame):
         self.tabs.setDocumentMode(True)
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         self.wide = QToolButton()
         self.wide.setObjectName("wide")
         self.wide.setText("⤢")

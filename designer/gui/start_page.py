@@ -138,7 +138,7 @@ class Question(QPushButton):
         self.setObjectName("question")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(f"{title}. {answered}")
-        self.picture = QLabel()
+        self.picture = Label()
         self._icon = icon
         head = Label(title, role="title")
         example_ = Label(f"Example: {example}" if example else "From your own machine", role="accent", wrap=True)

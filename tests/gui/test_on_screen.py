@@ -174,3 +174,18 @@ def test_what_is_selected_takes_the_place_of_the_answer_until_esc(window: MainWi
     assert not document.session.selection
     assert places.tabs.tabText(0) == "Answer"
     assert places.answer.isVisible()
+
+
+def test_another_workload_chosen_brings_its_answer(window: MainWindow, qtbot: QtBot) -> None:
+    """While a part is selected, choosing a workload asks for its answer."""
+    window.open_template("hgx-h100-8")
+    places, document = window.places, window.document
+    assert places is not None
+    assert document is not None
+    document.session.select([((), Ref("parts", "gpu0"))])
+    assert places.inspector.isVisible()
+    chooser = places.head.chooser
+    chooser.setCurrentIndex(chooser.findData("resnet-50"))
+    chooser.activated.emit(chooser.currentIndex())
+    assert document.session.workload == "resnet-50"
+    assert places.answer.isVisible()

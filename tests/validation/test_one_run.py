@@ -266,9 +266,7 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
     "evacuation": ("vsphere-cluster-4", {"hosts": "hosts[0]/server"}),
     "federated": ("hgx-h100-8", {"server": "memory0"}),
 }
-#: read from the steady rates of their flows, which say what binds by other words than the clock
-STEADY = {"transfer", "checkpointing"}
-PROGRAMS = [name for name, kind in workload_kinds().items() if kind.program is not None and name not in STEADY]
+PROGRAMS = [name for name, kind in workload_kinds().items() if kind.program is not None]
 
 
 @pytest.mark.parametrize("kind", PROGRAMS)

@@ -88,6 +88,8 @@ class AnswerPanel(Panel):
         self._make_head()
         self.progress = Progress(Button("Cancel", self.stop_wanted, tip="Stop the analysis (Shift+F5)"))
         self.add = Button("Add a workload…", self.workload_wanted)
+        #: whether what to change comes before the figures, which do not hold then
+        self._changes_first = False
         self.grid, self.unfit = Grid(), Label("If it did fit", role="title")
         self.all = Button("", partial(self._lead, "tables"))
         self.pin_ = Button("Compare with now", self.pin, tip="Changes of figures are counted from now on")
@@ -104,7 +106,8 @@ class AnswerPanel(Panel):
         self.checks.setProperty("link", True)
         self._make_chart()
         self._first, self._second = QWidget(), QWidget()
-        changes = in_column(self.change_title, self.searching, self.changes, spacing=6)
+        self._change_box = QWidget()
+        in_column(self.change_title, self.searching, self.changes, on=self._change_box, margins=FLUSH, spacing=6)
         self._first_lines = in_column(
             self.chip_row,
             self.banner,
@@ -120,10 +123,10 @@ class AnswerPanel(Panel):
             margins=(14, 6, 12, 4),
             spacing=7,
         )
-        in_column(
+        self._second_lines = in_column(
             self.limit_title,
             self.limits,
-            changes,
+            self._change_box,
             self.remarks,
             (self.checks, 0, Qt.AlignmentFlag.AlignLeft),
             self._right,
@@ -252,6 +255,7 @@ class AnswerPanel(Panel):
         page = page_for(session) if session is not None else None
         self.page = page
         if session is not None and page is not None:
+            self._order(page)
             self._show_head(session, page)
             self._show_figures(session, page)
             self._show_rest(session, page)
@@ -260,6 +264,17 @@ class AnswerPanel(Panel):
             self._draw()
         else:
             self._charts.start()
+
+    def _order(self, page: Page) -> None:
+        """Put what to change in front of figures that do not hold, else behind what limits."""
+        if self._changes_first != (not page.valid):
+            self._changes_first = not page.valid
+            before, after = self._second_lines, self._first_lines
+            if page.valid:
+                before, after = after, before
+            before.removeWidget(self._change_box)
+            at = after.indexOf(self.limits) + 1 if page.valid else after.indexOf(self.unfit)
+            after.insertWidget(at, self._change_box)
 
     def _show_head(self, session: Session, page: Page) -> None:
         state = session.state

@@ -60,7 +60,7 @@ def number(name: str, estimate: Estimate, kind: str = "") -> Number:
 
 def ordered(result: WorkloadResult) -> list[str]:
     """Names of the metrics, those first that one asks for first."""
-    first = family_of(result.kind).figures
+    first = family_of("", result.kind).figures
     if result.kind == "inference":
         # what users of a served model feel comes before what it gives
         first = ("ttft", "tpot", "tokens_per_second", *first)

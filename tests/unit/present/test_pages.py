@@ -94,6 +94,14 @@ def test_figures_say_what_the_headline_says(answered: tuple[Design, list[Page]])
             assert number in shown, (number, page.headline, shown)
 
 
+def test_headlines_write_figures_with_their_whole_unit(answered: tuple[Design, list[Page]]) -> None:
+    for page in answered[1]:
+        named = [f for f in page.figures if re.search(rf"(?<![\d,.]){re.escape(f.value)} ", page.headline)]
+        assert named or "fit" in page.headline, page.headline
+        for figure in named:
+            assert re.search(rf"{re.escape(figure.text)}(?![\w/])", page.headline), (figure.text, page.headline)
+
+
 def test_shares_add_up_to_the_whole(answered: tuple[Design, list[Page]]) -> None:
     for page in answered[1]:
         for stack in page.where:
