@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from designer.__main__ import main
+from designer.checks.analysing import analyze
 from designer.cli.pages import command_text, has_colour, wrapped_command
+from designer.interchange.templates import open_design
+from designer.present.workload import page_of
 from tests.cli.calling import call
 from tests.terminals import terminal_of
 
@@ -187,3 +190,22 @@ def test_a_simulation_says_what_a_rate_loses_and_repeats_its_times(tmp_path: Pat
     with terminal_of(120) as terminal:
         assert main([*command, *times, "--trace", str(tmp_path / "step.json")]) == 0
     assert "--trace" not in terminal.getvalue()
+
+
+def test_the_sweep_that_a_served_load_proposes_runs() -> None:
+    design = open_design("serving-l40s-4")
+    (result,) = analyze(design, ["chat-8b"], curves=False).workloads
+    (command,) = [
+        one.command for one in page_of(result, design, "serving-l40s-4").changes if one.command[:1] == ("sweep",)
+    ]
+    with terminal_of(80) as terminal:
+        assert main(list(command)) == 0
+    text = terminal.getvalue()
+    assert re.search(r"Most requests stays at \d\d\.\d requests/s in all 5 runs\.", text)
+    assert "The best of them" not in text, "every run has the same"
+
+
+def test_one_replica_is_not_each() -> None:
+    with terminal_of(80) as terminal:
+        assert main(["size", "serving-l40s-4", "--for", "chat-8b", "--with", "rate=1 1/s"]) == 0
+    assert re.search(r"\b1 replica on 1 GPU\.", terminal.getvalue())

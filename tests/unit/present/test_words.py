@@ -6,6 +6,7 @@ import pytest
 
 from designer.checks.analysing import analyze
 from designer.interchange.templates import open_design
+from designer.present.answer import figure_text
 from designer.present.limits import limits_of
 from designer.present.words import part_words, plain, several
 from tests.designs import server_block
@@ -36,3 +37,9 @@ def test_reasons_agree_with_the_number_of_limits_and_of_changes() -> None:
 def test_parts_named_after_their_kind_have_the_title_of_the_kind() -> None:
     block = server_block()
     assert [part_words(block, path) for path in ("cpu0", "gpu3", "nic1")] == ["CPU", "GPU", "NIC"]
+
+
+def test_a_share_of_a_core_does_not_read_as_none() -> None:
+    assert figure_text("input_cores", 0.02555, "1") == "0.026"
+    assert figure_text("input_cores", 12.6, "1") == "13"
+    assert figure_text("replicas", 0.0, "1") == "0"
