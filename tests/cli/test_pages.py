@@ -209,3 +209,18 @@ def test_one_replica_is_not_each() -> None:
     with terminal_of(80) as terminal:
         assert main(["size", "serving-l40s-4", "--for", "chat-8b", "--with", "rate=1 1/s"]) == 0
     assert re.search(r"\b1 replica on 1 GPU\.", terminal.getvalue())
+
+
+def test_two_failures_at_once_are_answered_on_the_page() -> None:
+    with terminal_of(80) as terminal:
+        assert main(["survive", "hgx-h100-8", "--workload", "h2d", "--pairs", "20"]) == 0
+    page = " ".join(terminal.getvalue().split())
+    assert "1 of 20 double failures stops it; 11% is lost on average. The worst: " in page
+    assert "Two at a time" not in page, "it was asked already"
+
+
+def test_a_check_names_parts_as_its_full_list_does() -> None:
+    with terminal_of(120) as terminal:
+        assert main(["check", "sm-4029gp-trt3"]) == 0
+    assert "The GPUs below PCIe switch 0 and PCIe switch 1 can take 4.0 times" in terminal.getvalue()
+    assert "psw" not in terminal.getvalue()
