@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from designer.gui.answer_head import AnswerHead
@@ -26,6 +26,8 @@ from designer.gui.panels.moment import MomentPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
 from designer.gui.theme import Theme
+from designer.gui.viewmodels.moments import slower_texts
+from designer.present.numbers import counted
 
 if TYPE_CHECKING:
     from designer.gui.documents import Document
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=Panel)
 #: the places of the side panel, from left to right
 SIDE: Final = (Place.ANSWER, Place.LINKS, Place.CHECKS, Place.IMPROVE, Place.TIME)
+
+#: the order in which counts give way to names, and the margin at both ends of the names [px]
+_LEAVES: Final = (Place.TIME, Place.LINKS, Place.IMPROVE, Place.CHECKS)
+_MARGIN: Final = 6
 
 
 def first_field(panel: QWidget) -> QWidget:
@@ -192,6 +198,7 @@ class Places(QFrame):
         #: all panels by name; asked for one that was never in front, it makes it
         self.panels: Mapping[str, Panel] = _Panels(self._kinds, self._panel)
         self._front: set[str] = set()
+        self._counts: dict[Place, int] = {}
         self._make_soon = QTimer(self, singleShot=True, interval=0)
         self._make_soon.timeout.connect(self._make_seen)
         #: called when the keys go back to the canvas
@@ -221,7 +228,7 @@ class Places(QFrame):
             self.tabs.addTab(place.value)
             self.stack.addWidget(self.books[place])
         in_column(
-            in_row((self.tabs, 1), self.wide, margins=(6, 2, 6, 0), spacing=0),
+            in_row((self.tabs, 1), self.wide, margins=(_MARGIN, 2, _MARGIN, 0), spacing=0),
             self.head,
             (self.stack, 1),
             on=self,
@@ -328,22 +335,54 @@ class Places(QFrame):
 
     def _count(self, count: int, text: str, _errors: bool) -> None:
         """How many findings there are, behind the name of their place."""
-        at = SIDE.index(Place.CHECKS)
-        named = f"{Place.CHECKS.value} {count}" if count else Place.CHECKS.value
-        if named != self.tabs.tabText(at):
-            self.tabs.setTabText(at, named)
-        self.tabs.setTabToolTip(at, plain(f"Findings: {text}"))
+        self._number(Place.CHECKS, count, f"Findings: {text}")
+
+    def _number(self, place: Place, count: int, tip: str) -> None:
+        """Write a count behind the name of a place, none for 0."""
+        self.tabs.setTabToolTip(SIDE.index(place), plain(tip))
+        if self._counts.get(place, 0) != count:
+            self._counts[place] = count
+            self._name_places()
+
+    def _name_places(self) -> None:
+        """Names of the places with the counts there is room for; those left out stay in the tips."""
+        shown = {place: f"{place.value} {count:,}" for place, count in self._counts.items() if count}
+        metrics = self.tabs.fontMetrics()
+        names = [shown.get(place, self.tabs.tabText(0) if place is Place.ANSWER else place.value) for place in SIDE]
+        written = sum(metrics.horizontalAdvance(self.tabs.tabText(at)) for at in range(len(SIDE)))
+        around = self.tabs.sizeHint().width() - written
+        room = self.width() - self.wide.sizeHint().width() - 2 * _MARGIN
+        for place in _LEAVES:
+            if around + sum(map(metrics.horizontalAdvance, names)) <= room:
+                break
+            names[SIDE.index(place)] = place.value
+        for at, name in enumerate(names):
+            if name != self.tabs.tabText(at):
+                self.tabs.setTabText(at, name)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._name_places()
 
     def _offer(self, *_: object) -> None:
         """Leave out the pages that the shown workload has nothing for."""
         session = self._session
         for name, kind in self._kinds.items():
             self.books[kind.place].offer(name, session is None or kind.wanted is None or kind.wanted(session))
+        self._number_all()
+
+    def _number_all(self, *_: object) -> None:
+        """Count the links that limit, the changes that help, and what workloads lose to each other in the run."""
+        from designer.present.limits import limiting_links
+
+        session = self._session
+        result = session.result if session is not None else None
+        links = limiting_links(result, session.design) if session is not None and result is not None else 0
         changes = len(session.fitting or ()) if session is not None else 0
-        at = SIDE.index(Place.IMPROVE)
-        named = f"{Place.IMPROVE.value} {changes}" if changes else Place.IMPROVE.value
-        if named != self.tabs.tabText(at):
-            self.tabs.setTabText(at, named)
+        lost = slower_texts(session.simulation) if session is not None else []
+        self._number(Place.LINKS, links, f"Limits: {counted(links, 'link')}" if links else "")
+        self._number(Place.IMPROVE, changes, counted(changes, "change") if changes else "")
+        self._number(Place.TIME, len(lost), "\n".join(lost))
 
     def _selected(self, *_: object) -> None:
         """What is selected takes the place of the answer; with nothing selected the answer is back."""
@@ -362,6 +401,7 @@ class Places(QFrame):
         shown = named if named and book.current == "inspector" else Place.ANSWER.value
         if self.tabs.tabText(0) != shown:
             self.tabs.setTabText(0, shown)
+            self._name_places()
 
     def set_session(self, session: Session | None, document: Document | None = None) -> None:
         """Follow another document."""
@@ -376,6 +416,7 @@ class Places(QFrame):
                 (session.analysis_changed, self._offer),
                 (session.workload_changed, self._offer),
                 (session.fitting_changed, self._offer),
+                (session.simulation_changed, self._number_all),
             ):
                 signal.connect(slot)
                 self._connections.append((signal, slot))

@@ -251,6 +251,12 @@ def mark_of(result: WorkloadResult, design: Design) -> str:
     return f"{sentence} · {first.detail}" if first.detail else sentence
 
 
+def limiting_links(result: WorkloadResult, design: Design) -> int:
+    """How many links limit; those that limit several phases count once, 0 where parts or nothing limit."""
+    details = {one.title: one.detail for one in named(result.binding, design)}
+    return sum(int(text.split()[0].replace(",", "")) for text in details.values() if text.endswith(("link", "links")))
+
+
 _CHAIN: Final = re.compile(r"(\S+) from (.+) to (.+)")
 
 
