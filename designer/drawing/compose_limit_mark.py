@@ -24,7 +24,7 @@ Int = npt.NDArray[np.int64]
 _MOST_LINKS: Final = 200
 _LONGEST: Final = 6
 _MOST_PARTS: Final = 24
-#: height of the plate, and the distance it keeps from labels and parts [px]
+#: height of the plate, and the distance it keeps from labels [px]
 _HIGH: Final = 19
 _APART: Final = 4
 #: distance of the bracket and of a plate from the parts, and length of its ends [px]
@@ -101,9 +101,9 @@ def _place(view_state: ViewState, frame: Frame, boxes: Int, links: Int, bracket:
     else:
         points, around = _on_links(view_state, frame, links, wide, high)
     points = np.concatenate((points, _beyond(view_state, around, high)))
-    room = (wide + 2 * _APART * unit, high + 2 * _APART * unit)
-    taken = np.concatenate((bundle_plates(view_state, frame), _names(view_state, frame, points, room)))
-    covered = view_state.cover(points, *room, taken)
+    taken = np.concatenate((bundle_plates(view_state, frame), _names(view_state, frame, points, (wide, high))))
+    taken += np.array([-1, -1, 1, 1]) * _APART * unit
+    covered = view_state.cover(points, wide + 2 * unit, high + 2 * unit, taken)
     # a plate far from what limits is worse than one that touches something
     covered[-2:] += _TOUCHED * wide * high
     # what lies within rounding of a plate is not covered

@@ -91,12 +91,12 @@ def test_utilization_is_another_choice() -> None:
 
 
 def covered_by(state: ViewState, frame: Frame) -> tuple[np.ndarray, float]:
-    """The plate of the mark, and how much of cards, counts of links and trays it covers with 2 pixels around it."""
+    """The plate of the mark, and how much of cards, counts of links and trays it covers with a pixel around it."""
     plate = next(batch for batch in badges(state, frame, REGION) if isinstance(batch, Boxes)).rects[0]
     counts = [batch.rects for batch in bundles(state, frame, (REGION,)) if isinstance(batch, Boxes)]
     trays = [frame.boxes(state.trays.rect)] if state.trays is not None else []
     others = np.concatenate([frame.boxes(state.geometry.rect[state.boxes.is_card]), *counts, *trays])
-    low, up = plate[:2] - 2, plate[:2] + plate[2:] + 2
+    low, up = plate[:2] - 1, plate[:2] + plate[2:] + 1
     shared = np.minimum(others[:, :2] + others[:, 2:], up) - np.maximum(others[:, :2], low)
     return plate, float(np.maximum(shared, 0).prod(axis=1).sum())
 
@@ -148,3 +148,15 @@ def test_links_within_what_is_closed_from_afar_are_named_there() -> None:
     state, frame = shown("hgx-h100-8", "h2d")
     afar = replace(frame, scale=0.01, level=Level.FAR, octave=-7)
     assert len(covered_by(state, afar)[0]) == 4
+
+
+def test_the_mark_of_links_is_on_one_of_them_and_within_their_container() -> None:
+    state, frame = shown("hgx-h100-8", "h2d")
+    frame = replace(frame, level=Level.MIDDLE)
+    plate, covered = covered_by(state, frame)
+    assert covered == 0
+    x, y, wide, high = frame.boxes(state.geometry.rect[state.geometry.is_container])[0]
+    assert x <= plate[0]
+    assert plate[0] + plate[2] <= x + wide
+    assert y <= plate[1]
+    assert plate[1] + plate[3] <= y + high
