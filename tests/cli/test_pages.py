@@ -242,3 +242,11 @@ def test_an_import_keeps_to_the_width_of_the_terminal(tmp_path: Path) -> None:
         assert main(["import", str(tmp_path / "topo.txt")]) == 0
     assert [line for line in terminal.getvalue().splitlines() if len(line) > 60] == []
     assert "1 server, 2 GPUs, 2 sockets: 2 cpu" in terminal.getvalue()
+
+
+def test_a_simulation_too_short_for_a_figure_says_so_in_words() -> None:
+    with terminal_of(120) as terminal:
+        main(["simulate", "vsphere-cluster-4", "--workload", "evacuate", "--workload", "h2d", "--until", "60 s"])
+    page = " ".join(terminal.getvalue().split())
+    assert "Evacuation time of evacuate not known after 60 s." in page
+    assert "evacuation_time" not in page
