@@ -13,7 +13,7 @@ from designer.design.document import Design
 from designer.design.naming import in_names
 from designer.present import numbers
 from designer.present.blocks import Limit
-from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words
+from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words, several
 
 _SHORT: Final = re.compile(r" (between|from) .*| of the steps of collectives")
 _LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")
@@ -158,7 +158,7 @@ def _link_title(one: Bottleneck, design: Design, both: bool) -> str:
         return f"Memory of the {b if 'emory' in a else a}"
     ends = f"{continued(a)} and {continued(b)}" if both else f"{continued(a)} to {continued(b)}"
     if a == b:
-        return f"{kind} between {continued(a)}s"
+        return f"{kind} between {continued(several(a))}"
     return f"{kind} between {ends}" if both or link[2] == "↔" else f"{kind} from {ends}"
 
 
