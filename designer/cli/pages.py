@@ -275,7 +275,8 @@ def _where(page: Page, room: int, cut: _Cut) -> list[Line]:
 
 
 def _bars(stack: Stack, room: int, cut: _Cut) -> list[Line]:
-    shares = stack.shares[: cut.shares]
+    largest = sorted(stack.shares, key=lambda s: -s.share)[: cut.shares]
+    shares = [s for s in stack.shares if s in largest]
     widths = [max(len(part) for part in parts) for parts in ([s.title for s in shares], [s.text for s in shares])]
     lines: list[Line] = []
     for s in shares:

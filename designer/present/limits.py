@@ -18,6 +18,8 @@ from designer.present.words import continued, device_words, find_part, is_gpu, l
 _SHORT: Final = re.compile(r" (between|from) .*| of the steps of collectives")
 _LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")
 _DIRECTION: Final = re.compile(r":(ab|ba)$")
+#: an instance of a GPU: ``1g.10gb of NVIDIA H100 PCIe``
+_SHARE_OF: Final = re.compile(r"(\d+g\.\d+gb\S*) of ")
 _ASPECT: Final = re.compile(r"\((arithmetic|memory bandwidth|media|random reads)[^()]*\)$")
 _CLIENT: Final = re.compile(r"client of (.+) at (.+)")
 _WORKERS: Final = re.compile(r"([\d,]+) workers? for each accelerator.*")
@@ -178,7 +180,9 @@ def _detail(each: Sequence[Bottleneck], design: Design) -> str:
         aspect = _ASPECT.search(first.label)
         path = first.id.split(":")[-1]
         if aspect is not None and aspect[1] in ("arithmetic", "memory bandwidth"):
-            return f"{count:,} × {device_words(design, path, first.label)}"
+            share = _SHARE_OF.match(first.label)
+            device = device_words(design, path, first.label)
+            return f"{count:,} × {share[1]} of {device}" if share is not None else f"{count:,} × {device}"
         part, _ = find_part(design, path)
         if part is not None and part.kind == "drive":
             return numbers.counted(count, "drive")
