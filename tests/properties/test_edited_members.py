@@ -192,7 +192,7 @@ def server_of(block: Block, at: Address = ()) -> Address:
 def test_a_slower_memory_of_one_member_is_told_apart_from_the_others(member: int) -> None:
     """60 GB/s behind one of four sockets' buses, 61 behind the others: a bus carries what its memory does.
 
-    Once PCIe is twice as fast a GPU asks 2 × 25.8 GB/s of its memory, and 0.78 × 60 and 0.78 × 61 are less, and equal within 2 %.
+    Once PCIe is twice as fast a GPU asks 2 × 25.8 GB/s of its memory: 0.78 × 60 and 0.78 × 61 are less, and within 2 %.
     """
     design = open_design("vsphere-cluster-4")
 
