@@ -18,12 +18,20 @@ sys.path.insert(0, str(ROOT))
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Put the made pages beside the written ones."""
+    """Add the made pages and the pictures to the written pages."""
     from mkdocs.structure.files import File
 
     for name, text in pages().items():
         files.append(File.generated(config, name, content=text))
+    for picture in sorted((ROOT / "assets" / "pictures").glob("*.png")):
+        name = picture.relative_to(ROOT).as_posix()
+        files.append(File.generated(config, name, abs_src_path=str(picture)))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """A page of docs/ with its links to assets/ as the site has them."""
+    return markdown.replace("](../assets/", "](assets/")
 
 
 def pages() -> dict[str, str]:
@@ -45,7 +53,7 @@ def front() -> str:
     text = (ROOT / "README.md").read_text("utf-8")
     text = re.sub(r"\]\(docs/rules/README\.md\)", "](reference/rules.md)", text)
     text = re.sub(r"\]\(docs/([^)]+)\)", r"](\1)", text)
-    return re.sub(r"!?\[([^\]]*)\]\((?!https?:|#|[a-z-]+\.md|rules/|reference/)[^)]*\)", r"\1", text)
+    return re.sub(r"!?\[([^\]]*)\]\((?!https?:|#|[a-z-]+\.md|rules/|reference/|assets/)[^)]*\)", r"\1", text)
 
 
 def validation() -> str:
@@ -78,7 +86,8 @@ def validation() -> str:
         "Published measurements beside the predictions for designs drawn like them. *Off*:"
         " |ln(predicted ÷ measured)|, the median of a publication or machine, then the mean over those.",
         "",
-        "Many of the points were used to fit constants; on machines never seen errors are larger: see the front page.",
+        "Many of the points were used to fit constants; on machines that were never seen errors are larger:"
+        " see [accuracy](../accuracy.md).",
         "",
         "## By area",
         "",

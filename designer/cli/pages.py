@@ -11,7 +11,7 @@ import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.output import clear_bar, page_width, table
@@ -71,7 +71,7 @@ def print_page(page: Callable[[], Page], options: argparse.Namespace, rest: Call
     """
     everything = wants_all(options)
     if page_width() is not None or options.everything or options.sources:
-        made = page()
+        made = with_overrides(page(), options)
         _write(page_lines(made, everything=everything))
         if options.sources:
             _write(_sources(made))
@@ -79,6 +79,27 @@ def print_page(page: Callable[[], Page], options: argparse.Namespace, rest: Call
             print()
     if everything:
         rest()
+
+
+def with_overrides(page: Page, options: argparse.Namespace) -> Page:
+    """The page with ``--set`` and ``--workload-file`` of its command repeated in the commands it proposes.
+
+    Without them these would answer for the design as it is in its file. Values that a command sets or varies itself
+    are left to it.
+    """
+    files = [word for file in getattr(options, "workload_files", ()) for word in ("--workload-file", file)]
+    overrides = tuple(getattr(options, "overrides", ()))
+    if not overrides and not files:
+        return page
+
+    def repeated(command: tuple[str, ...]) -> tuple[str, ...]:
+        if command[1:2] != (options.design,):
+            return command
+        own = {word.partition("=")[0] for word in command[2:]}
+        kept = [word for text in overrides if text.partition("=")[0] not in own for word in ("--set", text)]
+        return (*command[:2], *kept, *files, *command[2:])
+
+    return replace(page, changes=tuple(replace(one, command=repeated(one.command)) for one in page.changes))
 
 
 def page_lines(page: Page, width: int = 0, *, everything: bool = False) -> list[Line]:
@@ -92,6 +113,7 @@ def page_lines(page: Page, width: int = 0, *, everything: bool = False) -> list[
         _Cut(shares=3, remarks=1, limits=3, rows=6),
         _Cut(shares=2, remarks=1, limits=3, changes=3, rows=5),
         _Cut(shares=2, remarks=1, limits=2, changes=2, rows=4),
+        _Cut(shares=2, remarks=1, limits=2, changes=1, rows=3),
         _Cut(shares=2, remarks=0, limits=2, changes=2, rows=3),
         _Cut(shares=2, remarks=0, limits=2, changes=1, rows=2),
         _Cut(shares=2, remarks=0, limits=1, changes=1, rows=1),
@@ -119,7 +141,7 @@ class _Cut:
 
 
 def _lines(page: Page, room: int, cut: _Cut, everything: bool) -> list[Line]:
-    lines: list[Line] = [((line, "quiet"),) for line in textwrap.wrap(page.subject, room)]
+    lines: list[Line] = [((line, "quiet"),) for line in textwrap.wrap(page.subject, room, break_on_hyphens=False)]
     head = "head" if page.valid else "bad"
     lines += [(), *(((f"  {line}", head),) for line in textwrap.wrap(page.headline, room - 2))]
     if page.state.name in _CHIPPED:
@@ -253,7 +275,8 @@ def _where(page: Page, room: int, cut: _Cut) -> list[Line]:
 
 
 def _bars(stack: Stack, room: int, cut: _Cut) -> list[Line]:
-    shares = stack.shares[: cut.shares]
+    largest = sorted(stack.shares, key=lambda s: -s.share)[: cut.shares]
+    shares = [s for s in stack.shares if s in largest]
     widths = [max(len(part) for part in parts) for parts in ([s.title for s in shares], [s.text for s in shares])]
     lines: list[Line] = []
     for s in shares:

@@ -22,6 +22,7 @@ from designer.analysis.study import run_workload
 from designer.analysis.training.accelerators import accelerator_of, number
 from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
+from designer.design.selectors import natural_key
 from designer.errors import AnalysisError, DesignerError
 from designer.formulas.calibration import generation, share
 from designer.formulas.compute.roofline import MEMORY_SHARE
@@ -140,8 +141,9 @@ class Machine:
         self.nics = tuple(self._paths(self._cabled(), k) for k in range(len(self.islands)))
 
     def _paths(self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]], machine: int) -> tuple[str, ...]:
+        """In the order in which a machine numbers its devices: tools name them by that number."""
         here = mask & (self.network.island == self.islands[machine])
-        return tuple(self.network.net.path(int(n)) for n in np.flatnonzero(here))
+        return tuple(sorted((self.network.net.path(int(n)) for n in np.flatnonzero(here)), key=natural_key))
 
     def _of_kind(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         mask = np.zeros(self.network.net.n_parts, dtype=bool)

@@ -116,7 +116,7 @@ class Candidate:
         """With what it takes more than the best."""
         if self.holds and self.accelerators > best.accelerators:
             more = self.accelerators - best.accelerators
-            return replace(self, why=f"needs {self.accelerators} accelerators, {more} more")
+            return replace(self, why=f"needs {self.accelerators} accelerators, {more} more than the smallest")
         if self.holds and self.cost > best.cost > 0:
             return replace(self, why=f"costs {self.cost / best.cost:.3g} times as much")
         return self

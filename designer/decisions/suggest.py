@@ -309,8 +309,9 @@ def _step(search: Searcher, goal: float) -> tuple[Step | None, Design | None]:
 
 
 def _stuck(search: Searcher) -> str:
-    binds = ", ".join(b.label for b in search.whole.binding[:2]) or "nothing that is drawn"
+    labels = [b.label for b in search.whole.binding[:2]]
+    binds = f"{' and '.join(labels) or 'nothing that is drawn'} {'hold' if len(labels) > 1 else 'holds'} it back"
     if not search.candidates:
-        return f"{binds} holds it back, and nothing of the catalog or the route policy widens that"
+        return f"{binds}, and nothing of the catalog or the route policy widens that"
     how = "no set" if search.exact else "no set that was tried"
-    return f"{binds} holds it back; {how} of the {len(search.candidates)} edits considered lifts it"
+    return f"{binds}; {how} of the {len(search.candidates)} edits considered lifts it"

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from designer.drawing.batches import Batch, Boxes, Label, Lines
 from designer.drawing.compose_boxes import faded
+from designer.drawing.compose_limit_mark import limit_mark
 from designer.drawing.compose_values import bundle_plates, value_plates
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level
@@ -60,50 +61,6 @@ def limit_frames(view_state: ViewState, frame: Frame) -> list[Batch]:
     ]
 
 
-def _one_mark(view_state: ViewState, frame: Frame, pulse: float) -> list[Batch]:
-    """The words of what limits, once: under a bracket of the parts in a row, or on the longest of the links."""
-    loads, theme = view_state.loads, view_state.theme
-    boxes, links = np.flatnonzero(loads.box_limits), np.flatnonzero(loads.bottleneck)[:_MOST_BOTTLENECK]
-    if not loads.mark or not (len(boxes) or len(links)):
-        return []
-    unit, colour = frame.ratio / frame.scale, faded(view_state, theme.bottleneck)
-    wide = (text_width(loads.mark, round(11 * frame.ratio), True) / frame.ratio + 12) * unit
-    found: list[Batch] = []
-    if len(boxes):
-        rect = view_state.geometry.rect[boxes]
-        low = rect[:, 1] + rect[:, 3]
-        left, right, bottom = rect[:, 0].min(), (rect[:, 0] + rect[:, 2]).max(), low.max()
-        if len(boxes) > 1 and np.ptp(low) < rect[:, 3].min() / 2:
-            point = np.array([(left + right) / 2, bottom + 14 * unit])
-            found.append(Lines(_bracket(frame, left, right, bottom + 14 * unit), colour, 1.5 * frame.ratio))
-        else:
-            first = int(low.argmin())
-            sides = np.array(
-                [[rect[first, 0] + rect[first, 2] / 2, y] for y in (low[first] + 12 * unit, rect[first, 1] - 12 * unit)]
-            )
-            point = view_state.clearest(sides[None], wide, 19 * unit)[0]
-    else:
-        ways = view_state.routes(frame, links)
-        longest = np.argsort(-np.ptp(ways, axis=1).sum(axis=1), kind="stable")[:_CANDIDATES]
-        taken = bundle_plates(view_state, frame)
-        points, covered = view_state.least_covered(ways[longest], wide, 19 * unit, taken)
-        point = points[int(covered.argmin())]
-    x, y = frame.points(point[None])[0].tolist()
-    plate, label = pill(loads.mark, x, y, frame, colour, theme.bottleneck_text, colour, True)
-    if pulse > 0:
-        grow = (1 - pulse) * 22 * frame.ratio
-        opened = plate.rects + np.array([-grow, -grow, 2 * grow, 2 * grow])
-        found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bottleneck + f"{int(255 * pulse):02x}"))
-    return found + stacked([plate], [label])
-
-
-def _bracket(frame: Frame, left: float, right: float, y: float) -> Float:
-    """A line below things with its ends turned up to them. : (3, 4)"""
-    (x0, y0), (x1, _) = frame.points(np.array([[left, y], [right, y]])).round().tolist()
-    up = y0 - round(10 * frame.ratio)
-    return np.array([[x0, y0, x1, y0], [x0, y0, x0, up], [x1, y0, x1, up]])
-
-
 def badges(
     view_state: ViewState,
     frame: Frame,
@@ -118,7 +75,7 @@ def badges(
     """
     theme = view_state.theme
     if view_state.calm:
-        return _one_mark(view_state, frame, pulse) + _failed(view_state, frame, region, [])
+        return limit_mark(view_state, frame, pulse) + _failed(view_state, frame, region, [])
     found: list[Batch] = []
     marks = _part_marks(view_state, frame, region) + _connection_marks(view_state, frame, region, named)
     plates: list[Boxes] = []

@@ -204,7 +204,7 @@ class ViewState:
     def set_trays(self, trays: Trays | None) -> None:
         """Show what was laid out of virtual machines, or nothing of them."""
         own = self.geometry.bounds()
-        self.trays = trays
+        self.trays, self.marks = trays, None
         self.bounds = own if trays is None else bounds_of(np.array([own, trays.bounds]))
 
     @cached_property
@@ -268,16 +268,26 @@ class ViewState:
             for share in _SHARES:
                 points, at = along(group.points[left], share), group.connections[left]
                 # what lies right below counts most, wherever the plate ends
-                covered = self._covered(points, wide, high) + 8 * wide * high * self._over_card(points)
-                if taken is not None and len(taken):
-                    half = np.array((wide / 2, high / 2))
-                    covered += 4 * _overlap(points - half, points + half, taken)
+                covered = self.cover(points, wide, high, taken) + 8 * wide * high * self._over_card(points)
                 better = covered < least[at]
                 best[at[better]], least[at[better]] = points[better], covered[better]
                 left = left[least[at] > 0]
                 if not len(left):
                     break
         return best, least
+
+    def cover(self, points: Float, wide: float, high: float, taken: Float | None = None) -> Float:
+        """How much a plate around each point covers of cards and of what is written, which counts four times.
+
+        Returns
+        -------
+        covered : (k,) scene units squared
+        """
+        covered = self._covered(points, wide, high)
+        if taken is not None and len(taken):
+            half = np.array((wide / 2, high / 2))
+            covered += 4 * _overlap(points - half, points + half, taken)
+        return covered
 
     def clearest(self, points: Float, wide: float, high: float) -> Float:
         """Of several places for each plate, the first that covers least of cards. : (k, places, 2) → (k, 2)"""

@@ -139,7 +139,8 @@ def figure_split(name: str, value: float, unit: str, what: str = "", like: float
     if name in SHARES:
         return numbers.share(value), ""
     if name in COUNTS:
-        return numbers.given(round(value)), ""
+        # a share of a CPU core is not none
+        return numbers.given(round(value)) if abs(value) >= 1 else numbers.digits(value, 2), ""
     if unit == "1" and name == "speedup":
         return f"{numbers.digits(value)}×", ""
     return numbers.split(value, unit, what, like=like, exact=name in ("transferred",) and value == 0)

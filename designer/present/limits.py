@@ -13,11 +13,13 @@ from designer.design.document import Design
 from designer.design.naming import in_names
 from designer.present import numbers
 from designer.present.blocks import Limit
-from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words
+from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words, several
 
 _SHORT: Final = re.compile(r" (between|from) .*| of the steps of collectives")
 _LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")
 _DIRECTION: Final = re.compile(r":(ab|ba)$")
+#: an instance of a GPU: ``1g.10gb of NVIDIA H100 PCIe``
+_SHARE_OF: Final = re.compile(r"(\d+g\.\d+gb\S*) of ")
 _ASPECT: Final = re.compile(r"\((arithmetic|memory bandwidth|media|random reads)[^()]*\)$")
 _CLIENT: Final = re.compile(r"client of (.+) at (.+)")
 _WORKERS: Final = re.compile(r"([\d,]+) workers? for each accelerator.*")
@@ -159,7 +161,7 @@ def _link_title(one: Bottleneck, design: Design, both: bool) -> str:
         return f"Memory of the {b if 'emory' in a else a}"
     ends = f"{continued(a)} and {continued(b)}" if both else f"{continued(a)} to {continued(b)}"
     if a == b:
-        return f"{kind} between {continued(a)}s"
+        return f"{kind} between {continued(several(a))}"
     return f"{kind} between {ends}" if both or link[2] == "↔" else f"{kind} from {ends}"
 
 
@@ -179,7 +181,9 @@ def _detail(each: Sequence[Bottleneck], design: Design) -> str:
         aspect = _ASPECT.search(first.label)
         path = first.id.split(":")[-1]
         if aspect is not None and aspect[1] in ("arithmetic", "memory bandwidth"):
-            return f"{count:,} × {device_words(design, path, first.label)}"
+            share = _SHARE_OF.match(first.label)
+            device = device_words(design, path, first.label)
+            return f"{count:,} × {share[1]} of {device}" if share is not None else f"{count:,} × {device}"
         part, _ = find_part(design, path)
         if part is not None and part.kind == "drive":
             return numbers.counted(count, "drive")

@@ -176,10 +176,15 @@ _PHRASES: Final[tuple[tuple[re.Pattern[str], _Words], ...]] = tuple(
         "tuple[tuple[str, _Words], ...]",
         (
             (
+                r"\bno set(?: that was tried)? of the 1 edits considered lifts it",
+                "the one change considered does not help",
+            ),
+            (
                 r"\bno set(?: that was tried)? of the (\d+) edits considered lifts it",
                 r"none of the \1 changes considered helps",
             ),
-            (r"\bholds? it back\b", "limits it"),
+            (r"\bholds it back\b", "limits it"),
+            (r"\bhold it back\b", "limit it"),
             (r"\bstill bound by ([^;]+)", r"\1 still limits it"),
             (r"\bbound by ([^;]+?) in place of ([^;]+)", r"\1 limits it instead of \2"),
             (r"\band (\d+|one) alike\b", r"and \1 like it"),
@@ -330,6 +335,13 @@ def one_of(label: str) -> str:
     return " ".join(words) + comma + rest
 
 
+def several(name: str) -> str:
+    """The plural of a kind of part: ``GPUs``, ``PCIe switches``, ``Memories``."""
+    if re.search(r"(?:ch|sh|s|x)$", name):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if re.search(r"[^aeiouAEIOU]y$", name) else f"{name}s"
+
+
 def continued(text: str) -> str:
     """A phrase inside a sentence: small first letter where its first word is an ordinary one."""
     first = text.split(" ", 1)[0]
@@ -380,7 +392,7 @@ def part_words(block: Block, path: str) -> str:
     kind = part_kinds().get(part.kind)
     plain = kind.title if kind is not None else part.kind.replace("_", " ")
     name = one_of(group).split(",")[0] if group else without_number(part.label)
-    if _CODED.search(name) or len(name) > 40 or plain.startswith(name):
+    if _CODED.search(name) or len(name) > 40 or plain.startswith(name) or name == part.kind:
         return plain
     return name
 

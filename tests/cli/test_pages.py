@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from designer.__main__ import main
+from designer.checks.analysing import analyze
 from designer.cli.pages import command_text, has_colour, wrapped_command
+from designer.interchange.templates import open_design
+from designer.present.workload import page_of
 from tests.cli.calling import call
 from tests.terminals import terminal_of
 
@@ -156,3 +159,100 @@ def test_a_load_above_what_is_served_says_what_was_asked() -> None:
     assert re.search(r"Serves 2\d\.\d requests/s; you ask for 60\. Queues would grow without limit\.", text)
     assert re.search(r"Most requests .* asked: 60  not met", text)
     assert "no latency is given" in " ".join(text.split())
+
+
+def test_commands_proposed_for_a_changed_design_repeat_the_change() -> None:
+    change = ["--set", "gpu*.type=gpu/nvidia/h200-sxm"]
+    with terminal_of(120) as terminal:
+        main(["survive", "hgx-h100-8", "--workload", "h2d", *change])
+    commands = [line for line in terminal.getvalue().splitlines() if "designer " in line]
+    assert len(commands) == 2
+    assert all('--set "gpu*.type=gpu/nvidia/h200-sxm" --workload h2d' in line for line in commands)
+
+
+def test_a_failure_that_stops_a_workload_without_targets_misses_none() -> None:
+    with terminal_of(80) as terminal:
+        main(["survive", "hgx-h100-8", "--workload", "h2d"])
+    assert "1 of 108 single failures stops it" in terminal.getvalue()
+    assert "target" not in terminal.getvalue()
+
+
+def test_a_simulation_says_what_a_rate_loses_and_repeats_its_times(tmp_path: Path) -> None:
+    # 53,000 images a second of some 130 kB are 7 of the 444 GB/s
+    command = ["simulate", "hgx-h100-8", "--workload", "resnet-50", "--workload", "h2d"]
+    times = ["--until", "3 s", "--start", "h2d=1 s"]
+    with terminal_of(120) as terminal:
+        assert main([*command, *times]) == 0
+    page = " ".join(terminal.getvalue().replace("\\\n", " ").split())
+    assert "comes to 437 GB/s instead of 444 GB/s" in page
+    assert "without slowing" not in page
+    assert '--until "3 s" --start "h2d=1 s" --trace trace.json' in page
+    with terminal_of(120) as terminal:
+        assert main([*command, *times, "--trace", str(tmp_path / "step.json")]) == 0
+    assert "--trace" not in terminal.getvalue()
+
+
+def test_the_sweep_that_a_served_load_proposes_runs() -> None:
+    design = open_design("serving-l40s-4")
+    (result,) = analyze(design, ["chat-8b"], curves=False).workloads
+    (command,) = [
+        one.command for one in page_of(result, design, "serving-l40s-4").changes if one.command[:1] == ("sweep",)
+    ]
+    with terminal_of(80) as terminal:
+        assert main(list(command)) == 0
+    text = terminal.getvalue()
+    assert re.search(r"Most requests stays at \d\d\.\d requests/s in all 5 runs\.", text)
+    assert "The best of them" not in text, "every run has the same"
+
+
+def test_one_replica_is_not_each() -> None:
+    with terminal_of(80) as terminal:
+        assert main(["size", "serving-l40s-4", "--for", "chat-8b", "--with", "rate=1 1/s"]) == 0
+    assert re.search(r"\b1 replica on 1 GPU\.", terminal.getvalue())
+
+
+def test_two_failures_at_once_are_answered_on_the_page() -> None:
+    with terminal_of(80) as terminal:
+        assert main(["survive", "hgx-h100-8", "--workload", "h2d", "--pairs", "20"]) == 0
+    page = " ".join(terminal.getvalue().split())
+    assert "1 of 20 double failures stops it; 11% is lost on average. The worst: " in page
+    assert "Two at a time" not in page, "it was asked already"
+
+
+def test_a_check_names_parts_as_its_full_list_does() -> None:
+    with terminal_of(120) as terminal:
+        assert main(["check", "sm-4029gp-trt3"]) == 0
+    assert "The GPUs below PCIe switch 0 and PCIe switch 1 can take 4.0 times" in terminal.getvalue()
+    assert "psw" not in terminal.getvalue()
+
+
+def test_the_largest_shares_are_kept_where_room_is_short() -> None:
+    """38.2 + 29.0 ms of 68.5 ms leave 1.2 ms, more than the 0.1 ms of the network."""
+    with terminal_of(80) as terminal:
+        assert main(["analyze", "su-h100-32", "--workload", "resnet-50"]) == 0
+    text = terminal.getvalue()
+    assert re.search(r"Other +1\.\d\d ms +2%", text)
+    assert not re.search(r" 0%", text)
+
+
+def test_an_import_keeps_to_the_width_of_the_terminal(tmp_path: Path) -> None:
+    matrix = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV18\t0-47\t0\nGPU1\tNV18\t X \t48-95\t1\n"
+    (tmp_path / "topo.txt").write_text(matrix)
+    with terminal_of(60) as terminal:
+        assert main(["import", str(tmp_path / "topo.txt")]) == 0
+    assert [line for line in terminal.getvalue().splitlines() if len(line) > 60] == []
+    assert "1 server, 2 GPUs, 2 sockets: 2 cpu" in terminal.getvalue()
+
+
+def test_a_simulation_too_short_for_a_figure_says_so_in_words() -> None:
+    with terminal_of(120) as terminal:
+        main(["simulate", "vsphere-cluster-4", "--workload", "evacuate", "--workload", "h2d", "--until", "60 s"])
+    page = " ".join(terminal.getvalue().split())
+    assert "Evacuation time of evacuate not known after 60 s." in page
+    assert "evacuation_time" not in page
+
+
+def test_a_comparison_names_parts_as_the_design_they_are_in() -> None:
+    with terminal_of(120) as terminal:
+        assert main(["compare", "dgx1-v100", "dgx2"]) == 0
+    assert "moved from GPU 0 → GPU 1 (NVLink) to GPU 0 → NVSwitch 0" in " ".join(terminal.getvalue().split())

@@ -1,7 +1,7 @@
-"""The table of scores in the README: ``python -m tests.validation.scores`` prints it, ``--write`` puts it there.
+"""The table of scores in `docs/accuracy.md`; ``python -m tests.validation.scores`` prints it, ``--write`` updates it.
 
-*Left out* comes from fits repeated without the group that is then predicted: those of training are kept beside its
-cases, those of collectives told in their README; all else is worked out here from the cases.
+*Left out* comes from fits repeated without the group that is then predicted: those of training are kept with its
+cases, those of collectives stated in their README; all else is computed here from the cases.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.validation.training import test_training_runs as training
 from tests.validation.transfers import left_out as transfers_left_out
 from tests.validation.transfers import test_transfer_cases as transfers
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"
 HEAD = (
     "| area | points | in sample | left out | target | 80 % bands hold | drawn | error | bands |\n"
     "|---|---|---|---|---|---|---|---|---|\n"
@@ -94,13 +94,13 @@ def table() -> str:
 
 
 def shown(text: str) -> str:
-    """The table as it stands in a README."""
+    """The table in the text of a page."""
     start = text.index(HEAD)
     return text[start : text.index("\n\n", start) + 1]
 
 
 if __name__ == "__main__":
     if "--write" in sys.argv:
-        before = README.read_text("utf-8")
-        README.write_text(before.replace(shown(before), table()), "utf-8")
+        before = PAGE.read_text("utf-8")
+        PAGE.write_text(before.replace(shown(before), table()), "utf-8")
     sys.stdout.write(table())

@@ -100,7 +100,9 @@ def run(options: argparse.Namespace) -> int:
             print_findings(findings, sys.stdout, Naming(loaded.design))
 
         print_page(
-            lambda: page_of_check(loaded.design, findings, count, profile, options.design, len(report.waived)),
+            lambda: page_of_check(
+                loaded.design, findings, count, profile, options.design, len(report.waived), Naming(loaded.design)
+            ),
             options,
             rest,
         )

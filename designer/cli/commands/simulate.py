@@ -88,7 +88,16 @@ def run(options: argparse.Namespace) -> int:
             _print(found, not options.no_bands)
             print_findings(findings)
 
-        print_page(lambda: page_of_simulation(found, loaded.design, options.design, tuple(findings)), options, rest)
+        given = [*(["--until", options.until] if options.until else [])]
+        for name in ("start", "fail", "mend"):
+            given += [word for text in getattr(options, name) for word in (f"--{name}", text)]
+        print_page(
+            lambda: page_of_simulation(
+                found, loaded.design, options.design, tuple(findings), given, traced=trace is not None
+            ),
+            options,
+            rest,
+        )
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
 
 

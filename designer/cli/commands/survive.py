@@ -204,10 +204,13 @@ def _row(loss: Loss) -> tuple[str, ...]:
 
 
 def _print_pairs(found: Survey) -> None:
+    from designer.plain_text import counted
+
     stop = sum(p.share == 0 for p in found.pairs)
     worst = found.pairs[0]
     mean = sum(min(p.share, 1.0) for p in found.pairs) / len(found.pairs)
-    print(f"\n{len(found.pairs):,} double failures drawn with seed {found.seed}: {stop:,} stop it; {1 - mean:.1%} is")
+    stops = f"{stop:,} {'stops' if stop == 1 else 'stop'} it"
+    print(f"\n{counted(len(found.pairs), 'double failure')} drawn with seed {found.seed}: {stops}; {1 - mean:.1%} is")
     print(f"lost in the mean; worst {worst.paths[0]} with {worst.paths[1]}: {1 - worst.share:.0%} lost")
 
 

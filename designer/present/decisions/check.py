@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from designer.design.document import Design
 from designer.design.naming import in_names
@@ -17,7 +17,13 @@ _SHOWN = 6
 
 
 def page_of_check(
-    design: Design, findings: Sequence[Finding], rules: int, profile: str, file: str = "DESIGN", waived: int = 0
+    design: Design,
+    findings: Sequence[Finding],
+    rules: int,
+    profile: str,
+    file: str = "DESIGN",
+    waived: int = 0,
+    named: Callable[[str], str] | None = None,
 ) -> Page:
     """The page of findings of design rules.
 
@@ -25,6 +31,8 @@ def page_of_check(
     ----------
     rules
         How many rules of the profile were checked.
+    named
+        Puts names in the place of the paths in a finding; without it members of groups and ends of links alone.
     """
     order = list(Severity)
     ranked = sorted(findings, key=lambda f: order.index(f.severity))
@@ -41,7 +49,8 @@ def page_of_check(
     rows = tuple(
         (
             f"{_WORDS[f.severity]} {f.code}",
-            sentence(plain(in_names(design, f.text))) + (f" {sentence(plain(f.remedy))}" if f.remedy else ""),
+            sentence(plain(named(f.text) if named is not None else in_names(design, f.text)))
+            + (f" {sentence(plain(f.remedy))}" if f.remedy else ""),
         )
         for f in ranked[:_SHOWN]
     )

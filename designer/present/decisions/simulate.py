@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from designer.analysis.simulation import Meeting, Simulation
@@ -14,6 +14,7 @@ from designer.present.blocks import Change, Column, Limit, Page, State, Table, T
 from designer.present.limits import named
 from designer.present.words import continued, counted_by, metric_title
 from designer.present.workload import remarks
+from designer.workload.metrics import times_better
 
 #: slower by less than this share is not told [1]
 _SEEN: Final = 0.005
@@ -48,9 +49,23 @@ _LIMITS, _WHEN = 4, 24
 
 
 def page_of_simulation(
-    found: Simulation, design: Design, file: str = "DESIGN", findings: tuple[Finding, ...] = ()
+    found: Simulation,
+    design: Design,
+    file: str = "DESIGN",
+    findings: tuple[Finding, ...] = (),
+    options: Sequence[str] = (),
+    *,
+    traced: bool = False,
 ) -> Page:
-    """The page of what a simulation came to."""
+    """The page of what a simulation came to.
+
+    Parameters
+    ----------
+    options
+        Arguments of the run that a command which repeats it needs: starts, its end, failures.
+    traced
+        True if a trace was written: no command that writes one is proposed.
+    """
     names = list(found.metrics)
     titles = {name: found.titles.get(name) or name for name in names}
     rows: list[tuple[str, ...]] = []
@@ -70,7 +85,7 @@ def page_of_simulation(
     changes = (
         Change(
             "What happens when",
-            command=("simulate", file, *trace, "--trace", "trace.json"),
+            command=("simulate", file, *trace, *options, "--trace", "trace.json"),
             place="time",
             tone=Tone.PLAIN,
         ),
@@ -81,7 +96,7 @@ def page_of_simulation(
         _headline(found, titles, met, lambda m: _took(found, m)),
         table=Table("", tuple(heads), tuple(rows)),
         limits=limits,
-        changes=changes,
+        changes=() if traced else changes,
         remarks=remarks(findings, design),
         more="All figures, what met and what failed",
         key=names[0] if names else "",
@@ -100,6 +115,11 @@ def _headline(
             per = " per step" if first.metric == "step_time" or not first.metric else ""
             return f"{slow} needs {now}{per} instead of {alone}, because it waits for {continued(by)}."
         return f"{slow} takes {numbers.digits(first.times)} times as long while {continued(by)} runs."
+    if slowed := _slowed(found):
+        name, key = slowed
+        m = found.metrics[name][key]
+        now, alone = (figure_text(key, value, m.unit, counted_by(key)) for value in (m.value, found.alone[name][key]))
+        return f"{titles[name]} comes to {now} instead of {alone}, because it shares with the rest."
     if len(titles) > 1:
         return f"{numbers.counted(len(titles), 'workload')} run for {time} without slowing each other down."
     name = next(iter(titles), "")
@@ -110,6 +130,18 @@ def _headline(
     m = metrics[key]
     told = _SENTENCES.get(key, f"{metric_title(key)} {{}}").format(figure_text(key, m.value, m.unit, counted_by(key)))
     return f"{told}; {time} simulated."
+
+
+def _slowed(found: Simulation) -> tuple[str, str] | None:
+    """The workload and figure that lose most to the others; None where no figure of the page loses what is seen."""
+    losses: dict[tuple[str, str], float] = {}
+    for name, metrics in found.metrics.items():
+        alone = found.alone.get(name, {})
+        for key in _FIRST:
+            if key in metrics and key in alone:
+                losses[name, key] = times_better(key, metrics[key].value, alone[key])
+    worst = max(losses, key=lambda one: losses[one], default=None)
+    return worst if worst is not None and losses[worst] > 1 + _SEEN else None
 
 
 def _took(found: Simulation, met: Meeting) -> tuple[str, str]:

@@ -41,7 +41,8 @@ def page_of_size(
         drawn = f"{found.drawn:,} {'is' if found.drawn == 1 else 'are'} drawn"
         head = f"{asked} {verb} {gpus}; {drawn}."
         state = State.MET if best.accelerators <= found.drawn else State.MISSED
-        each = f"{numbers.counted(best.replicas, 'replica')} on {numbers.counted(best.tensor, 'GPU')} each"
+        each = f"{numbers.counted(best.replicas, 'replica')} on {numbers.counted(best.tensor, 'GPU')}"
+        each += " each" if best.replicas > 1 else ""
         if best.choice:
             each += f", {best.choice}"
         head += f" {opened(each)}."

@@ -59,22 +59,33 @@ def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Pag
         Column("Lost", True),
         Column("GPUs lost", True),
     )
-    changes = (
-        Change("What limits it now", command=("analyze", file, "--workload", found.workload), tone=Tone.PLAIN),
-        Change(
-            "Two at a time", command=("survive", file, "--workload", found.workload, "--pairs", "100"), tone=Tone.PLAIN
-        ),
-    )
+    again = ("survive", file, "--workload", found.workload, "--pairs", "100")
+    changes = [Change("What limits it now", command=("analyze", file, "--workload", found.workload), tone=Tone.PLAIN)]
+    if not found.pairs:
+        changes.append(Change("Two at a time", command=again, tone=Tone.PLAIN))
     return Page(
         f"Single failures under {title}, on {design.title or design.name}",
-        State.MISSED if found.fatal else State.ANSWERED,
+        State.ANSWERED,
         head,
         figures=tuple(figures),
         table=Table("The worst", heads, rows),
-        changes=changes,
+        changes=tuple(changes),
+        remarks=_doubles(found, design),
         more="All classes of failures, and what limits then",
         key=found.workload,
     )
+
+
+def _doubles(found: Survey, design: Design) -> tuple[str, ...]:
+    """What two failures at once cost; nothing where none were drawn."""
+    if not found.pairs:
+        return ()
+    stop = sum(pair.share == 0 for pair in found.pairs)
+    mean = sum(min(pair.share, 1.0) for pair in found.pairs) / len(found.pairs)
+    drawn = numbers.counted(len(found.pairs), "double failure")
+    told = f"{stop:,} of {drawn} {'stops' if stop == 1 else 'stop'} it; {numbers.percent(1 - mean)} is lost on average."
+    first, second = (_link(path, design) for path in found.pairs[0].paths)
+    return (f"{told} The worst: {first}, and {second}.",)
 
 
 def _name(loss: Loss, design: Design) -> str:

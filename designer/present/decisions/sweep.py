@@ -66,7 +66,7 @@ def page_of_sweep(task: Task, rows: Sequence[Row], found: Sequence[Turn], file: 
     )
     command = ("analyze", file, "--workload", task.workload)
     changes: tuple[Change, ...] = ()
-    if ordered:
+    if ordered and _text(ordered[0], main, spec) != _text(ordered[-1], main, spec):
         best = ordered[0] if better(main, kind) is LESS else ordered[-1]
         sets = [f"{p}={s}" for p, s in zip(task.paths, best.settings, strict=True)]
         more = [word for one in sets for word in ("--set", one)]

@@ -90,7 +90,7 @@ def _changes(answer: Answer) -> tuple[Change, ...]:
             numbers.given(max(1.0, round(target.value / 3))),
             numbers.given(max(2.0, round(1.15 * served.value))),
         )
-        vary = f"workloads.{id_}.rate={low} 1/s..{high} 1/s".replace(",", "")
+        vary = f"workloads.{id_}.rate={low} 1/s..{high} 1/s:5".replace(",", "")
         found.append(
             Change(
                 "How far it scales",

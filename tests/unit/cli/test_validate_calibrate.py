@@ -212,10 +212,10 @@ def test_outputs_of_nothing_are_refused(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_the_example_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    readme = Path(__file__).resolve().parents[3] / "README.md"
-    example = readme.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
-    path = tmp_path / "readme.json"
+def test_the_example_of_the_accuracy_page_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).resolve().parents[3] / "docs" / "accuracy.md"
+    example = page.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
+    path = tmp_path / "page.json"
     path.write_text(example)
     assert run(["validate", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["error"] < 0.2

@@ -312,3 +312,11 @@ def test_what_shows_alike_is_named_together() -> None:
 
     assert named("gemm") == {"clocks held", "too hot"}
     assert named("hbm") == {"slow GPU memory"}
+
+
+def test_devices_are_numbered_as_the_machine_numbers_them() -> None:
+    """Device 2 of a tool is the third GPU, not the one whose path comes third in the alphabet."""
+    machine = Machine(open_design("dgx2"))
+    assert machine.gpus == tuple(f"gpu{k}" for k in range(16))
+    gemm = [trial for trial in sheet(machine) if trial.sort == "gemm"]
+    assert [(trial.parts[0], trial.command) for trial in gemm][2] == ("gpu2", "gpu_burn -tc -i 2 60")

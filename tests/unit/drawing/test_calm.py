@@ -12,7 +12,8 @@ from designer.design.geometry import lay_out
 from designer.drawing.batches import Boxes, Labels, Lines
 from designer.drawing.compose import compose
 from designer.drawing.compose_badges import badges
-from designer.drawing.levels import Level
+from designer.drawing.compose_values import bundles
+from designer.drawing.levels import Level, level_at
 from designer.drawing.loads import (
     ChannelState,
     connection_map,
@@ -87,3 +88,63 @@ def test_utilization_is_another_choice() -> None:
     state.colours = "utilization"
     colours = {b.colour for b in compose(state, frame, (REGION,), grid=False) if isinstance(b, Lines)}
     assert LIGHT.heat[-1] in colours
+
+
+def covered_by(state: ViewState, frame: Frame) -> tuple[np.ndarray, float]:
+    """The plate of the mark, and how much of cards, counts of links and trays it covers with 2 pixels around it."""
+    plate = next(batch for batch in badges(state, frame, REGION) if isinstance(batch, Boxes)).rects[0]
+    counts = [batch.rects for batch in bundles(state, frame, (REGION,)) if isinstance(batch, Boxes)]
+    trays = [frame.boxes(state.trays.rect)] if state.trays is not None else []
+    others = np.concatenate([frame.boxes(state.geometry.rect[state.boxes.is_card]), *counts, *trays])
+    low, up = plate[:2] - 2, plate[:2] + plate[2:] + 2
+    shared = np.minimum(others[:, :2] + others[:, 2:], up) - np.maximum(others[:, :2], low)
+    return plate, float(np.maximum(shared, 0).prod(axis=1).sum())
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.35])
+@pytest.mark.parametrize(
+    ("template", "workload"),
+    [
+        ("hgx-h100-8", "llama-2-7b-fsdp"),
+        ("hgx-h100-8", "all-reduce"),
+        ("serving-h100-8", "chat-70b"),
+        ("vsphere-cluster-4", "evacuate"),
+        ("gb200-nvl72", "h2d"),
+    ],
+)
+def test_the_mark_covers_no_part_and_no_count_of_links(template: str, workload: str, scale: float) -> None:
+    state, frame = shown(template, workload)
+    frame = replace(frame, scale=frame.scale * scale)
+    frame = replace(frame, level=level_at(frame.scale, None, len(state.geometry)))
+    assert bundles(state, frame, (REGION,)), "there are counts that could be covered"
+    assert covered_by(state, frame)[1] == 0
+
+
+def test_the_words_stay_on_the_bracket_and_move_with_the_view() -> None:
+    state, frame = shown("hgx-h100-8", "llama-2-7b-fsdp")
+    found = badges(state, frame, REGION)
+    (bracket,) = (batch.lines for batch in found if isinstance(batch, Lines))
+    plate = covered_by(state, frame)[0]
+    x0, y, x1, _ = bracket[0]
+    assert x0 <= plate[0]
+    assert plate[0] + plate[2] <= x1
+    assert plate[1] < y < plate[1] + plate[3]
+    assert covered_by(state, frame.moved(-40, 25))[0].tolist() == (plate + np.array([-40, 25, 0, 0])).tolist()
+
+
+def test_the_mark_stays_at_a_part_that_is_seen_from_close() -> None:
+    state, frame = shown("hgx-h100-8", "llama-2-7b-fsdp")
+    only = np.arange(len(state.geometry)) == np.flatnonzero(state.loads.box_limits)[0]
+    state.loads = replace(state.loads, box_limits=only)
+    close = replace(frame, scale=4.0, level=Level.NEAR)
+    plate, covered = covered_by(state, close)
+    card = close.boxes(state.geometry.rect[only])[0]
+    assert covered == 0
+    # the words are right below the card
+    assert 0 < plate[1] - (card[1] + card[3]) < 12
+
+
+def test_links_within_what_is_closed_from_afar_are_named_there() -> None:
+    state, frame = shown("hgx-h100-8", "h2d")
+    afar = replace(frame, scale=0.01, level=Level.FAR, octave=-7)
+    assert len(covered_by(state, afar)[0]) == 4

@@ -1,4 +1,4 @@
-"""The case file that the README shows is read and scored."""
+"""The case file that the page of accuracy shows is read and scored."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from designer.cli.main import run
-from tests.validation.scores import README
+from tests.validation.scores import PAGE
 
 
-def test_the_example_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    blocks = re.findall(r"^```json\n(.*?)^```", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+def test_the_example_of_the_page_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = re.findall(r"^```json\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     shown = [block for block in blocks if "designer-cases" in block]
     assert len(shown) == 1
     path = tmp_path / "example.json"

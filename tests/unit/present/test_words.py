@@ -1,0 +1,52 @@
+"""Words of pages: plurals, and parts of imported machines that have no names of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from designer.checks.analysing import analyze
+from designer.interchange.templates import open_design
+from designer.present.answer import figure_text
+from designer.present.limits import limits_of
+from designer.present.words import part_words, plain, several
+from tests.designs import server_block
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [("GPU", "GPUs"), ("PCIe switch", "PCIe switches"), ("Memory", "Memories"), ("Bus", "Buses"), ("tray", "trays")],
+)
+def test_plural_of_a_kind_of_part(one: str, many: str) -> None:
+    assert several(one) == many
+
+
+def test_links_between_two_switches_are_named_in_the_plural() -> None:
+    design = open_design("dgx2")
+    (result,) = analyze(design, ["h2d"], curves=False).workloads
+    titles = [limit.title for limit in limits_of(result, design)]
+    assert "PCIe between PCIe switches" in titles
+
+
+def test_reasons_agree_with_the_number_of_limits_and_of_changes() -> None:
+    one = plain("A hold it back; no set of the 1 edits considered lifts it")
+    assert one == "A limit it; the one change considered does not help"
+    three = plain("A holds it back; no set that was tried of the 3 edits considered lifts it")
+    assert three == "A limits it; none of the 3 changes considered helps"
+
+
+def test_parts_named_after_their_kind_have_the_title_of_the_kind() -> None:
+    block = server_block()
+    assert [part_words(block, path) for path in ("cpu0", "gpu3", "nic1")] == ["CPU", "GPU", "NIC"]
+
+
+def test_a_share_of_a_core_does_not_read_as_none() -> None:
+    assert figure_text("input_cores", 0.02555, "1") == "0.026"
+    assert figure_text("input_cores", 12.6, "1") == "13"
+    assert figure_text("replicas", 0.0, "1") == "0"
+
+
+def test_instances_of_gpus_are_counted_as_instances() -> None:
+    """Eight GPUs of seven instances each."""
+    design = open_design("serving-mig-farm")
+    (result,) = analyze(design, ["mig-1g"], curves=False).workloads
+    assert limits_of(result, design)[0].detail == "56 × 1g.10gb of H100 PCIe"
