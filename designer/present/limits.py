@@ -37,7 +37,7 @@ _NAMES: Final = {
     "streams:": "vMotion streams",
     "arrivals": "The arrival of jobs",
 }
-#: which part of the work a bottleneck of a served model limits
+#: parts of the work of a served model, as the engine calls them
 _PHASES: Final = {"prompts": "prompts", "decoding": "answers", "cold start": "start-up"}
 #: reasons of bottlenecks whose links carry the same traffic in both directions
 _BOTH_WAYS: Final = ("traffic", "joining")
@@ -84,7 +84,7 @@ def named(bottlenecks: Sequence[Bottleneck], design: Design) -> list[Named]:
     """Bottlenecks in words, those of one sort together, in their order."""
     sorts: dict[tuple[str, str], list[Bottleneck]] = {}
     for one in bottlenecks:
-        sorts.setdefault((_title(one, design), _phase(one)), []).append(one)
+        sorts.setdefault((_title(one, design), _PHASES.get(one.phase, "")), []).append(one)
     found: list[Named] = []
     for (title, phase), each in sorts.items():
         if title.startswith("\0"):
@@ -105,9 +105,10 @@ def named(bottlenecks: Sequence[Bottleneck], design: Design) -> list[Named]:
     return found
 
 
-def _phase(one: Bottleneck) -> str:
-    head, colon, _ = one.why.partition(":")
-    return _PHASES.get(head, "") if colon else ""
+def tied(every: Sequence[Named]) -> str:
+    """Bottlenecks that hold together as one part of a legend: ``NVLink and PCIe``; empty for none."""
+    names = list(dict.fromkeys(one.short for one in every))
+    return " and ".join((*names[:1], *(continued(name) for name in names[1:])))
 
 
 def _way(one: Bottleneck) -> str:

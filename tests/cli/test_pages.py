@@ -242,3 +242,23 @@ def test_an_import_keeps_to_the_width_of_the_terminal(tmp_path: Path) -> None:
         assert main(["import", str(tmp_path / "topo.txt")]) == 0
     assert [line for line in terminal.getvalue().splitlines() if len(line) > 60] == []
     assert "1 server, 2 GPUs, 2 sockets: 2 cpu" in terminal.getvalue()
+
+
+def test_a_simulation_too_short_for_a_figure_says_so_in_words() -> None:
+    with terminal_of(120) as terminal:
+        main(["simulate", "vsphere-cluster-4", "--workload", "evacuate", "--workload", "h2d", "--until", "60 s"])
+    page = " ".join(terminal.getvalue().split())
+    assert "Evacuation time of evacuate not known after 60 s." in page
+    assert "evacuation_time" not in page
+
+
+def test_a_comparison_names_parts_as_the_design_they_are_in() -> None:
+    with terminal_of(120) as terminal:
+        assert main(["compare", "dgx1-v100", "dgx2"]) == 0
+    assert "moved from GPU 0 → GPU 1 (NVLink) to GPU 0 → NVSwitch 0" in " ".join(terminal.getvalue().split())
+
+
+def test_a_command_of_two_designs_takes_changes() -> None:
+    with terminal_of(80) as terminal:
+        assert main(["compare", "hgx-h100-8", "--set", "links.*--gpu*.lanes=8"]) == 0
+    assert "as it is and changed" in " ".join(terminal.getvalue().split())
