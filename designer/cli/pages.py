@@ -89,11 +89,12 @@ def with_overrides(page: Page, options: argparse.Namespace) -> Page:
     """
     files = [word for file in getattr(options, "workload_files", ()) for word in ("--workload-file", file)]
     overrides = tuple(getattr(options, "overrides", ()))
-    if not overrides and not files:
+    design = getattr(options, "design", None)
+    if design is None or not (overrides or files):
         return page
 
     def repeated(command: tuple[str, ...]) -> tuple[str, ...]:
-        if command[1:2] != (options.design,):
+        if command[1:2] != (design,):
             return command
         own = {word.partition("=")[0] for word in command[2:]}
         kept = [word for text in overrides if text.partition("=")[0] not in own for word in ("--set", text)]

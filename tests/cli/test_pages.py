@@ -256,3 +256,9 @@ def test_a_comparison_names_parts_as_the_design_they_are_in() -> None:
     with terminal_of(120) as terminal:
         assert main(["compare", "dgx1-v100", "dgx2"]) == 0
     assert "moved from GPU 0 → GPU 1 (NVLink) to GPU 0 → NVSwitch 0" in " ".join(terminal.getvalue().split())
+
+
+def test_a_command_of_two_designs_takes_changes() -> None:
+    with terminal_of(80) as terminal:
+        assert main(["compare", "hgx-h100-8", "--set", "links.*--gpu*.lanes=8"]) == 0
+    assert "as it is and changed" in " ".join(terminal.getvalue().split())
