@@ -39,8 +39,6 @@ _NAMES: Final = {
 }
 #: parts of the work of a served model, as the engine calls them
 _PHASES: Final = {"prompts": "prompts", "decoding": "answers", "cold start": "start-up"}
-#: reasons of bottlenecks whose links carry the same traffic in both directions
-_BOTH_WAYS: Final = ("traffic", "joining")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def named(bottlenecks: Sequence[Bottleneck], design: Design) -> list[Named]:
     for (title, phase), each in sorts.items():
         if title.startswith("\0"):
             ways = {way for one in each for way in (_way(one),)}
-            title = _link_title(each[0], design, both=len(ways) > 1 or _both_ways(each))
+            title = _link_title(each[0], design, both=len(ways) > 1 or all(one.both_ways for one in each))
         gains = [gain for one in each if (gain := one.gain) is not None]
         found.append(
             Named(
@@ -114,11 +112,6 @@ def tied(every: Sequence[Named]) -> str:
 def _way(one: Bottleneck) -> str:
     match = _DIRECTION.search(one.id)
     return match[1] if match is not None else ""
-
-
-def _both_ways(each: Sequence[Bottleneck]) -> bool:
-    """True if the number of such bottlenecks counts both directions of each link."""
-    return all(any(word in one.why for word in _BOTH_WAYS) for one in each)
 
 
 def _title(one: Bottleneck, design: Design) -> str:
@@ -173,7 +166,7 @@ def _detail(each: Sequence[Bottleneck], design: Design) -> str:
             key = _DIRECTION.sub("", one.id)
             links[key] = max(links.get(key, 0), one.alike)
         count = sum(links.values())
-        if _both_ways(each) and len({_way(one) for one in each}) == 1 and count % 2 == 0:
+        if all(one.both_ways for one in each) and len({_way(one) for one in each}) == 1 and count % 2 == 0:
             count //= 2
         return numbers.counted(count, "link")
     count = sum(one.alike for one in {one.id: one for one in each}.values())
