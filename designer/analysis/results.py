@@ -116,6 +116,8 @@ class Bottleneck:
         Share of the time it takes with all it is tied with [1]; 0 where not known.
     phase
         Part of the work it limits, of a served model: ``prompts``, ``decoding`` or ``cold start``; else empty.
+    both_ways
+        True if `alike` counts both directions of each link, as where collectives are joined over them.
     """
 
     what: str
@@ -127,6 +129,7 @@ class Bottleneck:
     alike: int = 1
     share: float = 0.0
     phase: str = ""
+    both_ways: bool = False
 
     @property
     def gain(self) -> float | None:

@@ -161,7 +161,8 @@ def words(placement: Placement, phase: str, what: str) -> Callable[[Resource], B
 
     def name(resource: Resource) -> Bottleneck:
         plain = described(resources, resource)
-        why = f"joining the devices: {plain.why}" if plain.what == "channel" else plain.why
-        return replace(plain, why=f"{what}; {why}" if why else what, phase=phase)
+        on_link = plain.what == "channel"
+        why = f"joining the devices: {plain.why}" if on_link else plain.why
+        return replace(plain, why=f"{what}; {why}" if why else what, phase=phase, both_ways=on_link)
 
     return name
