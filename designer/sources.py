@@ -78,6 +78,10 @@ class Constant:
         return self.value
 
 
+#: half the width of an 80 % band of a normal distribution, in standard deviations
+EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "counted-serving", Status.PRIMARY, "1", "of a normal distribution")
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A computed number with its 80 % band and the keys of the sources it rests on. SI units."""

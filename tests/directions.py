@@ -29,6 +29,8 @@ def scaled(result: WorkloadResult, name: str) -> WorkloadResult:
 
 def check_directions(design: Design, analysis: Analysis, result: WorkloadResult) -> None:
     """Double each metric of a result: what-if, flow, compare, sweep, suggest and report agree whether that is good."""
+    titles = [metric_title(name, result.kind) for name in result.metrics]
+    assert len(set(titles)) == len(titles), titles
     for name, estimate in result.metrics.items():
         if estimate.value <= 0:
             continue

@@ -114,6 +114,10 @@ class Bottleneck:
         How many equal members of groups bind in the same way; this one stands for them.
     share
         Share of the time it takes with all it is tied with [1]; 0 where not known.
+    phase
+        Part of the work it limits, of a served model: ``prompts``, ``decoding`` or ``cold start``; else empty.
+    both_ways
+        True if `alike` counts both directions of each link, as where collectives are joined over them.
     """
 
     what: str
@@ -124,11 +128,40 @@ class Bottleneck:
     gain_together: float | None = None
     alike: int = 1
     share: float = 0.0
+    phase: str = ""
+    both_ways: bool = False
 
     @property
     def gain(self) -> float | None:
         """What doubling it with all it is tied with gains [1], itself alone where that was not tried."""
         return self.gain_together if self.gain_together is not None else self.gain_if_doubled
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Seconds of a step that one resource takes, or that several tied ones take at the same time [s]."""
+
+    held: tuple[Bottleneck, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A typical step of a served model and where its time goes.
+
+    Parameters
+    ----------
+    phase
+        ``prompts`` or ``decoding``.
+    seconds
+        Its length [s].
+    parts
+        The longest first; they add up to the length.
+    """
+
+    phase: str
+    seconds: float
+    parts: tuple[Spent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +226,7 @@ class WorkloadResult:
     findings: tuple[Finding, ...] = ()
     curves: Mapping[str, tuple[Curve, ...]] = field(default_factory=dict[str, tuple[Curve, ...]])
     tables: Mapping[str, Table] = field(default_factory=dict[str, Table])
+    steps: tuple[Step, ...] = ()
 
     @property
     def unfit(self) -> Finding | None:

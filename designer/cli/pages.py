@@ -89,11 +89,12 @@ def with_overrides(page: Page, options: argparse.Namespace) -> Page:
     """
     files = [word for file in getattr(options, "workload_files", ()) for word in ("--workload-file", file)]
     overrides = tuple(getattr(options, "overrides", ()))
-    if not overrides and not files:
+    design = getattr(options, "design", None)
+    if design is None or not (overrides or files):
         return page
 
     def repeated(command: tuple[str, ...]) -> tuple[str, ...]:
-        if command[1:2] != (options.design,):
+        if command[1:2] != (design,):
             return command
         own = {word.partition("=")[0] for word in command[2:]}
         kept = [word for text in overrides if text.partition("=")[0] not in own for word in ("--set", text)]
@@ -275,7 +276,8 @@ def _where(page: Page, room: int, cut: _Cut) -> list[Line]:
 
 
 def _bars(stack: Stack, room: int, cut: _Cut) -> list[Line]:
-    shares = stack.shares[: cut.shares]
+    largest = sorted(stack.shares, key=lambda s: -s.share)[: cut.shares]
+    shares = [s for s in stack.shares if s in largest]
     widths = [max(len(part) for part in parts) for parts in ([s.title for s in shares], [s.text for s in shares])]
     lines: list[Line] = []
     for s in shares:

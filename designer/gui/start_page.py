@@ -140,7 +140,7 @@ class Question(QPushButton):
         self.setAccessibleName(f"{title}. {answered}")
         self.picture = Label()
         self._icon = icon
-        head = Label(title, role="title")
+        head = Label(title, role="title", wrap=True)
         example_ = Label(f"Example: {example}" if example else "From your own machine", role="accent", wrap=True)
         in_column(
             self.picture, head, Label(answered, role="muted", wrap=True), 1, example_, on=self, margins=(14, 12, 12, 12)

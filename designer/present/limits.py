@@ -18,6 +18,8 @@ from designer.present.words import continued, device_words, find_part, is_gpu, l
 _SHORT: Final = re.compile(r" (between|from) .*| of the steps of collectives")
 _LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")
 _DIRECTION: Final = re.compile(r":(ab|ba)$")
+#: an instance of a GPU: ``1g.10gb of NVIDIA H100 PCIe``
+_SHARE_OF: Final = re.compile(r"(\d+g\.\d+gb\S*) of ")
 _ASPECT: Final = re.compile(r"\((arithmetic|memory bandwidth|media|random reads)[^()]*\)$")
 _CLIENT: Final = re.compile(r"client of (.+) at (.+)")
 _WORKERS: Final = re.compile(r"([\d,]+) workers? for each accelerator.*")
@@ -35,10 +37,8 @@ _NAMES: Final = {
     "streams:": "vMotion streams",
     "arrivals": "The arrival of jobs",
 }
-#: which part of the work a bottleneck of a served model limits
+#: parts of the work of a served model, as the engine calls them
 _PHASES: Final = {"prompts": "prompts", "decoding": "answers", "cold start": "start-up"}
-#: reasons of bottlenecks whose links carry the same traffic in both directions
-_BOTH_WAYS: Final = ("traffic", "joining")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ class Named:
         What the engine says about the first of them.
     share
         Share of the time of all of them [1]; 0 where not known.
+    links
+        Number of links; 0 for what is no link.
     """
 
     title: str
@@ -66,6 +68,7 @@ class Named:
     ids: tuple[str, ...]
     why: str
     share: float = 0.0
+    links: int = 0
 
     @property
     def short(self) -> str:
@@ -82,12 +85,12 @@ def named(bottlenecks: Sequence[Bottleneck], design: Design) -> list[Named]:
     """Bottlenecks in words, those of one sort together, in their order."""
     sorts: dict[tuple[str, str], list[Bottleneck]] = {}
     for one in bottlenecks:
-        sorts.setdefault((_title(one, design), _phase(one)), []).append(one)
+        sorts.setdefault((_title(one, design), _PHASES.get(one.phase, "")), []).append(one)
     found: list[Named] = []
     for (title, phase), each in sorts.items():
         if title.startswith("\0"):
             ways = {way for one in each for way in (_way(one),)}
-            title = _link_title(each[0], design, both=len(ways) > 1 or _both_ways(each))
+            title = _link_title(each[0], design, both=len(ways) > 1 or all(one.both_ways for one in each))
         gains = [gain for one in each if (gain := one.gain) is not None]
         found.append(
             Named(
@@ -98,24 +101,21 @@ def named(bottlenecks: Sequence[Bottleneck], design: Design) -> list[Named]:
                 tuple(dict.fromkeys(one.id for one in each)),
                 in_names(design, each[0].why),
                 max(one.share for one in each),
+                _links(each),
             )
         )
     return found
 
 
-def _phase(one: Bottleneck) -> str:
-    head, colon, _ = one.why.partition(":")
-    return _PHASES.get(head, "") if colon else ""
+def tied(every: Sequence[Named]) -> str:
+    """Bottlenecks that hold together as one part of a legend: ``NVLink and PCIe``; empty for none."""
+    names = list(dict.fromkeys(one.short for one in every))
+    return " and ".join((*names[:1], *(continued(name) for name in names[1:])))
 
 
 def _way(one: Bottleneck) -> str:
     match = _DIRECTION.search(one.id)
     return match[1] if match is not None else ""
-
-
-def _both_ways(each: Sequence[Bottleneck]) -> bool:
-    """True if the number of such bottlenecks counts both directions of each link."""
-    return all(any(word in one.why for word in _BOTH_WAYS) for one in each)
 
 
 def _title(one: Bottleneck, design: Design) -> str:
@@ -162,23 +162,30 @@ def _link_title(one: Bottleneck, design: Design, both: bool) -> str:
     return f"{kind} between {ends}" if both or link[2] == "↔" else f"{kind} from {ends}"
 
 
+def _links(each: Sequence[Bottleneck]) -> int:
+    if each[0].what != "channel":
+        return 0
+    links: dict[str, int] = {}
+    for one in each:
+        key = _DIRECTION.sub("", one.id)
+        links[key] = max(links.get(key, 0), one.alike)
+    count = sum(links.values())
+    both = all(one.both_ways for one in each) and len({_way(one) for one in each}) == 1 and count % 2 == 0
+    return count // 2 if both else count
+
+
 def _detail(each: Sequence[Bottleneck], design: Design) -> str:
     first = each[0]
     if first.what == "channel":
-        links: dict[str, int] = {}
-        for one in each:
-            key = _DIRECTION.sub("", one.id)
-            links[key] = max(links.get(key, 0), one.alike)
-        count = sum(links.values())
-        if _both_ways(each) and len({_way(one) for one in each}) == 1 and count % 2 == 0:
-            count //= 2
-        return numbers.counted(count, "link")
+        return numbers.counted(_links(each), "link")
     count = sum(one.alike for one in {one.id: one for one in each}.values())
     if first.what in ("compute", "part"):
         aspect = _ASPECT.search(first.label)
         path = first.id.split(":")[-1]
         if aspect is not None and aspect[1] in ("arithmetic", "memory bandwidth"):
-            return f"{count:,} × {device_words(design, path, first.label)}"
+            share = _SHARE_OF.match(first.label)
+            device = device_words(design, path, first.label)
+            return f"{count:,} × {share[1]} of {device}" if share is not None else f"{count:,} × {device}"
         part, _ = find_part(design, path)
         if part is not None and part.kind == "drive":
             return numbers.counted(count, "drive")
@@ -243,11 +250,10 @@ def mark_of(result: WorkloadResult, design: Design) -> str:
         return ""
     every = named(result.binding, design)
     first = _joined(every)[0]
-    links = [one.detail for one in every if one.phase == first.phase and one.detail.endswith(("link", "links"))]
+    links = [one.links for one in every if one.phase == first.phase and one.links]
     if len(links) == len(every) > 1 and len(_joined(every)) == 1:
         # links that follow one another are one limit: all of them count
-        count = sum(int(text.split()[0].replace(",", "")) for text in links)
-        return f"{sentence} · {numbers.counted(count, 'link')}"
+        return f"{sentence} · {numbers.counted(sum(links), 'link')}"
     return f"{sentence} · {first.detail}" if first.detail else sentence
 
 

@@ -25,7 +25,7 @@ TITLES: Final = MappingProxyType(
         "input_time": "Loading a step",
         "input_stall": "Waiting for data",
         "samples_per_second": "Throughput",
-        "tokens_per_second": "Throughput",
+        "tokens_per_second": "Token throughput",
         "epoch_time": "Epoch",
         "time_to_train": "Time to train",
         "speedup": "Speed-up",

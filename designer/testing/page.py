@@ -54,7 +54,7 @@ def page_of_comparison(found: Comparison, a: Design, b: Design, files: tuple[str
         Column("Second", True),
         Column("Change", True),
     )
-    why = tuple(f"{titles.get(m.workload, m.workload)}: {plain(in_names(a, m.why))}." for m in first if m.why)[:1]
+    why = tuple(f"{titles.get(m.workload, m.workload)}: {plain(_in_names(m.why, a, b))}." for m in first if m.why)[:1]
     counted = [
         f"{kind} {x:,} → {y:,}" for counts in (found.parts, found.links) for kind, (x, y) in counts.items() if x != y
     ]
@@ -74,6 +74,12 @@ def page_of_comparison(found: Comparison, a: Design, b: Design, files: tuple[str
         remarks=(*why, *parts, *findings),
         more=f"All {numbers.counted(len(found.metrics), 'figure')}, reasons and changes",
     )
+
+
+def _in_names(why: str, a: Design, b: Design) -> str:
+    """A reason with what held each design back as that design names it."""
+    before, to, after = why.partition(" to ")
+    return f"{in_names(a, before)}{to}{in_names(b, after)}"
 
 
 def _main(found: Comparison) -> dict[str, Moved]:

@@ -224,3 +224,41 @@ def test_a_check_names_parts_as_its_full_list_does() -> None:
         assert main(["check", "sm-4029gp-trt3"]) == 0
     assert "The GPUs below PCIe switch 0 and PCIe switch 1 can take 4.0 times" in terminal.getvalue()
     assert "psw" not in terminal.getvalue()
+
+
+def test_the_largest_shares_are_kept_where_room_is_short() -> None:
+    """38.2 + 29.0 ms of 68.5 ms leave 1.2 ms, more than the 0.1 ms of the network."""
+    with terminal_of(80) as terminal:
+        assert main(["analyze", "su-h100-32", "--workload", "resnet-50"]) == 0
+    text = terminal.getvalue()
+    assert re.search(r"Other +1\.\d\d ms +2%", text)
+    assert not re.search(r" 0%", text)
+
+
+def test_an_import_keeps_to_the_width_of_the_terminal(tmp_path: Path) -> None:
+    matrix = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV18\t0-47\t0\nGPU1\tNV18\t X \t48-95\t1\n"
+    (tmp_path / "topo.txt").write_text(matrix)
+    with terminal_of(60) as terminal:
+        assert main(["import", str(tmp_path / "topo.txt")]) == 0
+    assert [line for line in terminal.getvalue().splitlines() if len(line) > 60] == []
+    assert "1 server, 2 GPUs, 2 sockets: 2 cpu" in terminal.getvalue()
+
+
+def test_a_simulation_too_short_for_a_figure_says_so_in_words() -> None:
+    with terminal_of(120) as terminal:
+        main(["simulate", "vsphere-cluster-4", "--workload", "evacuate", "--workload", "h2d", "--until", "60 s"])
+    page = " ".join(terminal.getvalue().split())
+    assert "Evacuation time of evacuate not known after 60 s." in page
+    assert "evacuation_time" not in page
+
+
+def test_a_comparison_names_parts_as_the_design_they_are_in() -> None:
+    with terminal_of(120) as terminal:
+        assert main(["compare", "dgx1-v100", "dgx2"]) == 0
+    assert "moved from GPU 0 → GPU 1 (NVLink) to GPU 0 → NVSwitch 0" in " ".join(terminal.getvalue().split())
+
+
+def test_a_command_of_two_designs_takes_changes() -> None:
+    with terminal_of(80) as terminal:
+        assert main(["compare", "hgx-h100-8", "--set", "links.*--gpu*.lanes=8"]) == 0
+    assert "as it is and changed" in " ".join(terminal.getvalue().split())

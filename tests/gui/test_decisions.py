@@ -148,7 +148,7 @@ def test_what_is_told_names_parts_as_the_drawing_does(panel: DecisionsPanel, qtb
     session.set_workload("h2d")
     panel.set_session(session)
     QTest.mouseClick(panel.suggest, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "holds it back" in panel.words.text(), timeout=60_000)
+    qtbot.waitUntil(lambda: "hold it back" in panel.words.text(), timeout=60_000)
     assert "CPU 0 → PCIe switch 0 (PCIe)" in panel.words.text()
     assert "psw" not in panel.words.text()
     QTest.mouseClick(panel.survive, Qt.MouseButton.LeftButton)

@@ -190,13 +190,21 @@ def server_of(block: Block, at: Address = ()) -> Address:
 
 @pytest.mark.parametrize("member", [0, 3])
 def test_a_slower_memory_of_one_member_is_told_apart_from_the_others(member: int) -> None:
-    """80 GB/s behind one of four sockets' buses, which all say the same: a bus carries what its memory does."""
+    """60 GB/s behind one of four sockets' buses, 61 behind the others: a bus carries what its memory does.
+
+    Once PCIe is twice as fast a GPU asks 2 × 25.8 GB/s of its memory: 0.78 × 60 and 0.78 × 61 are less, and within 2 %.
+    """
     design = open_design("vsphere-cluster-4")
-    memory = design.groups["hosts"].content.parts["memory0"]
-    overrides = {name: value.model_dump(mode="json") for name, value in memory.overrides.items()}
-    overrides["memory_bandwidth"] = {"value": "80 GB/s"}
-    edited = ChangeParts(("memory0",), {"overrides": overrides}, within=(("hosts", member),)).apply(design)
+
+    def with_memory(bandwidth: str, within: tuple[tuple[str, int], ...] | str, design: Design) -> Design:
+        memory = design.groups["hosts"].content.parts["memory0"]
+        overrides = {name: value.model_dump(mode="json") for name, value in memory.overrides.items()}
+        overrides["memory_bandwidth"] = {"value": bandwidth}
+        at = (("hosts", None),) if within == "all" else within
+        return ChangeParts(("memory0",), {"overrides": overrides}, within=at).apply(design)
+
+    edited = with_memory("60 GB/s", (("hosts", member),), with_memory("61 GB/s", "all", design))
     (answer,) = (w for w in analyze(edited, curves=False).workloads if w.id == "h2d")
     buses = {b.id: (b.alike, b.why.split()[0]) for b in (*answer.binding, *answer.next) if "memory0" in b.id}
-    assert [alike for alike, rate in buses.values() if rate == "80"] == [1]
+    assert [alike for alike, rate in buses.values() if rate == "60"] == [1]
     assert sorted(alike for alike, _ in buses.values()) == [1, 3]

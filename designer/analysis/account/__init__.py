@@ -7,7 +7,7 @@ drawn, each tie twice as fast, each of its members alone, each estimate at its l
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import hypot
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account.expression import Resource, Scenario, Solved, Tie, Time, seconds, shares
-from designer.analysis.results import Bottleneck
+from designer.analysis.results import Bottleneck, Spent
 
 Float = npt.NDArray[np.float64]
 #: relative ends of the band of an estimate: times as long at least and at most [1]
@@ -65,6 +65,9 @@ class Account:
         What gains at least half of what the best gains when it is twice as fast, the best first.
     next
         What gains less, or holds the time back once the first are twice as fast.
+    spent
+        Seconds of every tie, the longest first. They add up to the time unless it has `Solved` parts that do not state
+        their own [s].
     """
 
     value: float
@@ -72,6 +75,7 @@ class Account:
     high: float
     binding: tuple[Held, ...] = ()
     next: tuple[Held, ...] = ()
+    spent: Mapping[Tie, float] = field(default_factory=dict[Tie, float])
 
     def bottlenecks(
         self, words: Callable[[Resource], Bottleneck], sort: Callable[[Resource], Hashable] | None = None
@@ -87,6 +91,16 @@ class Account:
         """
         binding, after = ([b for held in each for b in _named(held, words, sort)] for each in (self.binding, self.next))
         return tuple(binding), tuple(after)
+
+    def parts(
+        self, words: Callable[[Resource], Bottleneck], sort: Callable[[Resource], Hashable] | None = None
+    ) -> tuple[Spent, ...]:
+        """Where the time goes, the longest first; parameters as of `bottlenecks`."""
+        return tuple(
+            Spent(tuple(_named(Held(tie, None, (None,) * len(tie), spent / self.value), words, sort)), spent)
+            for tie, spent in self.spent.items()
+            if spent > 0
+        )
 
 
 def _named(
@@ -151,7 +165,8 @@ def account(time: Time, bands: Mapping[str, Ends], *, floor: float = 0.0, explai
         False where only the value and its band are wanted.
     """
     estimates = [name for name, ends in bands.items() if ends != (1.0, 1.0)]
-    spent = _candidates(time) if explained else {}
+    every_tie = shares(time, derived=False) if explained else {}
+    spent = _candidates(time, every_tie)
     run = isinstance(time, Solved) and not time.quick
     scenarios: list[Scenario] = [{}]
     scenarios += [dict[Any, float]({name: end}) for name in estimates for end in bands[name]]
@@ -172,13 +187,13 @@ def account(time: Time, bands: Mapping[str, Ends], *, floor: float = 0.0, explai
     # where no gain is worth naming, the best of them still is what the time consists of
     every = [held for k, held in enumerate(every) if not k or _gain(held) >= NOTICE_TOLERANCE]
     if not every or _gain(every[0]) <= 1:
-        return Account(value, low, high)
+        return Account(value, low, high, spent=every_tie)
     line = 1 + (_gain(every[0]) - 1) / 2
     binding = tuple(held for held in every if _gain(held) >= line)
     later = [held for held in every if _gain(held) < line]
     if len(later) < _NEXT_LIMIT:
-        later += _revealed(time, binding, later)
-    return Account(value, low, high, binding, tuple(later[:_NEXT_LIMIT]))
+        later += _revealed(time, value, binding, later)
+    return Account(value, low, high, binding, tuple(later[:_NEXT_LIMIT]), every_tie)
 
 
 def evaluated(time: Time, scenarios: Sequence[Scenario]) -> Float:
@@ -215,9 +230,8 @@ def banded(value: float, ends: Float) -> tuple[float, float]:
     )
 
 
-def _candidates(time: Time) -> dict[Tie, float]:
-    """Ties worth trying, with their seconds; a run says them, and a solver that does not names them."""
-    found = shares(time, derived=False)
+def _candidates(time: Time, found: Mapping[Tie, float]) -> dict[Tie, float]:
+    """Ties worth trying, of all ties with their seconds; a run says them, and a solver that does not names them."""
     run = isinstance(time, Solved) and time.held is not None and not time.quick
     least = _SHARE_TOLERANCE * max(found.values(), default=0.0) if run else 0.0
     most = _RUN_TIES_LIMIT if run else _TIES_LIMIT
@@ -234,8 +248,11 @@ def _gain(held: Held) -> float:
     return max(one for one in (held.gain, *held.alone, 1.0) if one is not None)
 
 
-def _revealed(time: Time, binding: Sequence[Held], known: Sequence[Held]) -> list[Held]:
-    """What holds the time back once what binds is twice as fast, and was not named."""
+def _revealed(time: Time, value: float, binding: Sequence[Held], known: Sequence[Held]) -> list[Held]:
+    """What holds the time back once what binds is twice as fast, and was not named.
+
+    As of every other resource, half of its seconds must be worth naming against the time as drawn.
+    """
     faster: dict[Hashable, float] = {resource: 0.5 for held in binding for resource in held.tie}
     named = faster.keys() | {resource for held in known for resource in held.tie}
     if isinstance(time, Solved) and time.held is None and named.issuperset(r for tie in time.ties for r in tie):
@@ -243,6 +260,6 @@ def _revealed(time: Time, binding: Sequence[Held], known: Sequence[Held]) -> lis
     found: list[Held] = []
     for tie, spent in shares(time, faster).items():
         rest = tuple(resource for resource in tie if resource not in named)
-        if rest and spent > 0:
+        if rest and value >= NOTICE_TOLERANCE * (value - spent / 2):
             found.append(Held(rest, None, (None,) * len(rest), 0.0))
     return found

@@ -24,12 +24,11 @@ from designer.analysis.costs import Cost, Expansion, Prices
 from designer.analysis.costs.pricing import Settling
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.results import Bottleneck
-from designer.analysis.serving.answers import EIGHTY
 from designer.analysis.serving.readings import Readings
 from designer.analysis.transfers.flow_rates import FlowRates
 from designer.errors import AnalysisError
 from designer.findings import Finding
-from designer.sources import Constant, Estimate, Status
+from designer.sources import EIGHTY, Constant, Estimate, Status
 from designer.workload.program import Collective, Measure, Move, Program, Task
 from designer.workload.program.migration import Migrate
 from designer.workload.program.training import CopyCheckpoint, LoadBatch, ReadCheckpoint, WriteCheckpoint

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from designer.analysis.network import Network
-from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Table, WorkloadResult
+from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Step, Table, WorkloadResult
 from designer.design.document import WorkloadSpec
 from designer.findings import Finding
 from designer.sources import Estimate
@@ -47,6 +47,7 @@ class Question:
         findings: Sequence[Finding] = (),
         curves: Mapping[str, tuple[Curve, ...]] | None = None,
         tables: Mapping[str, Table] | None = None,
+        steps: Sequence[Step] = (),
     ) -> WorkloadResult:
         """What the workload does, under its own name: what binds it, and what would `after` that."""
         return WorkloadResult(
@@ -61,6 +62,7 @@ class Question:
             tuple(findings),
             curves or {},
             tables or {},
+            tuple(steps),
         )
 
 

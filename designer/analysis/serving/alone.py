@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.network import Network
-from designer.analysis.results import Bottleneck
+from designer.analysis.results import Bottleneck, Step
 from designer.analysis.serving.advice import alone, drafting, more, remedy
 from designer.analysis.serving.answers import SOURCES, Served, serve
 from designer.analysis.serving.bottlenecks import bottlenecks
@@ -36,6 +36,8 @@ class Answered:
     ----------
     front
         Latency against load; None where it was not asked for, or where nothing is answered.
+    steps
+        Where the time of typical steps of prompts and of decoding goes.
     """
 
     served: Served
@@ -44,6 +46,7 @@ class Answered:
     next: tuple[Bottleneck, ...]
     findings: tuple[Finding, ...]
     front: Frontier | None
+    steps: tuple[Step, ...]
 
 
 def answered(
@@ -79,7 +82,7 @@ def answered(
     found = dict(metrics(served))
     if placement.guest is not None:
         found |= placement.guest.metrics()
-    binding, after = bottlenecks(served)
+    binding, after, steps = bottlenecks(served)
     front = frontier(served, cancelled) if served.runs and explained else None
     if front is not None:
         low, high = front.around
@@ -110,7 +113,7 @@ def answered(
         *_kept(served, found),
         *more(served, binding),
     )
-    return Answered(served, found, binding, after, findings, front)
+    return Answered(served, found, binding, after, findings, front, steps)
 
 
 def _kept(served: Served, found: Mapping[str, Estimate]) -> list[Finding]:

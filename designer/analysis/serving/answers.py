@@ -26,8 +26,6 @@ from designer.sources import Constant, Status
 from designer.units import format_quantity
 from designer.workload.serving import Load, Serving
 
-#: a band is of 80 %: so many standard deviations either way
-EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "counted-serving", Status.PRIMARY, "1", "of a normal distribution")
 #: what can end first in a split deployment
 READING, ANSWERING, HANDING_OVER = "reading prompts", "answering", "handing over keys and values"
 #: generations of requests in a run that finds what an engine can take, and most requests of one

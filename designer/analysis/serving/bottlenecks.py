@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from designer.analysis.account import NOTICE_TOLERANCE, account
 from designer.analysis.account.bottlenecks import first_of, sort_of
-from designer.analysis.account.expression import seconds
-from designer.analysis.results import Bottleneck
+from designer.analysis.account.expression import Resource, seconds
+from designer.analysis.results import Bottleneck, Step
 from designer.analysis.serving.answers import ANSWERING, HANDING_OVER, READING, Served, at_once, counted, most_of
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.step_terms import step_of, words
@@ -69,16 +69,22 @@ def phases(served: Served) -> tuple[Phase, ...]:
     return Phase("prompts", tokens, 0, 0.0), Phase("decoding", 0, count, count * whole)
 
 
-def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-    """What binds each phase, and what would next."""
+def placed_phases(served: Served) -> tuple[tuple[Placement, Phase], ...]:
+    """Typical steps with the placement that runs them: of a split deployment prompts have devices of their own."""
+    prompts, decoding = phases(served)
+    return (served.prompts or served.placement, prompts), (served.placement, decoding)
+
+
+def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...], tuple[Step, ...]]:
+    """What binds each phase, what would next, and where the time of a typical step of each phase goes."""
     now: list[Bottleneck] = list(_full(served))
     then: list[Bottleneck] = []
     now += handing_over(served)
     now += _fetching(served)
-    for phase in phases(served):
-        # of a split deployment prompts have devices of their own
-        alone = served.prompts if served.prompts is not None and phase.tokens else served.placement
-        binding, after = step_account(alone, phase)
+    steps: list[Step] = []
+    for placement, phase in placed_phases(served):
+        binding, after, step = step_account(placement, phase)
+        steps.append(step)
         # engines that wait for others hold nothing back
         (now if _held_by(served, phase) else then).extend(binding)
         then += after
@@ -88,7 +94,7 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
         best = max((b.gain or 1.0 for b in now), default=1.0)
         now = [*(b for b in crowded if (b.gain or 1.0) >= best), *now]
         then += [b for b in crowded if b not in now]
-    return tuple(now), tuple(then)
+    return tuple(now), tuple(then), tuple(steps)
 
 
 def _held_by(served: Served, phase: Phase) -> bool:
@@ -132,12 +138,17 @@ def _fetching(served: Served) -> list[Bottleneck]:
     return first_of(tier.path.binding, why)
 
 
-def step_account(placement: Placement, phase: Phase) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-    """What holds a typical step back, with the gain of twice as much of it, and what would next."""
+def step_account(placement: Placement, phase: Phase) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...], Step]:
+    """What limits a typical step, with the gain of twice as much of it, what would next, and where its time goes."""
     time = phase.time(step_of(placement)).time
     what = f"{phase.name}: step of {format_quantity(float(seconds(time)), 'duration')}"
-    network = placement.network
-    return account(time, {}).bottlenecks(words(placement, what), lambda resource: sort_of(network, resource))
+    name = words(placement, phase.name, what)
+
+    def sort(resource: Resource) -> Hashable:
+        return sort_of(placement.network, resource)
+
+    found = account(time, {})
+    return *found.bottlenecks(name, sort), Step(phase.name, found.value, found.parts(name, sort))
 
 
 def _full(served: Served) -> Sequence[Bottleneck]:

@@ -8,14 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.serving.answers import EIGHTY, SOURCES, Served, asked_rate
+from designer.analysis.serving.answers import SOURCES, Served, asked_rate
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import SHARES, quantiles, read, throughput, window, within
 from designer.analysis.serving.spreads import first_extra, held_back
 from designer.formulas.serving.memory_capacity import OTHER, OTHER_ALONE
 from designer.formulas.serving.power import serving_power
 from designer.formulas.serving.speculation import accepted
-from designer.sources import Constant, Estimate, Status
+from designer.sources import EIGHTY, Constant, Estimate, Status
 from designer.units import Ratio, Seconds
 from designer.workload.metrics import METRICS
 

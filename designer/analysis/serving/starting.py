@@ -113,13 +113,14 @@ def start_engines(
     )
     found: list[Finding] = []
     bottlenecks = tuple(
-        replace(b, why=f"cold start: {b.why}", gain_if_doubled=None, gain_together=None) for b in read.binding
+        replace(b, why=f"cold start: {b.why}", gain_if_doubled=None, gain_together=None, phase="cold start")
+        for b in read.binding
     )
     if limited:
         pace = format_quantity(ONE_READER.value, "rate")
         counted = f"{readers} readers of {pace} each" if readers > 1 else f"one reader of {pace}"
         why = f"cold start: {counted}, the path gives {format_quantity(slowest, 'rate')}"
-        bottlenecks = (Bottleneck("limit", "readers", "readers at once", why),)
+        bottlenecks = (Bottleneck("limit", "readers", "readers at once", why, phase="cold start"),)
         remedy = f"read with {int(slowest / ONE_READER.value) + 1} readers"
         found.append(Finding("SERVE-READERS", Severity.INFO, why, (), remedy))
     if peers and len(ways.hosts) == 1:

@@ -155,13 +155,14 @@ def _collective(group: Communicator, kind: str, size: float) -> Time:
     return expression(group, group.time(kind, size))
 
 
-def words(placement: Placement, what: str) -> Callable[[Resource], Bottleneck]:
-    """Names resources of a step; `what` says which step it is."""
+def words(placement: Placement, phase: str, what: str) -> Callable[[Resource], Bottleneck]:
+    """Names of the resources of a step of a phase; `what` describes the step."""
     resources = Resources(placement.network)
 
     def name(resource: Resource) -> Bottleneck:
         plain = described(resources, resource)
-        why = f"joining the devices: {plain.why}" if plain.what == "channel" else plain.why
-        return replace(plain, why=f"{what}; {why}" if why else what)
+        on_link = plain.what == "channel"
+        why = f"joining the devices: {plain.why}" if on_link else plain.why
+        return replace(plain, why=f"{what}; {why}" if why else what, phase=phase, both_ways=on_link)
 
     return name

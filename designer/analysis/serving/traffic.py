@@ -10,7 +10,7 @@ import numpy.typing as npt
 from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.results import ChannelLoads, Flow, Rows
 from designer.analysis.serving.answers import Served
-from designer.analysis.serving.bottlenecks import Phase, phases
+from designer.analysis.serving.bottlenecks import Phase, placed_phases
 from designer.analysis.serving.placement import Placement
 from designer.formulas.serving.speculation import accepted
 
@@ -40,7 +40,7 @@ def traffic(served: Served, rate: float) -> tuple[ChannelLoads, Rows[Flow], int]
 
     def flows() -> tuple[Flow, ...]:
         found: list[Flow] = [flow for path in paths for flow in path.flows]
-        for placement, phase in _steps(served):
+        for placement, phase in placed_phases(served):
             if placement.group is not None:
                 size = max(1.0, _tokens(phase) * placement.shape.hidden * _HALF_SIZE)
                 group = placement.peers or placement.group
@@ -54,12 +54,6 @@ def _placements(served: Served) -> list[Placement]:
     return [served.placement, *([served.prompts] if served.prompts is not None else [])]
 
 
-def _steps(served: Served) -> list[tuple[Placement, Phase]]:
-    """Whose typical steps of prompts and of decoding are joined."""
-    reading, decoding = phases(served)
-    return [(served.prompts or served.placement, reading), (served.placement, decoding)]
-
-
 def _tokens(phase: Phase) -> int:
     return phase.tokens or phase.requests
 
@@ -67,7 +61,7 @@ def _tokens(phase: Phase) -> int:
 def _loads(served: Served, rate: float) -> tuple[Float, Float]:
     n = 2 * served.placement.network.net.n_links
     load, busy = np.zeros(n), np.zeros(n)
-    for placement, phase in _steps(served):
+    for placement, phase in placed_phases(served):
         for each, times in _joined(served, placement, phase, rate):
             load += times * each.load
             busy += times * each.utilization

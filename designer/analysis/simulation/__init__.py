@@ -400,7 +400,8 @@ def _too_short(jobs: Sequence[Job], metrics: Mapping[str, Mapping[str, Estimate]
             continue
         missing = [measure.name for measure in asked if measure.name not in metrics[job.name]]
         if missing:
-            text = f"{', '.join(missing)} of {job.name} cannot be told yet after {run.end:g} s"
+            names = ", ".join(name.replace("_", " ") for name in missing)
+            text = f"{names} of {job.name} not known after {run.end:g} s"
             found.append(Finding("CLOCK-SHORT", Severity.WARNING, text, (), "simulate a longer time"))
     return found
 

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
+from designer.analysis.account import banded
 from designer.analysis.network import Network
 from designer.analysis.training.checkpoints import RoutedCheckpoint, route_checkpoint
 from designer.analysis.training.curves import scaling_points
@@ -73,14 +76,43 @@ def metrics(network: Network, routed_step: RoutedStep, training: TrainStep) -> M
     cause = main.replace("_", " ") + (f", {_CAUSES[main]}" if main in _CAUSES else "")
     note = f"against {unit} accelerator{'s' * (unit > 1)}{beyond}; the most is lost to {cause}"
     found |= _of_scaling(point, band, sources, note)
-    busy = min(1.0, computing / step.step_time)
-    found["gpu_utilization"] = per_time(busy * rate / step.samples_per_second, "1", "computing share of a step", 1.0)
+    found["gpu_utilization"] = _utilization(routed_step, computing, rate / step.samples_per_second, sources)
     memory = step.memory
     found["memory_per_gpu"] = memory_of(step, rests.memory, f"of {format_si(memory.capacity, 'B')}")
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
     if plan.guest is not None:
         found |= plan.guest.metrics()
     return found | _of_run(network, routed_step, training, rate, shorter, longer, sources)
+
+
+def _utilization(routed_step: RoutedStep, computing: float, taken: float, sources: tuple[str, ...]) -> Estimate:
+    """The share of the time in which accelerators compute [1].
+
+    Computing, what it does not hide and the input are as unsure as each is by itself: longer computing takes more of a
+    step that waits for its input, and of all others as well, while longer traffic leaves less.
+
+    Parameters
+    ----------
+    computing
+        Of a step [s].
+    taken
+        Steps that are made for each that could be: samples may arrive more slowly [1].
+    """
+    step, busy = routed_step.step, routed_step.busy
+    rest = busy.step_time - computing
+    given = step.step_time if routed_step.overlapped and step.input_stall > 0 else 0.0
+    after = 0.0 if routed_step.overlapped else step.step_time - busy.step_time
+    value, low, high = routed_step.input
+
+    def share(compute: float = 1.0, traffic: float = 1.0, fed: float = 1.0) -> float:
+        whole = max(given * fed, compute * computing + traffic * rest + fed * after)
+        return min(1.0, taken * compute * computing / whole)
+
+    ends = [share(compute=end / busy.step_time) for end in (busy.low, busy.high)]
+    ends += [share(traffic=1 + end) for end in (-COMMUNICATION_BAND.value, COMMUNICATION_BAND.value)]
+    ends += [share(fed=end / value) for end in (low, high) if value > 0]
+    least, most = banded(share(), np.array(ends))
+    return Estimate(share(), least, min(1.0, most), "1", sources, "computing share of a step")
 
 
 def memory_of(step: StepEstimate, sources: tuple[str, ...], note: str) -> Estimate:

@@ -167,7 +167,8 @@ def _links(costs: RoutedCosts | ServerCosts, step: StepEstimate) -> dict[Tie, di
 
 def _worded(resources: Resources, resource: Hashable, why: str) -> Bottleneck:
     plain = described(resources, resource)
-    return replace(plain, why="; ".join(text for text in (plain.why, why) if text))
+    text = "; ".join(text for text in (plain.why, why) if text)
+    return replace(plain, why=text, both_ways=plain.what == "channel")
 
 
 _WORDS: Final = {

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read a foreign file, write a design, tell what was guessed or dropped."""
-    from designer.cli.output import finding_dict, print_findings, print_json, print_written
+    from designer.cli.output import finding_dict, print_findings, print_json, print_line, print_written
     from designer.design.query import summarize
     from designer.findings import Severity
     from designer.interchange.importing import read_any, read_bytes
@@ -45,7 +45,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         parts = ", ".join(f"{n} {k}" for k, n in summary["parts"].items())
         links = ", ".join(f"{n} {k}" for k, n in summary["links"].items())
-        print(f"{imported.design.title or imported.design.name}: {parts}\nlinks: {links or 'none'}")
+        print_line(f"{imported.design.title or imported.design.name}: {parts}", "  ")
+        print_line(f"links: {links or 'none'}", "  ")
         print_findings(imported.findings)
     if options.output:
         print_written(options.output, notes, options.json)

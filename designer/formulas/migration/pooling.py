@@ -9,7 +9,7 @@ from typing import Final
 from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import at_least_one, not_negative, positive
-from designer.sources import Constant, Status
+from designer.sources import EIGHTY, Constant, Status
 from designer.units import PerSecond, Ratio, Seconds
 
 SOURCES: Final = ("allen-cunneen", "migration-assumed")
@@ -22,7 +22,6 @@ WAIT_ERROR: Final = Constant(0.10, 0.05, 0.15, "allen-cunneen", Status.SECONDARY
 #: over so long what is counted is compared with these means
 MONTH: Final = Constant(30 * 86400.0, 7 * 86400.0, 90 * 86400.0, "migration-assumed", Status.ASSUMED, "s")
 #: standard deviations either way of an 80 % band of a normal distribution
-EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "migration-assumed", Status.ASSUMED, note="of a normal distribution")
 TAIL: Final = Constant(0.05, 0.05, 0.05, "migration-assumed", Status.ASSUMED, note="95th percentile")
 
 

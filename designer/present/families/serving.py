@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from designer.analysis.results import Step
 from designer.findings import Severity
 from designer.present import numbers
 from designer.present.answer import Answer, shares_of
 from designer.present.blocks import Change, Stack, State, Tone
 from designer.present.changes import suggest
 from designer.present.family import Family
-from designer.present.limits import named
+from designer.present.limits import named, tied
 
-_STEP: Final = re.compile(r"step of ([\d.,]+) (\w+)")
-_UNITS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
-_PHASES: Final = (("prompts", "Prompt step"), ("answers", "Token step"))
+_STEPS: Final = {"prompts": "Prompt step", "decoding": "Token step"}
+#: parts of a step that are less than its last digit are left out [1]
+_DIGIT: Final = 5e-4
 #: less than this share of what it can serve is asked for [1]
 _HALF: Final = 0.67
 
@@ -53,23 +53,24 @@ def _too_slow(answer: Answer) -> bool:
 
 
 def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
-    stacks: list[Stack] = []
-    every = [*named(answer.result.binding, answer.design), *named(answer.result.next, answer.design)]
-    for phase, title in _PHASES:
-        of_phase = [one for one in every if one.phase == phase]
-        match = next((m for one in of_phase if (m := _STEP.search(one.why)) is not None), None)
-        parts: dict[str, float] = {}
-        for one in of_phase:
-            if one.gain is not None and one.gain > 1:
-                # twice as fast halves what a resource takes, so the time saved twice is its share
-                parts.setdefault(one.short, 2 * (1 - 1 / one.gain))
-        if match is None or not parts or sum(parts.values()) > 1.02:
-            continue
-        total = float(match[1].replace(",", "")) * _UNITS.get(match[2], 1.0)
-        first = next(iter(parts))
-        amounts = [(name, share * total) for name, share in parts.items()]
-        stacks.append(Stack(title, numbers.shown(total, "s"), shares_of(amounts, total, "s", first)))
-    return ("Where the time goes", tuple(stacks)) if stacks else ("", ())
+    stacks = tuple(_stack(answer, step) for step in answer.result.steps)
+    return ("Where the time goes", stacks) if stacks else ("", ())
+
+
+def _stack(answer: Answer, step: Step) -> Stack:
+    """A step with what it consists of; links of one kind are one part, and so is what is tied."""
+    parts: dict[str, float] = {}
+    for spent in step.parts:
+        name = tied(named(spent.held, answer.design))
+        parts[name] = parts.get(name, 0.0) + spent.seconds
+    limiting = [one for one in (*answer.result.binding, *answer.result.next) if one.phase == step.phase]
+    first = tied(named(limiting[:1], answer.design))
+    if first not in parts:
+        # what limits is tied with something else, or is no part of a step
+        first = max(parts, key=parts.__getitem__)
+    shown = [(name, amount) for name, amount in parts.items() if amount >= _DIGIT * step.seconds]
+    shares = shares_of(shown, step.seconds, "s", first)
+    return Stack(_STEPS[step.phase], numbers.shown(step.seconds, "s"), shares)
 
 
 def _changes(answer: Answer) -> tuple[Change, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -221,3 +222,33 @@ def test_markdown_takes_no_markup_of_names() -> None:
     text = to_markdown(Page("a | <b>", State.ANSWERED, "One\ntwo."))
     assert text.splitlines()[0] == "# a \\| &lt;b>"
     assert "**One two.**" in text
+
+
+def test_the_steps_of_a_served_model_are_shown_with_all_they_consist_of() -> None:
+    """The stacks of a page are the steps of the result; what limits a phase is marked in its step."""
+    design = open_design("serving-h100-8")
+    (result,) = analyze(design, ["chat-70b"], curves=False).workloads
+    page = page_of(result, design)
+    assert [stack.title for stack in page.where] == ["Prompt step", "Token step"]
+    for stack, step in zip(page.where, result.steps, strict=True):
+        assert [s.title for s in stack.shares if s.limits] == [
+            limit.title
+            for limit in page.limits
+            if limit.when == {"prompts": "prompts", "decoding": "answers"}[step.phase]
+        ]
+        assert sum(s.share for s in stack.shares) == pytest.approx(1.0, abs=1e-3)
+        assert [s.share for s in stack.shares] == pytest.approx([p.seconds / step.seconds for p in step.parts])
+        assert {s.title for s in stack.shares} == {
+            "GPU arithmetic",
+            "GPU memory",
+            "Kernel launches",
+            "vLLM 0.12.0",
+            "Latency",
+            "NVLink",
+        }
+    # the page reads data, so words of reasons may change
+    plain_words = [replace(one, why="") for one in (*result.binding, *result.next)]
+    cut = len(result.binding)
+    bare = replace(result, binding=tuple(plain_words[:cut]), next=tuple(plain_words[cut:]))
+    assert page_of(bare, design).where == page.where
+    assert page_of(bare, design).limits == page.limits

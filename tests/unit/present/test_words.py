@@ -43,3 +43,10 @@ def test_a_share_of_a_core_does_not_read_as_none() -> None:
     assert figure_text("input_cores", 0.02555, "1") == "0.026"
     assert figure_text("input_cores", 12.6, "1") == "13"
     assert figure_text("replicas", 0.0, "1") == "0"
+
+
+def test_instances_of_gpus_are_counted_as_instances() -> None:
+    """Eight GPUs of seven instances each."""
+    design = open_design("serving-mig-farm")
+    (result,) = analyze(design, ["mig-1g"], curves=False).workloads
+    assert limits_of(result, design)[0].detail == "56 × 1g.10gb of H100 PCIe"

@@ -34,6 +34,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         found.findings,
         curves(served, found.front, question.cancelled) if question.curves else {},
         _tables(served),
+        found.steps,
     )
     return result, loads
 

@@ -451,3 +451,22 @@ def test_the_largest_templates_train_something_of_their_size(template: str) -> N
     assert value(result, "time_to_train") > work / (gpus * 989e12)
     assert 1 < value(result, "time_to_train") / 86400 < 30
     assert not {"TRAIN-MEMORY", "TRAIN-BATCH"} & {f.code for f in result.findings}
+
+
+def test_utilization_is_as_unsure_as_computing_where_a_step_waits_for_its_input() -> None:
+    """Computing takes 38 of 68.5 ms, 33 to 44 of them within its band: the same step holds more or less of it."""
+    found = analyze(opened("su-h100-32"), ["resnet-50"], curves=False).workloads[0].metrics
+    share, step, computing = found["gpu_utilization"], found["step_time"].value, found["compute_time"]
+    assert found["input_stall"].value > 0
+    assert share.value == pytest.approx(computing.value / step)
+    assert share.low == pytest.approx(computing.low / step, rel=0.01)
+    assert share.high == pytest.approx(computing.high / step, rel=0.01)
+
+
+def test_utilization_of_a_busy_step_counts_computing_and_traffic_apart() -> None:
+    """By hand: 396 of 455 ms compute. 339 beside 59 is .852, 453 beside 59 .885; 59 ± 30 % leaves .838 and .906. In
+    squares -.038 and +.038.
+    """
+    found = analyze(opened("hgx-h100-8"), ["llama-2-7b-fsdp"], curves=False).workloads[0].metrics["gpu_utilization"]
+    assert found.value == pytest.approx(0.871, abs=0.001)
+    assert (found.low, found.high) == pytest.approx((0.833, 0.909), abs=0.003)
