@@ -192,13 +192,25 @@ class Surface:
         old = self.frame
         if self.pixmap is None or old is None:
             return
-        ratio = frame.scale / old.scale
-        if ratio == 1.0:
+        if frame.scale == old.scale:
             painter.drawPixmap(QPoint(frame.x - old.x, frame.y - old.y), self.pixmap)
         else:
-            target = QRectF(frame.x - old.x * ratio, frame.y - old.y * ratio, self.width * ratio, self.height * ratio)
-            painter.drawPixmap(target, self.pixmap, QRectF(self.pixmap.rect()))
+            painter.drawPixmap(self._target(frame, old), self.pixmap, QRectF(self.pixmap.rect()))
         self.batch_painter.calls += 1
+
+    def covers(self, frame: Frame) -> bool:
+        """True if the pixels, scaled to a frame, leave nothing of the view empty."""
+        old = self.frame
+        return (
+            self.pixmap is not None
+            and old is not None
+            and self._target(frame, old).contains(QRectF(0.0, 0.0, self.width, self.height))
+        )
+
+    def _target(self, frame: Frame, old: Frame) -> QRectF:
+        """Where the pixels of the old frame lie in another."""
+        ratio = frame.scale / old.scale
+        return QRectF(frame.x - old.x * ratio, frame.y - old.y * ratio, self.width * ratio, self.height * ratio)
 
     def _started(self, frame: Frame) -> _Job:
         pixmap = QPixmap(self.width, self.height)

@@ -149,7 +149,7 @@ class TileCache(QObject):
         """Show a frame; the painter works in device pixels."""
         self._prepare(frame)
         surface = self.surface
-        if not surface.shows(frame):
+        if not surface.shows(frame) and not surface.covers(frame):
             painter.fillRect(0, 0, surface.width, surface.height, self.batch_painter.colour(surface.background))
             self.overview.paint(painter, frame)
             self.batch_painter.calls += 1

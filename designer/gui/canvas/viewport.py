@@ -227,9 +227,11 @@ class Viewport(QWidget):
         bx, by, bw, bh = self.scene.view_state.bounds
         whole = bx >= x and by >= y and bx + bw <= x + w and by + bh <= y + h
         roomy = self.width() > 480 and self.height() > 320
-        at = self.minimap.geometry()
-        covers = self._covers_what_counts(at.x(), at.y(), at.width(), at.height())
-        self.minimap.setVisible(self.show_minimap and roomy and not whole and not covers)
+        shown = self.show_minimap and roomy and not whole
+        if shown:
+            at = self.minimap.geometry()
+            shown = not self._covers_what_counts(at.x(), at.y(), at.width(), at.height())
+        self.minimap.setVisible(shown)
         self.minimap.update()
 
     def _centre(self, x: float, y: float) -> None:
