@@ -410,7 +410,7 @@ def test_a_run_outlives_what_is_priced_after_it():
 def test_a_metric_that_cannot_be_reported_yet_is_said():
     found = simulate(designer.open_design("hgx-h100-8"), ["llama-2-7b-fsdp"], until=0.1, bands=False)
     assert [f.code for f in found.findings] == ["CLOCK-SHORT"]
-    assert "step_time" in found.findings[0].text
+    assert "step time" in found.findings[0].text
 
 
 def test_kvm_guests_take_what_the_closed_form_says():
