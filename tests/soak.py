@@ -141,6 +141,10 @@ class Soak:
         # now and then there is time for an answer of the engine
         self.timer.start(4)
         self._idle = 0
+        # a library that rings of uneven meshes need loads once, whenever the first of them is edited
+        from scipy.optimize import linprog
+
+        linprog([1.0], bounds=[(0.0, 1.0)])
 
     def run(self) -> Report:
         """Run the event loop until all is done."""
