@@ -193,7 +193,7 @@ class DecisionsPanel(Panel):
         rows = [key for key in self.table.keys() if isinstance(key, int)]  # noqa: SIM118
         last = max(rows, default=0)
         edits = tuple(one for step in steps.steps[: last + 1] for one in step.edit.edits)
-        titles = [one.title for step in steps.steps[: last + 1] for one in step.edits]
+        titles = [one.words for step in steps.steps[: last + 1] for one in step.edits]
         self._make(session, Together(edits, "; ".join(titles)))
 
     def _place(self, session: Session, answer: sizing.Answer) -> None:

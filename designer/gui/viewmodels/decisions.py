@@ -61,7 +61,7 @@ def step_lines(found: Suggestions, design: Design) -> list[Line]:
 
 
 def _step(number: int, step: Step, found: Suggestions, design: Design) -> Line:
-    titles = sentence_case("; ".join(one.title for one in step.edits))
+    titles = sentence_case("; ".join(one.words for one in step.edits))
     names = [_called(design, b.label) for b in step.binding]
     binds = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names) or "–"
     lifted = ", ".join(_called(design, b.label) for b in step.lifted[:2]) or "–"

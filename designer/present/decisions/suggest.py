@@ -26,7 +26,7 @@ def page_of_suggestions(found: Suggestions, design: Design, file: str = "DESIGN"
         before, after = (figure_text(found.metric, value, found.unit, what) for value in (step.before, step.after))
         changes.append(
             Change(
-                opened("; ".join(one.title for one in step.edits)),
+                opened("; ".join(one.words for one in step.edits)),
                 f"{before} → {after}",
                 gain=numbers.gain(step.gain),
                 price=step.cost.text(found.currency),
