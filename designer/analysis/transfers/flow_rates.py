@@ -21,6 +21,7 @@ from designer.analysis.account.bottlenecks import Alike, Resources
 from designer.analysis.account.expression import TIED, Resource, Scenario, Solved, Tie
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, solve
 from designer.analysis.flows.tolerances import SLACK
+from designer.analysis.network.partition import classes_of
 from designer.analysis.results import Bottleneck
 
 Int = npt.NDArray[np.int64]
@@ -104,12 +105,15 @@ class FlowRates:
 
     @cached_property
     def _class_of(self) -> Int:
-        """The key that stands for each resource: equal members of groups are one. : (n_resources,)"""
-        lead = np.empty(len(self.number), dtype=np.int64)
-        for same in self.resources.alike(self.number):
-            rows = np.searchsorted(self.number, same)
-            lead[rows] = self.key[rows[0]]
-        return lead
+        """The key that stands for each resource: equal members of groups that bind the same flows. : (n_resources,)"""
+        one, n = self.incidence, len(self.number)
+        fastest, latest = np.zeros(n), np.zeros(n)
+        # a resource that is full binds the fastest of its flows, and the last of them is the last there
+        np.maximum.at(fastest, one.place, self.rate[one.rows])
+        np.maximum.at(latest, one.place, self.latency[0][one.rows])
+        load = np.bincount(one.place, one.usage * self.rate[one.rows], n).astype(np.float64)
+        equal = classes_of(self.resources.definition_of(self.number), figures=(load, fastest, latest))
+        return self.key[equal.lead]
 
     def _mine(self, slower: Scenario) -> frozenset[tuple[Any, float]]:
         """What of a scenario rates depend on."""
