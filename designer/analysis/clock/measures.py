@@ -346,7 +346,8 @@ def bands_of(prices: Prices, tasks: Sequence[Task], run: Run | None = None) -> d
         rates, ends = cost.rates, dict[str, Ends]()
         if rates is not None:
             # stage after stage, what changes no rate may change a time
-            ends = dict(rates.bands if cost.time is None else rates.all_bands)
+            moved = rates.joint_bands if run is None else rates.bands
+            ends = dict(moved if cost.time is None else rates.all_bands)
             if cost.after is None:
                 ends.pop(rates.latencies, None)
             for name in cost.rests.met_on(cost.resource, full) if cost.rests is not None else ():
