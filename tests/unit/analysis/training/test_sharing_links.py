@@ -105,7 +105,8 @@ def test_a_shared_step_lies_between_the_longer_of_both_alone_and_their_sum(batch
 def test_more_samples_never_make_a_step_shorter() -> None:
     batches = (1, 8, 64, 256, 300, 400, 512, 600, 800, 1024, 2048, 8192)
     times = [value(run(drawn(False), **{**HURRIED, "micro_batch": b}), "step_time") for b in batches]
-    assert times == sorted(times)
+    assert times == pytest.approx(sorted(times), rel=1e-9)
+    assert times[-1] > 10 * times[0]
 
 
 def test_accelerators_drawn_one_by_one_but_alike_are_of_one_kind() -> None:
@@ -146,10 +147,13 @@ def test_parameter_servers_leave_no_all_reduce_behind_and_share_links_too() -> N
     assert traffic(fed) > 1.05 * traffic(only)
 
 
-def test_a_few_samples_take_little_of_the_nic() -> None:
+def test_a_few_samples_are_read_while_the_accelerators_compute() -> None:
+    """0.38 ms of reading meet gradients that hide behind 6 ms of computing: up to twice as long, and over before."""
     fed, only = run(drawn(False), micro_batch=8), run(drawn(False), dataset="", micro_batch=8)
-    assert traffic(only) < traffic(fed) < 1.1 * traffic(only)
-    assert value(fed, "input_time") == value(run(drawn(True), micro_batch=8), "input_time")
+    assert value(fed, "step_time") == pytest.approx(value(only, "step_time"), rel=1e-9)
+    assert traffic(fed) == pytest.approx(traffic(only), rel=1e-9)
+    alone = value(run(drawn(True), micro_batch=8), "input_time")
+    assert alone < value(fed, "input_time") <= 2 * alone < value(fed, "compute_time") / 2
 
 
 @pytest.mark.parametrize("job", [HURRIED, {"micro_batch": 8}])
