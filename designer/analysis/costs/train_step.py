@@ -6,7 +6,7 @@ add up to it; on links that others use too, the traffic takes longer, and what h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -98,20 +98,27 @@ def parts_of(
     busy
         The step with these costs when samples are always there.
     """
-    seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
-    whole = seen.estimate(costs)
     time = busy_time(plan, costs, busy)
     yield Part(COMPUTE, _computing(prices, plan, busy, time))
-    for group in _used(costs):
-        hidden = float(getattr(whole, f"{group}_communication")) - float(getattr(busy, f"{group}_communication"))
-        if hidden > 0:
-            yield Part(f"hidden {group} traffic", _traffic(prices, plan, costs, group, hidden, busy), True)
+    for group, hidden in hidden_traffic(plan, costs, busy).items():
+        yield Part(f"hidden {group} traffic", _traffic(prices, plan, costs, group, hidden, busy), True)
     for group in _used(costs):
         shown = float(getattr(busy, f"{group}_communication"))
         if shown > 0:
             name = f"{group}_communication"
             cost = _traffic(prices, plan, costs, group, shown, busy)
             yield Part(f"{group} traffic", replace(cost, time=time.part(lambda step, name=name: getattr(step, name))))
+
+
+def hidden_traffic(
+    plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstimate
+) -> Mapping[RankGroup, float]:
+    """Seconds of traffic that hide behind computing, by group; parameters as of `parts_of`."""
+    seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
+    found = seen.estimate(costs)
+    names = {group: f"{group}_communication" for group in _used(costs)}
+    each = {group: float(getattr(found, name)) - float(getattr(busy, name)) for group, name in names.items()}
+    return {group: hidden for group, hidden in each.items() if hidden > 0}
 
 
 def _used(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:

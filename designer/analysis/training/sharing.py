@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.collectives.activities import Activity
+from designer.analysis.flows import Incidence, solve
 from designer.analysis.network import TIE_TOLERANCE
 from designer.analysis.network.frame import STRUCTURES_LIMIT
 from designer.analysis.network.partition import SAME_TOLERANCE
@@ -21,28 +23,59 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
 
-def has_room(step: RoutedStep) -> bool:
-    """Whether all collectives at once, and all readers beside them, go as fast as each does alone.
+def readers_keep(step: RoutedStep) -> bool:
+    """Whether all readers go as fast beside all collectives at once as they do alone.
 
     False also where that is not known: with parameter servers, and where classes of links are not used equally.
     """
-    if step.feed is None:
-        return True
-    if isinstance(step.costs, ServerCosts):
-        return False
-    problem, rates = step.feed.answer.problem, step.feed.answer.rates.rate
-    flows = problem.incidence
+    shared = _shared(step)
+    if shared is None or step.feed is None:
+        return step.feed is None
+    problem = step.feed.answer.problem
+    flows, rates = problem.incidence, step.feed.answer.rates.rate
+    rows, usage = [common.resource.astype(np.int32) for _, common in shared], [common.usage for _, common in shared]
+    joint = Incidence(
+        np.concatenate([flows.ptr, flows.ptr[-1] + np.cumsum([len(each) for each in rows], dtype=np.int64)]),
+        np.concatenate([flows.resource, *rows]),
+        np.concatenate([flows.usage, *usage]),
+        flows.capacity,
+        # a hop counts like a flow, so an activity of hops with small shares counts for more of them
+        np.append(flows.weight, [1 / activity.hops.top_share for activity, _ in shared]),
+        np.append(flows.demand, [activity.rate for activity, _ in shared]),
+    )
+    return bool((solve(joint).rate[: len(rates)] >= rates * (1 - TIE_TOLERANCE)).all())
+
+
+def has_room(step: RoutedStep) -> bool:
+    """Whether all collectives at once, and all readers beside them, go as fast as each does alone.
+
+    False also where that is not known, as of `readers_keep`.
+    """
+    shared = _shared(step)
+    if shared is None or step.feed is None:
+        return step.feed is None
+    flows, rates = step.feed.answer.problem.incidence, step.feed.answer.rates.rate
     reading = np.bincount(flows.resource, flows.usage * np.repeat(rates, np.diff(flows.ptr)), len(flows.capacity))
     used = reading.copy()
+    for activity, common in shared:
+        used[common.resource] += common.usage * activity.rate
+    return not ((used > flows.capacity * (1 + TIE_TOLERANCE)) & (reading > 0)).any()
+
+
+def _shared(step: RoutedStep) -> list[tuple[Activity, Common]] | None:
+    """What every collective puts on the resources that readers use; None where that is not known."""
+    if step.feed is None or isinstance(step.costs, ServerCosts):
+        return None
+    found: list[tuple[Activity, Common]] = []
     for group in step.costs.used:
         for one in step.plan.ranks.communicators(arrangement_of(step.plan.layout, group)):
             for activity in (one.inside, one.between):
-                common = on_classes(problem, activity.hops) if activity is not None else None
+                common = on_classes(step.feed.answer.problem, activity.hops) if activity is not None else None
                 if activity is not None and common is None:
-                    return False
-                if activity is not None and common is not None:
-                    used[common.resource] += common.usage * activity.rate
-    return not ((used > flows.capacity * (1 + TIE_TOLERANCE)) & (reading > 0)).any()
+                    return None
+                if activity is not None and common is not None and len(common.resource):
+                    found.append((activity, common))
+    return found
 
 
 @memo(most=STRUCTURES_LIMIT)

@@ -12,12 +12,12 @@ from designer.analysis.clock.jobs import job_of
 from designer.analysis.clock.measures import Answer, answer
 from designer.analysis.costs import Priced, Prices
 from designer.analysis.costs.load_batch import batch_of
-from designer.analysis.costs.train_step import parts, whole
+from designer.analysis.costs.train_step import hidden_traffic, parts, whole
 from designer.analysis.families import Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 from designer.analysis.training.feeding import feed, streams
-from designer.analysis.training.sharing import has_room
+from designer.analysis.training.sharing import has_room, readers_keep
 from designer.analysis.training.step import RoutedStep
 from designer.analysis.training.step_time import busy_time
 from designer.formulas.pipeline.step_composition import StepEstimate
@@ -53,7 +53,7 @@ def steady(network: Network, routed: RoutedStep, question: Question) -> SteadySt
         replace(job_of(Program(name, (Step("move", move),)), f"workloads.{name}"), start=0.0)
         for name, move in moves.items()
     ]
-    prices = Prices(network, times_alone=not beside and has_room(routed))
+    prices = Prices(network, times_alone=not beside and (has_room(routed) or _read_meanwhile(routed)))
     program = _program(prices, routed)
     found = answer(
         prices,
@@ -66,6 +66,17 @@ def steady(network: Network, routed: RoutedStep, question: Question) -> SteadySt
     if not question.explained:
         return SteadyStep(repeated, (), ())
     return SteadyStep(repeated, *_bottlenecks(found, repeated, routed))
+
+
+def _read_meanwhile(routed: RoutedStep) -> bool:
+    """Whether a batch is read as fast as alone while accelerators compute, and delays no traffic that hides there.
+
+    It delays that traffic by no more than the time that reading takes.
+    """
+    if not routed.overlapped or not readers_keep(routed):
+        return False
+    hidden = sum(hidden_traffic(routed.plan, routed.costs, routed.busy).values())
+    return routed.input[0] + hidden <= routed.busy.step_time - routed.busy.communication
 
 
 def _program(prices: Prices, routed: RoutedStep) -> Program:
