@@ -1,7 +1,7 @@
-"""Trainings that begin again and again beside a workload: what they take of it while they run, and in the mean.
+"""Workloads beside trainings with a cadence: slowed down while one runs, and in the mean over time.
 
-A training with a cadence keeps the hardware busy for a share of the time, its duty. While it runs both are played on
-the clock, which tells how much longer the workload takes; the rest of the time it has everything to itself.
+A training with a cadence keeps hardware busy for a share of the time, its duty. Meanwhile both run on one clock; the
+rest of the time the workload runs as it does alone.
 """
 
 from __future__ import annotations
@@ -15,38 +15,34 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.clock.jobs import Job
+from designer.analysis.clock.measures import answer
 from designer.analysis.clock.player import play
-from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.clock.steady import SAME
 from designer.analysis.costs import Prices
 from designer.analysis.families import Question, ask
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.serving.readings import SHARES, weighted_quantiles, within
+from designer.analysis.serving.request_log import RequestLog
 from designer.analysis.simulation.jobs import by_itself, job_of_workload, machines_of, parts_in_turns
-from designer.analysis.study.retraining_moves import Mean, mean_of_moves
-from designer.analysis.study.retraining_served import served_beside
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
-from designer.sources import Estimate
-from designer.units import format_quantity
-from designer.workload.kind import listed, task_of
+from designer.sources import Constant, Estimate, Status
+from designer.units import Ratio, Seconds, format_quantity
+from designer.workload.kind import listed, program_of, task_of
+from designer.workload.program.serving import Serve
 from designer.workload.program.training import TrainStep
 
 #: settings that name what runs beside a workload
 _SETTINGS: Final = ("background", "beside")
-#: kinds of workloads that retrainings slow down, by the step that tells how fast they are
-_WATCHED: Final = {"training": "step", "transfer": "move", "collective": "collective"}
-#: kinds of migrations by what is told of them; they are worked out with it and without, not on the clock
-_MOVES: Final = {"vmotion": "migration_time", "evacuation": "evacuation_time", "kvm_migration": "migration_time"}
+#: kinds that go on, as fast as they get on
+_PACED: Final = ("training", "transfer", "collective")
+#: kinds that are done once, by the metric that is their time
+_ONCE: Final = {"vmotion": "migration_time", "evacuation": "evacuation_time", "kvm_migration": "migration_time"}
 _SERVING: Final = "serving"
-#: steps that both have to end in a run, and those at its beginning that are left out
-_ENDS_LIMIT: Final = 24
-_WARM_UP_LIMIT: Final = 8
-#: a run beside another is over by then at the latest
-_EVENTS_LIMIT: Final = 200_000
-#: metrics that are longer, and that are less, the more a workload is held up
+#: metrics that grow, and that shrink, as a workload is slowed down
 _LONGER: Final = ("step_time", "communication_time", "transfer_time", "epoch_time", "time_to_train")
 _LESS: Final = (
     "samples_per_second",
@@ -58,32 +54,56 @@ _LESS: Final = (
     "gpu_utilization",
     "mfu",
 )
+_MOST: Final = ("most_requests_per_second", "knee_requests_per_second")
+_TIMED: Final = ("ttft", "tpot", "itl", "latency")
+#: a served model is run for so long at least, for so many steps of the training, requests and answers
+_LEAST: Final = Constant(20.0, 5.0, 60.0, "assumed-serving", Status.ASSUMED, "s", "an engine is full long before")
+_STEPS_LIMIT: Final = 24
+_REQUESTS_LIMIT: Final = 500
+_ANSWERS_LIMIT: Final = 10
+#: what is slower by less is as quick
+_SAME_TOLERANCE: Final = 1e-6
+#: and for no more than these
+_MOST_REQUESTS_LIMIT: Final = 20_000
+_EVENTS_LIMIT: Final = 400_000
+#: periods that a migration ends in after the one it begins in, edges included
+_TURNS_LIMIT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Retraining:
-    """A training that begins again and again beside a workload.
+class _Retraining:
+    """A training with a cadence: its metrics by itself, and what it puts on channels while it runs."""
+
+    name: str
+    every: float
+    metrics: Mapping[str, Estimate]
+    loads: ChannelLoads | None
+
+    @property
+    def duty(self) -> Estimate:
+        """Share of the time in which it runs [1]; above 1 where trainings pile up."""
+        return self.metrics["retraining_share"]
+
+    def share(self, end: str = "value") -> float:
+        """Share of the time in which it runs, at an end of its band [1]."""
+        return min(1.0, getattr(self.duty, end))
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """A workload beside a retraining.
 
     Parameters
     ----------
-    duty
-        Share of the time in which it runs [1].
     slower
-        How many times as long the workload takes meanwhile; None where it is not given [1].
-    loads
-        What it puts on channels while it runs.
+        How many times as long it takes while the retraining runs; None where it takes no time at all [1].
+    metrics
+        In the mean over time.
     """
 
-    name: str
-    duty: Estimate
     slower: Estimate | None
-    loads: ChannelLoads | None = None
-
-    def left(self, end: str = "value") -> float:
-        """Share of its pace that the workload keeps in the mean, by an end of the band of the duty [1]."""
-        duty = min(1.0, getattr(self.duty, end))
-        assert self.slower is not None
-        return 1 - duty + duty / getattr(self.slower, end)
+    metrics: Mapping[str, Estimate]
+    finding: Finding
 
 
 def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
@@ -97,15 +117,15 @@ def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
     found: list[str] = []
     for key in _SETTINGS:
         for name in listed(str(spec.settings.get(key, ""))):
-            if is_retraining(network, name):
-                if spec.kind not in (*_WATCHED, *_MOVES, _SERVING):
+            if _cadence(network, name) > 0:
+                if spec.kind not in (*_PACED, *_ONCE, _SERVING):
                     raise AnalysisError(
                         f"what the retraining {name!r} takes of this is not told",
                         place=f"workloads.{spec.id}.{key}",
                         remedy="simulate both, or ask for training, a transfer, a collective, serving or a migration",
                     )
                 found.append(name)
-            elif spec.kind in _WATCHED and key == "beside":
+            elif spec.kind in _PACED and key == "beside":
                 raise AnalysisError(
                     f"{name!r} is no training with a cadence",
                     place=f"workloads.{spec.id}.{key}",
@@ -116,7 +136,7 @@ def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
 
 def undisturbed(spec: WorkloadSpec, names: Sequence[str]) -> WorkloadSpec:
     """A workload as it is while none of some retrainings runs, where what it names runs all the time."""
-    if not names or spec.kind in _WATCHED:
+    if not names or spec.kind in _PACED:
         return spec
     settings = dict(spec.settings)
     for key in _SETTINGS:
@@ -125,29 +145,29 @@ def undisturbed(spec: WorkloadSpec, names: Sequence[str]) -> WorkloadSpec:
     return spec.model_copy(update={"settings": settings})
 
 
-def is_retraining(network: Network, name: str) -> bool:
-    """True of a training workload of the design that begins again and again."""
+def _cadence(network: Network, name: str) -> float:
+    """Time from one training of a workload of the design to its next [s]; 0 where it has no cadence."""
     spec = network.design.workloads.get(name)
     if spec is None or spec.kind != "training":
-        return False
+        return 0.0
     step = task_of(spec.kind, spec.settings, f"workloads.{name}", TrainStep)
-    return step is not None and step.run.retrain_every > 0
+    return step.run.retrain_every if step is not None else 0.0
 
 
 def with_retrainings(
     network: Network,
     spec: WorkloadSpec,
     names: Sequence[str],
-    answer: tuple[WorkloadResult, ChannelLoads | None],
+    answered: tuple[WorkloadResult, ChannelLoads | None],
     again: Callable[[WorkloadSpec], WorkloadResult],
     cancelled: Callable[[], bool] | None = None,
 ) -> tuple[WorkloadResult, ChannelLoads | None]:
-    """The answer of a workload with what retrainings beside it take, in the mean; a finding says what it is meanwhile.
+    """The answer of a workload beside retrainings, in the mean over time; a finding says what it is while one runs.
 
     Parameters
     ----------
-    answer
-        Of the workload as `undisturbed`.
+    answered
+        The answer of the workload as `undisturbed`.
     again
         Answers it as if some of what it names ran all the time.
 
@@ -156,28 +176,42 @@ def with_retrainings(
     AnalysisError
         If one of them cannot be run on this drawing.
     """
-    result, loads = answer
+    result, loads = answered
     if not names:
         return result, loads
-    if spec.kind in _MOVES:
-        found, result = _moved(network, spec, names, result, again, cancelled)
-    elif spec.kind == _SERVING:
-        found, result = _served(network, spec, names, result, cancelled)
-    else:
-        found = [_beside(network, spec, network.design.workloads[name], result.metrics, cancelled) for name in names]
-        result = _in_the_mean(spec, found, result)
-    metrics = dict(result.metrics)
+    alone, metrics = result.metrics, dict(result.metrics)
+    found: list[_Retraining] = []
+    each: list[_Beside] = []
+    for name in names:
+        other = network.design.workloads[name]
+        question = Question(name, "training", name, f"workloads.{name}", False, None, cancelled, False)
+        its, loaded = ask(network, by_itself(other), question)
+        one = _Retraining(name, _cadence(network, name), its.metrics, loaded)
+        if spec.kind in _ONCE:
+            during = again(undisturbed(spec, [other for other in names if other != name])).metrics
+            beside = _moved(spec, one, alone, during, metrics)
+        else:
+            mine, theirs = job_of_workload(undisturbed(spec, names), 0.0), job_of_workload(other, 0.0)
+            prices = Prices(network, machines_of(network, [mine, theirs]), parts_in_turns(network, [mine, theirs]))
+            if spec.kind == _SERVING:
+                beside = _served(prices, mine, theirs, one, metrics, cancelled)
+            else:
+                beside = _paced(spec, prices, theirs, one, alone, metrics, cancelled)
+        metrics = dict(beside.metrics)
+        found.append(one)
+        each.append(beside)
     sources = tuple(dict.fromkeys(key for one in found for key in one.duty.sources))
-    ends = [1 - math.prod(1 - min(1.0, getattr(one.duty, end)) for one in found) for end in ("value", "low", "high")]
+    ends = [1 - math.prod(1 - one.share(end) for one in found) for end in ("value", "low", "high")]
     metrics["share_beside_retraining"] = Estimate(ends[0], ends[1], ends[2], "1", sources, ", ".join(names))
-    slower = max((one.slower for one in found if one.slower is not None), key=lambda s: s.value, default=None)
+    slower = max((one.slower for one in each if one.slower is not None), key=lambda s: s.value, default=None)
     if slower is not None and math.isfinite(slower.value):
         metrics["slow_down_while_retraining"] = slower
-    return replace(result, metrics=metrics), _loaded(network, loads, found, spec.kind not in _MOVES)
+    findings = (*result.findings, *(one.finding for one in each))
+    return replace(result, metrics=metrics, findings=findings), _loaded(network, loads, found, spec.kind not in _ONCE)
 
 
 def _loaded(
-    network: Network, loads: ChannelLoads | None, found: Sequence[Retraining], carried: bool
+    network: Network, loads: ChannelLoads | None, found: Sequence[_Retraining], carried: bool
 ) -> ChannelLoads | None:
     """Loads with those of retrainings in the mean; where `carried` is false they count in the utilization only."""
 
@@ -187,213 +221,263 @@ def _loaded(
         for one in found:
             if one.loads is None:
                 continue
-            duty = min(1.0, one.duty.value)
             if carried:
-                load = np.maximum(load, np.minimum(load + duty * one.loads.load, np.repeat(network.rate, 2)))
-            busy = np.minimum(1.0, busy + duty * one.loads.utilization)
+                load = np.maximum(load, np.minimum(load + one.share() * one.loads.load, np.repeat(network.rate, 2)))
+            busy = np.minimum(1.0, busy + one.share() * one.loads.utilization)
         return load, busy
 
     return ChannelLoads.made(made)
 
 
-def _in_the_mean(spec: WorkloadSpec, found: Sequence[Retraining], result: WorkloadResult) -> WorkloadResult:
-    """Times longer, and rates less, by what is left of the pace in the mean."""
-    # several run when they run: at one time or not, as it comes
-    left = {end: math.prod(one.left(end) for one in found) for end in ("value", "low", "high")}
-    sources = tuple(dict.fromkeys(key for one in found for key in one.duty.sources))
-    metrics: dict[str, Estimate] = {}
-    for name, m in result.metrics.items():
-        by = (left["value"], left["high"], left["low"]) if name in _LESS else tuple(1 / left[e] for e in left)
-        if name in (*_LESS, *_LONGER):
-            m = replace(
-                m, value=m.value * by[0], low=m.low * by[1], high=m.high * by[2], sources=(*m.sources, *sources)
-            )
-        metrics[name] = m
-    told = tuple(_finding(spec, one, result.metrics) for one in found)
-    return replace(result, metrics=metrics, findings=(*result.findings, *told))
+def _times(times: float, metrics: Sequence[Estimate | None], note: str = "run on one clock") -> Estimate:
+    """How many times as long something takes [1]: as unsure as how long each of two takes is known."""
+    known = [m for m in metrics if m is not None and m.low > 0]
+    unsure = math.exp(math.hypot(*(math.log(m.high / m.low) / 2 for m in known)))
+    sources = tuple(dict.fromkeys(key for m in known for key in m.sources))
+    return Estimate(times, 1 + (times - 1) / unsure, 1 + (times - 1) * unsure, "1", sources, note)
 
 
-def _asked(
-    network: Network, other: WorkloadSpec, cancelled: Callable[[], bool] | None
-) -> tuple[Mapping[str, Estimate], ChannelLoads | None, float]:
-    """A retraining by itself: its metrics and loads, and how often it begins [s]."""
-    place = f"workloads.{other.id}"
-    step = task_of(other.kind, other.settings, place, TrainStep)
-    assert step is not None
-    question = Question(other.id, "training", other.id, place, False, None, cancelled, False)
-    result, loads = ask(network, by_itself(other), question)
-    return result.metrics, loads, step.run.retrain_every
+def _left(one: _Retraining, slower: Estimate) -> tuple[float, float, float]:
+    """Share of its pace that a workload keeps in the mean: value, low and high [1]."""
+    value, least, most = (1 - one.share(e) + one.share(e) / getattr(slower, e) for e in ("value", "high", "low"))
+    return value, least, most
+
+
+def _scaled(m: Estimate, by: tuple[float, float, float], sources: Sequence[str]) -> Estimate:
+    value, low, high = (end * times for end, times in zip((m.value, m.low, m.high), by, strict=True))
+    return replace(m, value=value, low=min(low, value), high=max(high, value), sources=(*m.sources, *sources))
+
+
+def _finding(workload: str, one: _Retraining, then: str, remedy: str = "") -> Finding:
+    text = f"{one.name} runs beside {workload} for {one.share():.1%} of the time{then}"
+    return Finding("TRAIN-BESIDE", Severity.INFO, text, (), remedy)
+
+
+def _paced(
+    spec: WorkloadSpec,
+    prices: Prices,
+    its: Job,
+    one: _Retraining,
+    alone: Mapping[str, Estimate],
+    metrics: Mapping[str, Estimate],
+    cancelled: Callable[[], bool] | None,
+) -> _Beside:
+    """What goes on keeps a share of its pace while a retraining runs; what is done once, as if it were repeated."""
+    program = program_of(spec.kind, spec.settings, f"workloads.{spec.id}")
+    assert program is not None
+    measures = tuple(replace(m, of="period") if m.of == "end" else m for m in program.measures)
+    program = replace(program, times=math.inf, recovery=None, measures=measures)
+    mine = job_of_workload(spec, 0.0, program)
+    before, during = (
+        answer(prices, mine, beside=beside, bands=False, explained=False, cancelled=cancelled).metrics
+        for beside in ((), (its,))
+    )
+    time = next((m.name for m in measures if m.of in ("period", "pace")), "")
+    rate = next((m.name for m in measures if m.of == "throughput"), "")
+    more, less = (during[time], before[time]) if time else (before[rate], during[rate])
+    times = max(1.0, more.value / less.value) if less.value > 0 else math.inf
+    # how often both want a link at once is as unsure as how long each of them takes
+    pace = next((alone[n] for n in (*_LONGER, *_LESS) if n in alone and alone[n].low > 0), None)
+    slower = _times(times, [pace, one.metrics["step_time"]])
+    left = _left(one, slower)
+    longer = 1 / left[0], 1 / left[2], 1 / left[1]
+    found = {
+        name: _scaled(m, left if name in _LESS else longer, one.duty.sources) if name in (*_LESS, *_LONGER) else m
+        for name, m in metrics.items()
+    }
+    if times <= 1 + SAME:
+        return _Beside(slower, found, _finding(spec.id, one, " and takes nothing from it"))
+    shown = ""
+    name = next((n for n in (*_LONGER, *_LESS) if n in alone), "")
+    if name:
+        value = alone[name].value * (times if name in _LONGER else 1 / times)
+        dimension = "duration" if name in _LONGER else "rate" if alone[name].unit == "B/s" else "frequency"
+        shown = f" ({name} {format_quantity(value, dimension)})"
+    text = f": it takes {times:.2f} times as long meanwhile{shown}, {longer[0]:.2f} times in the mean"
+    return _Beside(slower, found, _finding(spec.id, one, text))
 
 
 def _moved(
-    network: Network,
     spec: WorkloadSpec,
-    names: Sequence[str],
-    alone: WorkloadResult,
-    again: Callable[[WorkloadSpec], WorkloadResult],
-    cancelled: Callable[[], bool] | None,
-) -> tuple[list[Retraining], WorkloadResult]:
-    """A migration that begins at any moment."""
-    main = _MOVES[spec.kind]
-    found: list[Retraining] = []
-    means: list[Mean] = []
-    told: list[Finding] = []
-    for name in names:
-        metrics, loads, every = _asked(network, network.design.workloads[name], cancelled)
-        duty = metrics["retraining_share"]
-        during = again(undisturbed(spec, [other for other in names if other != name])).metrics
-        mean = mean_of_moves(alone.metrics, during, main, duty, every)
-        means.append(mean)
-        # a part of what runs all the time is what a migration meets without it
-        found.append(Retraining(name, duty, mean.slower, loads))
-        share = f"{name} runs beside {spec.id} for {min(1.0, duty.value):.1%} of the time"
-        if mean.slower is None:
-            told.append(Finding("TRAIN-BESIDE", Severity.INFO, share))
-        elif not math.isfinite(mean.slower.value):
-            told.append(
-                Finding("TRAIN-BESIDE", Severity.INFO, f"{share}: nothing moves meanwhile", (), "move between them")
-            )
-        elif mean.slower.value <= 1 + SAME:
-            told.append(Finding("TRAIN-BESIDE", Severity.INFO, f"{share} and takes nothing from it"))
-        else:
-            takes = format_quantity(during[main].value, "duration")
-            text = f"{share}: it takes {mean.slower.value:.2f} times as long meanwhile ({main} {takes}), "
-            text += f"{mean.times[main].value:.2f} times in the mean"
-            told.append(Finding("TRAIN-BESIDE", Severity.INFO, text))
-    result = dict(alone.metrics)
-    for mean in means:
-        for name, times in mean.times.items():
-            m = result[name]
-            low, high = m.low * times.low, m.high * times.high
-            value = m.value * times.value
-            result[name] = replace(
-                m, value=value, low=min(low, value), high=max(high, value), sources=(*m.sources, *times.sources)
-            )
-    return found, replace(alone, metrics=result, findings=(*alone.findings, *told))
+    one: _Retraining,
+    alone: Mapping[str, Estimate],
+    during: Mapping[str, Estimate],
+    metrics: Mapping[str, Estimate],
+) -> _Beside:
+    """A migration that begins at any moment, from its metrics without a retraining and all the time beside it.
+
+    One far shorter than a retraining meets all of one or none; a longer one keeps a share of its pace while one runs.
+    """
+    main = _ONCE[spec.kind]
+    if main not in alone or alone[main].value <= 0:
+        return _Beside(None, metrics, _finding(spec.id, one, ""))
+    if main not in during:
+        never = Estimate(math.inf, math.inf, math.inf, "1", one.duty.sources)
+        return _Beside(never, metrics, _finding(spec.id, one, ": nothing moves meanwhile", "move between them"))
+    work = alone[main].value
+    slower = max(1.0, during[main].value / work)
+    found = dict(metrics)
+    mean = 1.0
+    for name, m in alone.items():
+        if name not in during or m.value <= 0 or m.unit == "1":
+            continue
+        times = [
+            mean_time(Seconds(work), Ratio(slower), Seconds(share * one.every), Seconds(one.every)) / work
+            if name == main
+            else 1 + share * (during[name].value / m.value - 1)
+            for share in (one.share(), one.share("low"), one.share("high"))
+        ]
+        mean = times[0] if name == main else mean
+        found[name] = _scaled(found[name], (times[0], min(times), max(times)), one.duty.sources)
+    text = " and takes nothing from it"
+    if slower > 1 + SAME:
+        takes = format_quantity(during[main].value, "duration")
+        text = f": it takes {slower:.2f} times as long meanwhile ({main} {takes}), {mean:.2f} times in the mean"
+    exact = Estimate.exact(slower, "1", one.duty.sources, "worked out with it and without")
+    return _Beside(exact, found, _finding(spec.id, one, text))
+
+
+def mean_time(work: Seconds, slower: Ratio, busy: Seconds, every: Seconds) -> Seconds:
+    """Mean time of something that begins at any moment and goes on at 1/`slower` of its pace while others are busy.
+
+    Others are busy for the first `busy` of `every` seconds. Between the moments at which its beginning or its end
+    passes a change of pace, its time is a straight line of when it begins, so the mean over all is exact.
+
+    Examples
+    --------
+    Half of the time at half pace, a second of work, and far longer spans of either: 1 s or 2 s.
+
+    >>> round(mean_time(Seconds(1.0), Ratio(2.0), Seconds(5e6), Seconds(1e7)), 3)
+    1.5
+
+    Work of 750 s: each period of 1,000 s does 500 + 500/2, so it takes a period, whenever it begins.
+
+    >>> mean_time(Seconds(750.0), Ratio(2.0), Seconds(500.0), Seconds(1000.0))
+    1000.0
+    """
+    if busy <= 0 or slower <= 1:
+        return work
+    if busy >= every:
+        return Seconds(work * slower)
+    period = busy / slower + (every - busy)
+    # (time, work done) where the pace changes, from the begin of a period on
+    turns = np.arange(math.floor(work / period) + _TURNS_LIMIT)
+    times = np.ravel([turns * every, turns * every + busy], order="F")
+    done = np.ravel([turns * period, turns * period + busy / slower], order="F")
+    # beginnings in the first period, those whose end falls on a change of pace among them
+    begins = np.concatenate([[0.0, busy, every], np.interp(done - work, done, times)])
+    begins = np.unique(begins[(begins >= 0) & (begins <= every)])
+    takes = np.interp(np.interp(begins, times, done) + work, done, times) - begins
+    return Seconds(float(np.sum(np.diff(begins) * (takes[1:] + takes[:-1]) / 2)) / every)
 
 
 def _served(
-    network: Network,
-    spec: WorkloadSpec,
-    names: Sequence[str],
-    alone: WorkloadResult,
+    prices: Prices,
+    mine: Job,
+    its: Job,
+    one: _Retraining,
+    metrics: Mapping[str, Estimate],
     cancelled: Callable[[], bool] | None,
-) -> tuple[list[Retraining], WorkloadResult]:
-    """A served model: its requests while a retraining runs, and all others."""
-    found: list[Retraining] = []
-    result = alone
-    for name in names:
-        other = network.design.workloads[name]
-        metrics, loads, _ = _asked(network, other, cancelled)
-        duty = metrics["retraining_share"]
-        mine, its = job_of_workload(undisturbed(spec, names), 0.0), job_of_workload(other, 0.0)
-        prices = Prices(network, machines_of(network, [mine, its]), parts_in_turns(network, [mine, its]))
-        one = served_beside(prices, mine, its, result, metrics, cancelled)
-        found.append(Retraining(name, duty, one.slower, loads))
-        result = replace(result, metrics=one.metrics, findings=(*result.findings, *one.findings))
-    return found, result
-
-
-def _finding(spec: WorkloadSpec, one: Retraining, alone: Mapping[str, Estimate]) -> Finding:
-    share = f"{one.name} runs beside {spec.id} for {min(1.0, one.duty.value):.1%} of the time"
-    slower = one.slower.value if one.slower is not None else 1.0
-    if slower <= 1 + SAME:
-        return Finding("TRAIN-BESIDE", Severity.INFO, f"{share} and takes nothing from it")
-    name = next((n for n in (*_LONGER, *_LESS) if n in alone), "")
-    during = ""
-    if name:
-        value = alone[name].value * (slower if name in _LONGER else 1 / slower)
-        dimension = "duration" if name in _LONGER else "rate" if alone[name].unit == "B/s" else "frequency"
-        during = f" ({name} {format_quantity(value, dimension)})"
-    mean = 1 / one.left()
-    text = f"{share}: it takes {slower:.2f} times as long meanwhile{during}, {mean:.2f} times in the mean"
-    return Finding("TRAIN-BESIDE", Severity.INFO, text)
-
-
-def _beside(
-    network: Network,
-    spec: WorkloadSpec,
-    other: WorkloadSpec,
-    alone: Mapping[str, Estimate],
-    cancelled: Callable[[], bool] | None,
-) -> Retraining:
-    metrics, loads, _ = _asked(network, other, cancelled)
-    mine, its = (job_of_workload(one, 0.0) for one in (spec, other))
+) -> _Beside:
+    """A served model: percentiles are of all requests, as many of them while a retraining runs as its duty says."""
     assert mine.program is not None
-    # done once, it is asked how it would go on
-    program = replace(mine.program, times=math.inf, recovery=None)
-    mine = replace(job_of_workload(spec, 0.0, program), weight=mine.weight)
-    jobs = [mine, its]
-    prices = Prices(network, machines_of(network, jobs), parts_in_turns(network, jobs))
-    times = _slower(prices, mine, its, _WATCHED[spec.kind], cancelled)
-    # how often both want a link at once is as unsure as how long each of them takes
-    pace = next((alone[n] for n in (*_LONGER, *_LESS) if n in alone and alone[n].low > 0), metrics["step_time"])
-    unsure = math.exp(math.hypot(*(math.log(m.high / m.low) / 2 for m in (pace, metrics["step_time"]))))
-    sources = tuple(dict.fromkeys((*pace.sources, *metrics["step_time"].sources)))
-    ends = (times, 1 + (times - 1) / unsure, 1 + (times - 1) * unsure)
-    slower = Estimate(*ends, "1", sources, "played on the clock")
-    return Retraining(other.id, metrics["retraining_share"], slower, loads)
+    task = mine.program.first(Serve)
+    assert task is not None
+    asked, load, step = task.operation, task.operation.load.kind, one.metrics["step_time"]
+    rate, late = metrics["requests_per_second"].value, metrics.get("latency_p95")
+    answers = _ANSWERS_LIMIT * late.value if late is not None else 0.0
+    until = max(_LEAST.value, _STEPS_LIMIT * step.value, answers, _REQUESTS_LIMIT / rate)
+    until = max(min(until, _MOST_REQUESTS_LIMIT / rate), 2 * step.value)
+    usual, both = (
+        play(prices, [mine, *beside], until=until, cancelled=cancelled, most_events=_EVENTS_LIMIT)
+        for beside in ((), (its,))
+    )
+    times, found = _engines_slower(both, mine.name), dict(metrics)
+    slower = _times(times, [metrics.get("tpot"), step])
+    sources, share = (*one.duty.sources, *step.sources), one.share()
+    found |= {name: _scaled(metrics[name], _left(one, slower), ()) for name in _MOST if name in metrics}
+    if not any(name.split("_")[0] in _TIMED for name in metrics):
+        # saturated by itself
+        return _Beside(slower, found, _finding(mine.name, one, ""))
+    arriving = rate if load not in ("clients", "offline") else 0.0
+    able = metrics["most_requests_per_second"].value / times
+    if arriving > able:
+        timed = {name for name in found if name == "goodput" or name.split("_")[0] in _TIMED}
+        kept = {name: m for name, m in found.items() if name not in timed}
+        return _Beside(slower, kept, _piled_up(mine.name, one, arriving, able, found))
+    log, other = both.requests.get(mine.name), usual.requests.get(mine.name)
+    if log is None or other is None or times <= 1 + _SAME_TOLERANCE or not log.readings.values:
+        return _Beside(slower, found, _finding(mine.name, one, " and takes nothing from it"))
+    alone, mean, during = (_mixed(other, log, part) for part in (0.0, share, 1.0))
+    for name in found.keys() & mean.keys():
+        if name.split("_")[0] in _TIMED and alone[name] > 0:
+            ends = _times(max(1.0, mean[name] / alone[name]), [metrics.get("tpot"), step])
+            found[name] = _scaled(metrics[name], (ends.value, ends.low, ends.high), sources)
+        elif not arriving and alone[name] > 0:
+            ratio = min(1.0, mean[name] / alone[name])
+            found[name] = _scaled(metrics[name], (ratio, ratio, 1.0), ())
+    text = f": steps take {times:.2f} times as long meanwhile; " + ", ".join(
+        f"{name} {during[name] / alone[name]:.2f} times as long, {mean[name] / alone[name]:.2f} in the mean"
+        for name in ("ttft_p95", "itl_p95")
+        if alone.get(name)
+    )
+    if "goodput" in found and (kept := within(other.run, other.first, asked.limits)) > 0:
+        ratio = 1 - share + share * min(1.0, within(log.run, log.first, asked.limits) / kept)
+        found["goodput"] = _scaled(metrics["goodput"], (ratio, ratio, 1.0), ())
+    return _Beside(slower, found, _finding(mine.name, one, text))
 
 
-def _slower(prices: Prices, mine: Job, its: Job, step: str, cancelled: Callable[[], bool] | None) -> float:
-    """How many times as long a job takes beside another one [1]."""
-    together = _run(prices, {mine: step, its: "step"}, cancelled)
-    times = [t for t in (_ends(together, mine, step), _ends(together, its, "step")) if len(t) > 2]
-    if not times:
-        return 1.0
-    # whole steps of the slower one, the first ones left out
-    slow = min(times, key=len)
-    window = (slow[min(_WARM_UP_LIMIT, len(slow) // 2)], slow[-1])
-    alone = _run(prices, {mine: step}, cancelled, None if _ends(together, mine, step) else window[1])
-    ends = _ends(alone, mine, step)
-    first = ends[min(_WARM_UP_LIMIT, len(ends) // 2)] if len(ends) > 2 else window[0]
-    before = _pace(alone, mine, step, (first, ends[-1] if len(ends) > 2 else window[1]))
-    during = _pace(together, mine, step, window)
-    if before <= 0:
-        return 1.0
-    return max(1.0, before / during) if during > 0 else math.inf
-
-
-def _run(
-    prices: Prices, watched: Mapping[Job, str], cancelled: Callable[[], bool] | None, until: float | None = None
-) -> Run:
-    many = dict.fromkeys([(job.name, step) for job, step in watched.items() if not _streams(job, step)], 0)
-
-    def stop(task: TaskRun) -> bool:
-        key = (task.program, task.step)
-        if key in many:
-            many[key] += 1
-        return min(many.values()) >= _ENDS_LIMIT
-
-    end = math.inf if until is None else until
-    return play(prices, list(watched), until=end, stop=stop, cancelled=cancelled, most_events=_EVENTS_LIMIT)
-
-
-def _streams(job: Job, step: str) -> bool:
-    assert job.program is not None
-    return getattr(job.program.step(step).task, "size", 0.0) == math.inf
-
-
-def _ends(run: Run, job: Job, step: str) -> list[float]:
-    return run.ends(job.name, step)
-
-
-def _pace(run: Run, job: Job, step: str, window: tuple[float, float]) -> float:
-    """Items, or units of streams, done per second in a window, parts of items in proportion."""
-    begin, end = window
-    if end <= begin:
-        return 0.0
-    if not _streams(job, step):
-        ends = np.array([0.0, *_ends(run, job, step)])
-        low, high = np.interp([begin, end], ends, np.arange(len(ends)))
-        return float(high - low) / (end - begin)
-    moved = 0.0
+def _engines_slower(run: Run, program: str) -> float:
+    """How many times as long engines take to compute and to join devices in a run as they do alone [1]."""
+    took = alone = 0.0
     for task in run.tasks:
-        if task.program != job.name or task.step != step:
+        if task.program == program and task.done and task.works and task.step.endswith((" computes", " joins")):
+            took += task.time
+            alone += max(run.works[k].amount for k in task.works)
+    return max(1.0, took / alone) if alone > 0 else 1.0
+
+
+def _mixed(alone: RequestLog, during: RequestLog, share: float) -> Mapping[str, float]:
+    """Means, percentiles and rates of the requests of two runs together, the second with a share [1] of all."""
+    one, other = alone.readings.values, during.readings.values
+    found = {name: (1 - share) * one[name] + share * other[name] for name in one.keys() & other.keys()}
+    for what in ("ttft", "latency", "itl"):
+        pairs = [_series(log, what) for log in (alone, during)]
+        if not all(len(values) for values, _ in pairs):
             continue
-        for number in task.works:
-            work = run.works[number]
-            times = [*(entry[0] for entry in work.log), max(end, run.end)]
-            for k, (_, rate, _) in enumerate(work.log):
-                moved += rate * work.alike * max(0.0, min(end, times[k + 1]) - max(begin, times[k]))
-    return moved / (end - begin)
+        weights = [each / each.sum() * part for (_, each), part in zip(pairs, (1 - share, share), strict=True)]
+        values = np.concatenate([values for values, _ in pairs])
+        found |= {
+            f"{what}_{end}": value
+            for end, value in zip(
+                SHARES,
+                weighted_quantiles(values, np.concatenate(weights), [one.value for one in SHARES.values()]),
+                strict=True,
+            )
+        }
+    return found
+
+
+def _series(log: RequestLog, what: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Times of one sort of all that counts [s], and how many there were of each."""
+    run = log.run
+    if what == "itl":
+        return run.gaps()
+    counted = np.arange(len(run.sent)) >= log.first
+    values = (run.ttft if what == "ttft" else run.latency)[counted[run.served]]
+    return values, np.ones(len(values))
+
+
+def _piled_up(
+    workload: str, one: _Retraining, arriving: float, able: float, metrics: Mapping[str, Estimate]
+) -> Finding:
+    lasts = one.metrics["time_to_train"].value
+    asked, most = format_quantity(arriving, "frequency"), format_quantity(able, "frequency")
+    text = f": meanwhile {asked} of requests arrive and {most} can be answered, so "
+    if arriving > metrics["most_requests_per_second"].value:
+        text += "queues never empty: no latency is told"
+    else:
+        waiting = (arriving - able) * lasts
+        text += f"{waiting:,.0f} wait after its {format_quantity(lasts, 'duration')}: no latency is told"
+    remedy = f"ask for less than {able:.3g} requests a second meanwhile, or retrain elsewhere"
+    return replace(_finding(workload, one, text, remedy), code="SERVE-SATURATED", severity=Severity.ERROR)

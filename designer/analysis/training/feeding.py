@@ -116,7 +116,7 @@ class Feed:
 
     def bands(self, overlapped: bool) -> Mapping[str, Ends]:
         """Bands of what the time rests on."""
-        return self.answer.rates.bands if overlapped else self.answer.rates.all_bands
+        return self.answer.rates.joint_bands if overlapped else self.answer.rates.all_bands
 
     def stage_rates(self) -> Mapping[str, float]:
         """What each stage alone gives the slowest reader [B/s]."""
