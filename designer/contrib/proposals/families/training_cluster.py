@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from designer.analysis.training.preparation import shape_of
-from designer.decisions.pareto import Choice
-from designer.design.document import Design
-from designer.errors import FormatError
-from designer.proposals.families._cluster import (
+from designer.contrib.proposals.families._cluster import (
     ALONE,
     DRIVES,
     cluster,
@@ -16,7 +13,10 @@ from designer.proposals.families._cluster import (
     server_of,
     with_settings,
 )
-from designer.proposals.families._family import Asked, Chosen, Family, whole_number
+from designer.contrib.proposals.families._family import Asked, Chosen, Family, whole_number
+from designer.decisions.pareto import Choice
+from designer.design.document import Design
+from designer.errors import FormatError
 from designer.workload.shape import TransformerShape
 
 _SERVERS: Final = ("dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "mi300x-platform")

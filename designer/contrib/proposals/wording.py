@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from designer.contrib.proposals.goal import KEPT_SHARE, MONEY
+from designer.contrib.proposals.question import Question
+from designer.contrib.proposals.results import Proposals
 from designer.decisions.pareto import Found, Lost, Measure, Nearest, Search
-from designer.proposals.goal import KEPT_SHARE, MONEY
-from designer.proposals.question import Question
-from designer.proposals.results import Proposals
 from designer.units import format_si
 
 #: so many of those that lost are named, of each reason

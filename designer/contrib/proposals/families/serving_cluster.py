@@ -6,17 +6,17 @@ from dataclasses import replace
 from math import floor
 from typing import Any, Final
 
-from designer.decisions.pareto import Choice
-from designer.design.document import Design
-from designer.errors import FormatError
-from designer.proposals.families._cluster import (
+from designer.contrib.proposals.families._cluster import (
     ALONE,
     cluster,
     networks_for,
     server_of,
     with_settings,
 )
-from designer.proposals.families._family import Asked, Chosen, Family, whole_number
+from designer.contrib.proposals.families._family import Asked, Chosen, Family, whole_number
+from designer.decisions.pareto import Choice
+from designer.design.document import Design
+from designer.errors import FormatError
 
 _SERVERS: Final = ("dell-r750xa", "serving-l40s-4", "dell-r760xa", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200")
 _NODES: Final = ("1", "2", "3", "4", "6", "8", "12", "16")

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType, SourceRecord
+from designer.contrib.proposals.families._family import name_of, server_design
 from designer.design.document import Block, Design, Group, Part, Wiring, WorkloadSpec, with_changes
 from designer.errors import FormatError, raised_as
 from designer.interchange.generating import generate
 from designer.interchange.generators._generator import ASKED, even
-from designer.proposals.families._family import name_of, server_design
 from designer.sources import Status
 
 #: no network: one server alone

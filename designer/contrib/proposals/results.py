@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from designer.analysis.results import Bottleneck
+from designer.contrib.proposals.goal import Wanted
 from designer.decisions.pareto import Found, Measure, Nearest, Settings, Worth
 from designer.design.document import Design
-from designer.proposals.goal import Wanted
 
 
 @dataclass(frozen=True, eq=False)

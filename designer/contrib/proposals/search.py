@@ -10,16 +10,16 @@ from pathlib import Path
 
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
+from designer.contrib.proposals.goal import Wanted
+from designer.contrib.proposals.kept import Kept
+from designer.contrib.proposals.question import Question
+from designer.contrib.proposals.results import Proposal, Proposals
+from designer.contrib.proposals.wording import impossible
 from designer.decisions.pareto import SPACE_LIMIT, Search, Settings, Worth
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.findings import Severity
 from designer.progress import Cancel, Progress, Watch
-from designer.proposals.goal import Wanted
-from designer.proposals.kept import Kept
-from designer.proposals.question import Question
-from designer.proposals.results import Proposal, Proposals
-from designer.proposals.wording import impossible
 from designer.report.tables.power import draws, total
 from designer.rules.runner import check
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
+from designer.contrib.proposals.goal import Wanted
+from designer.contrib.proposals.question import Question
 from designer.decisions.answers import program_version
 from designer.decisions.pareto import Settings, Worth
 from designer.errors import FormatError
-from designer.proposals.goal import Wanted
-from designer.proposals.question import Question
 from designer.shared_files import LineFile
 from designer.sources import Estimate
 from designer.workload.text_files import Contents

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from designer.contrib.proposals.goal import GOALS, Wanted, known_metric
+from designer.contrib.proposals.question import Question
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import FormatError, raised_as
-from designer.proposals.goal import GOALS, Wanted, known_metric
-from designer.proposals.question import Question
 from designer.report.tables.cost import Price
 from designer.spelling import near
 from designer.units import DIMENSIONS, parse

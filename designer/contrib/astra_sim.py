@@ -4,24 +4,46 @@ The analytical file tells dimensions, innermost first, and not what they are mad
 links between the GPUs of a server where it is fast or not the only one, the others for a network with NICs. Its GB is
 2^30 bytes, as the simulator counts.
 Sources: astra-sim/astra-network-analytical and astra-network-ns3, input examples; Broadcom csg-htsim, topology files.
+
+The analytical network of ASTRA-sim: the links inside a server, then the network, each a dimension.
+
+Only designs with equal servers can be written. The simulator's GB is 2^30 bytes, and its switch counts a latency twice.
+Sources: astra-sim/astra-network-analytical, input examples.
+
+The system layer of ASTRA-sim for a design: which algorithm each collective takes in each dimension, and its chunks.
+
+One entry a dimension, in the order of the network file: direct exchange inside a server whose GPUs share switches, ring
+where they are joined pairwise, and halving and doubling between servers of a power of two, ring else.
+Sources: astra-sim/astra-sim, examples/system and docs on system configuration.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from pathlib import Path
 from typing import Final
 
+from designer import atomic
+from designer.catalog.partkind import Capability, Domain
+from designer.catalog.parttype import link_kinds, part_kinds
+from designer.design.document import Design
+from designer.design.elaborate import elaborate
+from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
+from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.node_links import GpuNetwork, latency_text, parse_nodes
 from designer.interchange.foreign.rates import number
 from designer.interchange.foreign.yaml_text import items, mapping, parse_yaml, text_of
-from designer.units import write
+from designer.interchange.network_view import network_view, one_line
+from designer.units import write as spelled
 
 _NS3: Final = re.compile(
     r"\A\s*\d+[ \t]+\d+[ \t]+\d+[ \t]*\r?\n[ \t]*[\d \t]*\r?\n[ \t]*\d+[ \t]+\d+[ \t]+[\d.]+[kMGT]?[bB]ps"
@@ -160,7 +182,7 @@ def _groups(total: int, stride: int, size: int) -> list[list[int]]:
 def _join(
     fabric: FabricDrawing, network: GpuNetwork, members: list[int], dimension: _Dimension, inner: bool, index: int
 ) -> int:
-    latency = write(dimension.latency, "duration") if dimension.latency else ""
+    latency = spelled(dimension.latency, "duration") if dimension.latency else ""
     if len(members) < 2:
         return 0
     if dimension.shape == "switch":
@@ -267,7 +289,7 @@ def _level(
     fabric: FabricDrawing, below: list[tuple[str, int]], tier: _Tier, level: int, ups: int, file: str
 ) -> list[tuple[str, int]]:
     """Switches of one tier, joined to what is below; (id, pod) of each."""
-    latency = write(tier.latency, "duration") if tier.latency else ""
+    latency = spelled(tier.latency, "duration") if tier.latency else ""
     if ups % tier.bundle or tier.down % tier.bundle or len(below) * ups % tier.down:
         raise ExchangeError(
             f"tier {level} does not fit the one below: {len(below)} times {ups} links into {tier.down} ports",
@@ -310,3 +332,121 @@ def _to_cores(pods: list[list[str]], cores: list[str], reach: int) -> list[tuple
 
 
 IMPORTER = Importer("astra-sim", "ASTRA-sim network", (".yml", ".yaml", ".txt", ".topo"), _sniff, _read)
+
+
+def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+    """Write the dimensions.
+
+    Raises
+    ------
+    ExchangeError
+        If the design holds nothing that this format can say.
+    """
+    del options
+    rows: list[tuple[str, int, float, float]] = []
+    gpus, inner = _inside(design)
+    view = network_view(design)
+    hosts = [n for n, node in enumerate(view.nodes) if not node.switch and node.gpus]
+    each: Counter[int] = Counter()
+    for cable in view.cables:
+        for end in (cable.a, cable.b):
+            each[end] += round(cable.rate * cable.count)
+    if len({each[n] for n in hosts}) != 1 or {view.nodes[n].gpus for n in hosts} != {gpus}:
+        raise ExchangeError(
+            "the servers are not all alike", remedy="ASTRA-sim's analytical network has equal servers only"
+        )
+    if gpus > 1 and inner > 0:
+        rows.append(("Switch", gpus, inner, link_kinds()["nvlink"].latency.value))
+    elif gpus > 1:
+        raise ExchangeError("the GPUs of a server are not joined", remedy="draw their NVLinks or xGMI links")
+    if len(hosts) > 1:
+        kind = view.cables[0].kind
+        rows.append(("Switch", len(hosts), each[hosts[0]] / gpus, link_kinds()[kind].latency.value))
+    lines = [f"# {one_line(design.title or design.name)}: innermost first, rates of one GPU and direction"]
+    for name, cells in (
+        ("topology", [row[0] for row in rows]),
+        ("npus_count", [str(row[1]) for row in rows]),
+        ("bandwidth", [f"{row[2] / _GIB:.10g}" for row in rows]),
+        ("latency", [f"{row[3] * 1e9 / 2:.6g}" for row in rows]),
+    ):
+        lines.append(f"{name}: [ {', '.join(cells)} ]")
+    lines[3] += "  # GB/s, 1 GB = 2^30 bytes"
+    lines[4] += "  # ns, half of a switch's: the simulator counts it twice"
+    return atomic.write(path, ("\n".join(lines) + "\n").encode("utf-8"))
+
+
+def _inside(design: Design) -> tuple[int, float]:
+    """The GPUs of a server, and the bandwidth at which one reaches the others [B/s]."""
+    net = elaborate(design)
+    kinds = part_kinds()
+    accelerates = [Capability.ACCELERATE in kinds[d.kind].capabilities for d in net.part_defs]
+    at = [p for p, d in enumerate(net.part_def.tolist()) if accelerates[d]]
+    if not at:
+        raise ExchangeError("the design has no GPUs", remedy="ASTRA-sim simulates GPUs")
+    joins = {name for name, kind in link_kinds().items() if kind.domain is Domain.ACCELERATOR}
+    rates: Counter[int] = Counter()
+    for a, b, d in zip(net.link_a.tolist(), net.link_b.tolist(), net.link_def.tolist(), strict=True):
+        link = net.link_defs[d]
+        if link.kind in joins:
+            for end in (a, b):
+                rates[end] += round(raw_rate(link)[0] * link.count)
+    homes = Counter(int(net.parent[p]) for p in at)
+    if len(set(homes.values())) != 1 or len({rates[p] for p in at}) != 1:
+        raise ExchangeError("the servers are not all alike", remedy="ASTRA-sim's network has equal servers only")
+    return next(iter(homes.values())), float(rates[at[0]])
+
+
+EXPORTER = Exporter("astra-sim", ".astra.yml", "ASTRA-sim network", write)
+
+_SPLITS = 4
+
+
+def write_system(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+    """Write the configuration.
+
+    Raises
+    ------
+    ExchangeError
+        If the design has no GPUs, or servers that differ.
+    """
+    del options
+    algorithms = _algorithms(design)
+    told = {
+        "scheduling-policy": "LIFO",
+        "endpoint-delay": 10,
+        "active-chunks-per-dimension": 1,
+        "preferred-dataset-splits": _SPLITS,
+        "all-reduce-implementation": algorithms,
+        "all-gather-implementation": algorithms,
+        "reduce-scatter-implementation": algorithms,
+        "all-to-all-implementation": algorithms,
+        "collective-optimization": "localBWAware",
+        "local-mem-bw": 1600,
+        "boost-mode": 0,
+    }
+    return atomic.write(path, (json.dumps(told, indent=2) + "\n").encode())
+
+
+def _algorithms(design: Design) -> list[str]:
+    net = elaborate(design)
+    kinds = part_kinds()
+    accelerates = [Capability.ACCELERATE in kinds[d.kind].capabilities for d in net.part_defs]
+    homes: dict[int, int] = {}
+    for part, definition in enumerate(net.part_def.tolist()):
+        if accelerates[definition]:
+            home = int(net.parent[part])
+            homes[home] = homes.get(home, 0) + 1
+    if not homes:
+        raise ExchangeError("the design has no GPUs", remedy="ASTRA-sim simulates GPUs")
+    if len(set(homes.values())) > 1:
+        raise ExchangeError("the servers are not all alike", remedy="ASTRA-sim's network has equal servers only")
+    found: list[str] = []
+    if next(iter(homes.values())) > 1:
+        switched = any(d.kind == "nvswitch" for d in net.part_defs)
+        found.append("direct" if switched else "ring")
+    if len(homes) > 1:
+        found.append("halvingDoubling" if len(homes) & (len(homes) - 1) == 0 else "ring")
+    return found or ["ring"]
+
+
+SYSTEM_EXPORTER = Exporter("astra-sim-system", ".astra-system.json", "ASTRA-sim system", write_system)

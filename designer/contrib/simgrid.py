@@ -3,6 +3,13 @@
 A link of SimGrid is a resource that routes share, not a cable between two points. One that a single route consists of
 is drawn as a cable; any other as a switch that can pass as much as the link, joined in the order of the routes.
 Sources: SimGrid documentation 4.1, platform description and its example platforms (LGPL-2.1).
+
+A platform of SimGrid: servers and storage are hosts, switches routers; routes are the shortest.
+
+SimGrid takes one route between two nodes, so that all cables between them are one split-duplex link with the rate of
+all; a property lists the cables. A host's speed is not what such a platform is for: it is 1 Gf, as the file says.
+Latencies are those of the link kinds.
+Sources: SimGrid documentation 4.1, platform description; simgrid.dtd.
 """
 
 from __future__ import annotations
@@ -11,16 +18,22 @@ import re
 from collections import Counter, defaultdict
 from itertools import combinations, pairwise
 from math import prod
+from pathlib import Path
 from typing import Final
+from xml.sax.saxutils import quoteattr
 
+from designer import atomic
 from designer.catalog.parttype import link_kinds
+from designer.design.document import Design
 from designer.errors import ExchangeError
 from designer.fields import Quantity
+from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.rates import flops, rate, seconds
 from designer.interchange.foreign.xml import Element, parse_xml
-from designer.units import write
+from designer.interchange.network_view import Cable, network_view
+from designer.units import write as spelled
 
 _MOST: Final = 20_000
 _MOST_LINKS: Final = 200_000
@@ -135,13 +148,13 @@ class _Reader:
     @staticmethod
     def _delay(text: str) -> str:
         value = seconds(text)
-        return write(value, "duration") if value else ""
+        return spelled(value, "duration") if value else ""
 
     def _server(self, name: str, speed: str, line: int) -> str:
         """A host and the NIC it is joined by."""
         name = self._new(name, line)
         known = flops(speed.split(",")[0])
-        server = self.fabric.host(name, name, {"speed": write(known, "flops")} if known else None)
+        server = self.fabric.host(name, name, {"speed": spelled(known, "flops")} if known else None)
         self.ends[name] = self.fabric.nic(f"nic of {name}", server)
         return server
 
@@ -155,7 +168,7 @@ class _Reader:
         for disk in element.all("disk"):
             values: dict[str, Quantity] = {}
             for name, field in (("read_bw", "read_bandwidth"), ("write_bw", "write_bandwidth")):
-                values[field] = machine.fact(write(self._rate(disk.get(name), disk.line), "rate"))
+                values[field] = machine.fact(spelled(self._rate(disk.get(name), disk.line), "rate"))
             about = {p.get("id"): p.get("value") for p in disk.all("prop")}
             machine.add("drive", parent=server, name=disk.get("id"), attributes=about, overrides=values)
 
@@ -230,7 +243,7 @@ class _Reader:
     def _capacity(self, switch: str, known: float) -> None:
         machine = self.fabric.machine
         part = machine.parts[switch]
-        value = machine.fact(write(known, "rate"), "all traffic of the link together")
+        value = machine.fact(spelled(known, "rate"), "all traffic of the link together")
         machine.parts[switch] = part.model_copy(
             update={"overrides": {**part.overrides, "bandwidth_per_direction": value}}
         )
@@ -404,3 +417,55 @@ class _Reader:
 
 
 IMPORTER = Importer("simgrid", "SimGrid platform", (".xml",), _sniff, _read)
+
+#: properties that say what SimGrid has no place for
+ROLE: Final = "role"
+STORAGE: Final = "storage"
+CABLES: Final = "cables"
+
+
+def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+    """Write the platform."""
+    del options
+    view = network_view(design)
+    lines = [
+        "<?xml version='1.0'?>",
+        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
+        "<!-- speed of hosts: 1 Gf, not known; bandwidth: all cables between two nodes together -->",
+        '<platform version="4.1">',
+        '  <zone id="world" routing="Dijkstra">',
+    ]
+    for node in view.nodes:
+        if node.switch:
+            lines.append(f"    <router id={quoteattr(node.name)}/>")
+        elif node.storage:
+            lines.append(
+                f'    <host id={quoteattr(node.name)} speed="1Gf"><prop id="{ROLE}" value="{STORAGE}"/></host>'
+            )
+        else:
+            lines.append(f'    <host id={quoteattr(node.name)} speed="1Gf"/>')
+    bundles: dict[tuple[int, int], list[Cable]] = {}
+    for cable in view.cables:
+        bundles.setdefault((min(cable.a, cable.b), max(cable.a, cable.b)), []).append(cable)
+    for n, cables in enumerate(bundles.values()):
+        latency = max(link_kinds()[cable.kind].latency.value for cable in cables) * 1e9
+        bandwidth = f"{sum(cable.rate * cable.count for cable in cables):.12g}Bps"
+        alike = Counter[tuple[float, str]]()
+        for cable in cables:
+            alike[cable.rate, cable.kind] += cable.count
+        made_of = "; ".join(f"{count} x {rate:.12g}Bps {kind}" for (rate, kind), count in alike.items())
+        lines.append(
+            f'    <link id="cable{n}" bandwidth="{bandwidth}" latency="{latency:.6g}ns" sharing_policy="SPLITDUPLEX">'
+            f'<prop id="{CABLES}" value="{made_of}"/></link>'
+        )
+    for n, (one, other) in enumerate(bundles):
+        for a, b, way in ((one, other, "UP"), (other, one, "DOWN")):
+            src, dst = quoteattr(view.nodes[a].name), quoteattr(view.nodes[b].name)
+            lines.append(
+                f'    <route src={src} dst={dst} symmetrical="NO"><link_ctn id="cable{n}" direction="{way}"/></route>'
+            )
+    lines += ["  </zone>", "</platform>"]
+    return atomic.write(path, ("\n".join(lines) + "\n").encode("utf-8"))
+
+
+EXPORTER = Exporter("simgrid", ".simgrid.xml", "SimGrid platform", write)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from designer.contrib.proposals.families._cluster import switch_for
+from designer.contrib.proposals.families._family import Asked, Chosen, Family, name_of, whole_number
 from designer.decisions.pareto import Choice
 from designer.design.document import Block, Design, Wiring, with_changes
 from designer.errors import FormatError, raised_as
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
-from designer.proposals.families._cluster import switch_for
-from designer.proposals.families._family import Asked, Chosen, Family, name_of, whole_number
 from designer.units import parse
 
 _BASE: Final = "vsphere-cluster-4"

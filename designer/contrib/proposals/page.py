@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from designer.contrib.proposals.goal import MONEY
+from designer.contrib.proposals.results import Proposals
+from designer.contrib.proposals.wording import reasons, shown
 from designer.decisions.pareto import Measure
 from designer.present import numbers
 from designer.present.blocks import Change, Column, Page, State, Table, Tone
 from designer.present.limits import short_of
 from designer.present.words import opened, plain
-from designer.proposals.goal import MONEY
-from designer.proposals.results import Proposals
-from designer.proposals.wording import reasons, shown
 
 #: choices of a search in words
 _CHOICES = {"none": "no network", "drives": "local drives", "as told": "layout as given"}

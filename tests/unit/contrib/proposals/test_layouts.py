@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from designer.analysis.study import analyze
+from designer.contrib.proposals.question import Question
+from designer.contrib.proposals.reading import read_wanted
+from designer.contrib.proposals.results import Proposals
+from designer.contrib.proposals.search import propose
 from designer.decisions.pareto import Settings
 from designer.design.document import WorkloadSpec, with_changes
 from designer.interchange.templates import open_design
-from designer.proposals.question import Question
-from designer.proposals.reading import read_wanted
-from designer.proposals.results import Proposals
-from designer.proposals.search import propose
 
 ONE = ["server=dgx-h100", "nodes=1", "storage=drives"]
 LLAMA = ["model=llama-2-7b", "dataset=c4-en", "software=fsdp"]

@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 
 from designer.analysis.study import analyze
+from designer.contrib.proposals.bounds import least_work, peak_rate
+from designer.contrib.proposals.kept import Kept
+from designer.contrib.proposals.question import Question, families
+from designer.contrib.proposals.reading import read_wanted
+from designer.contrib.proposals.search import propose
 from designer.decisions.pareto import Found, Settings, Worth
 from designer.design.document import Design, Part, with_changes
 from designer.errors import Cancelled, FormatError
@@ -18,11 +23,6 @@ from designer.findings import Severity
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import save
 from designer.interchange.templates import open_design
-from designer.proposals.bounds import least_work, peak_rate
-from designer.proposals.kept import Kept
-from designer.proposals.question import Question, families
-from designer.proposals.reading import read_wanted
-from designer.proposals.search import propose
 from designer.report.tables.cost import read_prices
 from designer.rules.runner import check
 from designer.workload.program.training import TrainStep

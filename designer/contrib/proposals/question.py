@@ -15,13 +15,13 @@ from typing import Final
 
 from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
+from designer.contrib.proposals.bounds import least_work, peak_rate
+from designer.contrib.proposals.families._family import Asked, Family
+from designer.contrib.proposals.goal import KEPT_SHARE, MONEY, PORTS, POWER, RACKS, Wanted
 from designer.decisions.pareto import Choice, Limit, Measure, Settings, Worth
 from designer.design.document import Design
 from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
 from designer.findings import Severity
-from designer.proposals.bounds import least_work, peak_rate
-from designer.proposals.families._family import Asked, Family
-from designer.proposals.goal import KEPT_SHARE, MONEY, PORTS, POWER, RACKS, Wanted
 from designer.registry import discover
 from designer.report.inventory import bundles, inventory
 from designer.report.tables.cost import priced
@@ -53,7 +53,7 @@ _MAIN: Final[Mapping[str, str]] = {
 
 def families() -> Mapping[str, Family]:
     """All families by name."""
-    return discover("designer.proposals.families", "FAMILY", Family)
+    return discover("", "", Family, group="designer.proposals")
 
 
 class Question:
