@@ -95,7 +95,7 @@ _QUESTIONS: Final = (
         "Llama 3 70B",
         "serving-h100-8",
         "chat-70b",
-        "decisions",
+        "improve",
         "plus",
     ),
     (

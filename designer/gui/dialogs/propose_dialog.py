@@ -34,7 +34,7 @@ from designer.gui.viewmodels.propose import ProposeForm
 from designer.gui.workers import Cancelled_
 
 if TYPE_CHECKING:
-    from designer.proposals.results import Proposals
+    from designer.contrib.proposals.results import Proposals
 
 
 class ProposeDialog(OneAnswerDialog):
@@ -182,7 +182,7 @@ class ProposeDialog(OneAnswerDialog):
             return
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.proposals.search import propose as search
+            from designer.contrib.proposals.search import propose as search
 
             return search(
                 asked,
