@@ -1,14 +1,14 @@
-"""Workloads beside trainings with a cadence: slowed down while one runs, and in the mean over time.
+"""Workloads with neighbours: trainings with a cadence, and served models on the same GPUs.
 
-A training with a cadence keeps hardware busy for a share of the time, its duty. Meanwhile both run on one clock; the
-rest of the time the workload runs as it does alone.
+A workload and its neighbours run on one clock. A training with a cadence keeps hardware busy for a share of the time,
+its duty, so it slows a workload down for that share of the time only; a served model runs all the time.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -55,7 +55,18 @@ _LESS: Final = (
     "mfu",
 )
 _MOST: Final = ("most_requests_per_second", "knee_requests_per_second")
+_RATES: Final = ("requests_per_second", "tokens_per_second")
 _TIMED: Final = ("ttft", "tpot", "itl", "latency")
+#: known only where queues do not grow
+_BUSY: Final = (
+    "requests_running",
+    "requests_waiting",
+    "kv_use",
+    "power",
+    "energy_per_token",
+    "energy_per_million_requests",
+    "knee_requests_per_second",
+)
 #: a served model is run for so long at least, for so many steps of the training, requests and answers
 _LEAST: Final = Constant(20.0, 5.0, 60.0, "assumed-serving", Status.ASSUMED, "s", "an engine is full long before")
 _STEPS_LIMIT: Final = 24
@@ -63,6 +74,8 @@ _REQUESTS_LIMIT: Final = 500
 _ANSWERS_LIMIT: Final = 10
 #: what is slower by less is as quick
 _SAME_TOLERANCE: Final = 1e-6
+_APART: Final = "MIG instances keep models out of each other's way"
+_ALWAYS: Final = Estimate.exact(1.0, "1", (), "all the time")
 #: and for no more than these
 _MOST_REQUESTS_LIMIT: Final = 20_000
 _EVENTS_LIMIT: Final = 400_000
@@ -71,18 +84,26 @@ _TURNS_LIMIT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Retraining:
-    """A training with a cadence: its metrics by itself, and what it puts on channels while it runs."""
+class _Neighbour:
+    """What runs beside a workload.
+
+    Parameters
+    ----------
+    every
+        Time from one training to the next; inf for what runs all the time [s].
+    metrics, loads
+        By itself, and what it puts on channels while it runs.
+    """
 
     name: str
-    every: float
-    metrics: Mapping[str, Estimate]
-    loads: ChannelLoads | None
+    every: float = math.inf
+    metrics: Mapping[str, Estimate] = field(default_factory=dict[str, Estimate])
+    loads: ChannelLoads | None = None
 
     @property
     def duty(self) -> Estimate:
         """Share of the time in which it runs [1]; above 1 where trainings pile up."""
-        return self.metrics["retraining_share"]
+        return self.metrics.get("retraining_share", _ALWAYS)
 
     def share(self, end: str = "value") -> float:
         """Share of the time in which it runs, at an end of its band [1]."""
@@ -91,19 +112,21 @@ class _Retraining:
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """A workload beside a retraining.
+    """A workload with a neighbour.
 
     Parameters
     ----------
     slower
-        How many times as long it takes while the retraining runs; None where it takes no time at all [1].
+        How many times as long it takes while the neighbour runs; None where it takes no time at all [1].
     metrics
         In the mean over time.
+    finding
+        None where there is nothing to say.
     """
 
     slower: Estimate | None
     metrics: Mapping[str, Estimate]
-    finding: Finding
+    finding: Finding | None
 
 
 def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
@@ -154,7 +177,7 @@ def _cadence(network: Network, name: str) -> float:
     return step.run.retrain_every if step is not None else 0.0
 
 
-def with_retrainings(
+def with_neighbours(
     network: Network,
     spec: WorkloadSpec,
     names: Sequence[str],
@@ -162,10 +185,12 @@ def with_retrainings(
     again: Callable[[WorkloadSpec], WorkloadResult],
     cancelled: Callable[[], bool] | None = None,
 ) -> tuple[WorkloadResult, ChannelLoads | None]:
-    """The answer of a workload beside retrainings, in the mean over time; a finding says what it is while one runs.
+    """The answer of a workload with its neighbours, in the mean over time; findings say what it is while they run.
 
     Parameters
     ----------
+    names
+        Trainings with a cadence among the neighbours.
     answered
         The answer of the workload as `undisturbed`.
     again
@@ -177,43 +202,56 @@ def with_retrainings(
         If one of them cannot be run on this drawing.
     """
     result, loads = answered
-    if not names:
-        return result, loads
     alone, metrics = result.metrics, dict(result.metrics)
-    found: list[_Retraining] = []
+    found: list[_Neighbour] = []
     each: list[_Beside] = []
+    always: list[Job] = []
+    if spec.kind == _SERVING:
+        others = listed(str(undisturbed(spec, names).settings.get("beside", "")))
+        always = [job_of_workload(network.design.workloads[name], 0.0) for name in others]
+
+    def served(metrics: Mapping[str, Estimate], one: _Neighbour, steady: Sequence[Job], more: Sequence[Job]) -> _Beside:
+        mine = job_of_workload(undisturbed(spec, names), 0.0)
+        jobs = [mine, *steady, *more]
+        prices = Prices(network, machines_of(network, jobs), parts_in_turns(network, jobs))
+        return _served(prices, [mine, *steady], more, one, metrics, cancelled)
+
+    if always:
+        each.append(served(metrics, _Neighbour(" and ".join(job.name for job in always)), (), always))
+        metrics = dict(each[-1].metrics)
     for name in names:
         other = network.design.workloads[name]
         question = Question(name, "training", name, f"workloads.{name}", False, None, cancelled, False)
         its, loaded = ask(network, by_itself(other), question)
-        one = _Retraining(name, _cadence(network, name), its.metrics, loaded)
+        one = _Neighbour(name, _cadence(network, name), its.metrics, loaded)
         if spec.kind in _ONCE:
             during = again(undisturbed(spec, [other for other in names if other != name])).metrics
             beside = _moved(spec, one, alone, during, metrics)
+        elif spec.kind == _SERVING:
+            beside = served(metrics, one, always, [job_of_workload(other, 0.0)])
         else:
-            mine, theirs = job_of_workload(undisturbed(spec, names), 0.0), job_of_workload(other, 0.0)
-            prices = Prices(network, machines_of(network, [mine, theirs]), parts_in_turns(network, [mine, theirs]))
-            if spec.kind == _SERVING:
-                beside = _served(prices, mine, theirs, one, metrics, cancelled)
-            else:
-                beside = _paced(spec, prices, theirs, one, alone, metrics, cancelled)
+            beside = _paced(network, spec, job_of_workload(other, 0.0), one, alone, metrics, cancelled)
         metrics = dict(beside.metrics)
         found.append(one)
         each.append(beside)
-    sources = tuple(dict.fromkeys(key for one in found for key in one.duty.sources))
-    ends = [1 - math.prod(1 - one.share(end) for one in found) for end in ("value", "low", "high")]
-    metrics["share_beside_retraining"] = Estimate(ends[0], ends[1], ends[2], "1", sources, ", ".join(names))
-    slower = max((one.slower for one in each if one.slower is not None), key=lambda s: s.value, default=None)
-    if slower is not None and math.isfinite(slower.value):
-        metrics["slow_down_while_retraining"] = slower
-    findings = (*result.findings, *(one.finding for one in each))
+    if found:
+        sources = tuple(dict.fromkeys(key for one in found for key in one.duty.sources))
+        ends = [1 - math.prod(1 - one.share(end) for one in found) for end in ("value", "low", "high")]
+        metrics["share_beside_retraining"] = Estimate(ends[0], ends[1], ends[2], "1", sources, ", ".join(names))
+        times = [one.slower for one in each[len(each) - len(found) :] if one.slower is not None]
+        slower = max(times, key=lambda s: s.value, default=None)
+        if slower is not None and math.isfinite(slower.value):
+            metrics["slow_down_while_retraining"] = slower
+    findings = (*result.findings, *(one.finding for one in each if one.finding is not None))
     return replace(result, metrics=metrics, findings=findings), _loaded(network, loads, found, spec.kind not in _ONCE)
 
 
 def _loaded(
-    network: Network, loads: ChannelLoads | None, found: Sequence[_Retraining], carried: bool
+    network: Network, loads: ChannelLoads | None, found: Sequence[_Neighbour], carried: bool
 ) -> ChannelLoads | None:
-    """Loads with those of retrainings in the mean; where `carried` is false they count in the utilization only."""
+    """Loads with those of neighbours in the mean; where `carried` is false they count in the utilization only."""
+    if not found:
+        return loads
 
     def made() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         n = 2 * network.net.n_links
@@ -237,7 +275,7 @@ def _times(times: float, metrics: Sequence[Estimate | None], note: str = "run on
     return Estimate(times, 1 + (times - 1) / unsure, 1 + (times - 1) * unsure, "1", sources, note)
 
 
-def _left(one: _Retraining, slower: Estimate) -> tuple[float, float, float]:
+def _left(one: _Neighbour, slower: Estimate) -> tuple[float, float, float]:
     """Share of its pace that a workload keeps in the mean: value, low and high [1]."""
     value, least, most = (1 - one.share(e) + one.share(e) / getattr(slower, e) for e in ("value", "high", "low"))
     return value, least, most
@@ -248,16 +286,19 @@ def _scaled(m: Estimate, by: tuple[float, float, float], sources: Sequence[str])
     return replace(m, value=value, low=min(low, value), high=max(high, value), sources=(*m.sources, *sources))
 
 
-def _finding(workload: str, one: _Retraining, then: str, remedy: str = "") -> Finding:
+def _finding(workload: str, one: _Neighbour, then: str, remedy: str = "") -> Finding:
+    if math.isinf(one.every):
+        text = f"its GPUs compute for {one.name} as well{then}"
+        return Finding("SERVE-TURNS", Severity.INFO, text, (), remedy or _APART)
     text = f"{one.name} runs beside {workload} for {one.share():.1%} of the time{then}"
     return Finding("TRAIN-BESIDE", Severity.INFO, text, (), remedy)
 
 
 def _paced(
+    network: Network,
     spec: WorkloadSpec,
-    prices: Prices,
     its: Job,
-    one: _Retraining,
+    one: _Neighbour,
     alone: Mapping[str, Estimate],
     metrics: Mapping[str, Estimate],
     cancelled: Callable[[], bool] | None,
@@ -268,6 +309,7 @@ def _paced(
     measures = tuple(replace(m, of="period") if m.of == "end" else m for m in program.measures)
     program = replace(program, times=math.inf, recovery=None, measures=measures)
     mine = job_of_workload(spec, 0.0, program)
+    prices = Prices(network, machines_of(network, [mine, its]), parts_in_turns(network, [mine, its]))
     before, during = (
         answer(prices, mine, beside=beside, bands=False, explained=False, cancelled=cancelled).metrics
         for beside in ((), (its,))
@@ -299,7 +341,7 @@ def _paced(
 
 def _moved(
     spec: WorkloadSpec,
-    one: _Retraining,
+    one: _Neighbour,
     alone: Mapping[str, Estimate],
     during: Mapping[str, Estimate],
     metrics: Mapping[str, Estimate],
@@ -373,28 +415,38 @@ def mean_time(work: Seconds, slower: Ratio, busy: Seconds, every: Seconds) -> Se
 
 def _served(
     prices: Prices,
-    mine: Job,
-    its: Job,
-    one: _Retraining,
+    steady: Sequence[Job],
+    more: Sequence[Job],
+    one: _Neighbour,
     metrics: Mapping[str, Estimate],
     cancelled: Callable[[], bool] | None,
 ) -> _Beside:
-    """A served model: percentiles are of all requests, as many of them while a retraining runs as its duty says."""
+    """A served model: percentiles are of all requests, as many of them while a neighbour runs as its duty says.
+
+    Parameters
+    ----------
+    steady, more
+        The model with what runs beside it all the time, and the jobs of the neighbour.
+    metrics
+        Those with what runs all the time.
+    """
+    mine = steady[0]
     assert mine.program is not None
     task = mine.program.first(Serve)
     assert task is not None
-    asked, load, step = task.operation, task.operation.load.kind, one.metrics["step_time"]
+    asked, load, step = task.operation, task.operation.load.kind, one.metrics.get("step_time")
     rate, late = metrics["requests_per_second"].value, metrics.get("latency_p95")
     answers = _ANSWERS_LIMIT * late.value if late is not None else 0.0
-    until = max(_LEAST.value, _STEPS_LIMIT * step.value, answers, _REQUESTS_LIMIT / rate)
-    until = max(min(until, _MOST_REQUESTS_LIMIT / rate), 2 * step.value)
+    item = step.value if step is not None else 0.0
+    until = max(_LEAST.value, _STEPS_LIMIT * item, answers, _REQUESTS_LIMIT / rate)
+    until = max(min(until, _MOST_REQUESTS_LIMIT / rate), 2 * item)
     usual, both = (
-        play(prices, [mine, *beside], until=until, cancelled=cancelled, most_events=_EVENTS_LIMIT)
-        for beside in ((), (its,))
+        play(prices, [*steady, *others], until=until, cancelled=cancelled, most_events=_EVENTS_LIMIT)
+        for others in ((), more)
     )
-    times, found = _engines_slower(both, mine.name), dict(metrics)
+    times, found = _engines_slower(both, mine.name) / _engines_slower(usual, mine.name), dict(metrics)
     slower = _times(times, [metrics.get("tpot"), step])
-    sources, share = (*one.duty.sources, *step.sources), one.share()
+    sources, share = (*one.duty.sources, *slower.sources), one.share()
     found |= {name: _scaled(metrics[name], _left(one, slower), ()) for name in _MOST if name in metrics}
     if not any(name.split("_")[0] in _TIMED for name in metrics):
         # saturated by itself
@@ -404,10 +456,17 @@ def _served(
     if arriving > able:
         timed = {name for name in found if name == "goodput" or name.split("_")[0] in _TIMED}
         kept = {name: m for name, m in found.items() if name not in timed}
+        most = found["most_requests_per_second"]
+        if arriving > most.value:
+            kept = {name: m for name, m in kept.items() if name not in _BUSY}
+            less = most.value / arriving, most.low / arriving, most.high / arriving
+            kept |= {name: _scaled(Estimate.exact(kept[name].value, "1/s"), less, most.sources) for name in _RATES}
         return _Beside(slower, kept, _piled_up(mine.name, one, arriving, able, found))
     log, other = both.requests.get(mine.name), usual.requests.get(mine.name)
     if log is None or other is None or times <= 1 + _SAME_TOLERANCE or not log.readings.values:
-        return _Beside(slower, found, _finding(mine.name, one, " and takes nothing from it"))
+        # accelerators of their own are a finding already
+        nothing = _finding(mine.name, one, " and takes nothing from it") if math.isfinite(one.every) else None
+        return _Beside(slower, found, nothing)
     alone, mean, during = (_mixed(other, log, part) for part in (0.0, share, 1.0))
     for name in found.keys() & mean.keys():
         if name.split("_")[0] in _TIMED and alone[name] > 0:
@@ -416,15 +475,24 @@ def _served(
         elif not arriving and alone[name] > 0:
             ratio = min(1.0, mean[name] / alone[name])
             found[name] = _scaled(metrics[name], (ratio, ratio, 1.0), ())
-    text = f": steps take {times:.2f} times as long meanwhile; " + ", ".join(
-        f"{name} {during[name] / alone[name]:.2f} times as long, {mean[name] / alone[name]:.2f} in the mean"
-        for name in ("ttft_p95", "itl_p95")
-        if alone.get(name)
-    )
+    peaks = [one.run.counts.kv_peak for one in (other, log)]
+    if min(peaks) > 0:
+        most = max(1.0, peaks[1] / peaks[0])
+        found["kv_use"] = _scaled(metrics["kv_use"], (most, most, most), ())
+    if arriving:
+        # as many requests are under way as arrive while one is answered
+        longer = mean["latency"] / alone["latency"]
+        found["requests_running"] = _scaled(metrics["requests_running"], (longer, longer, longer), ())
+    shown = [name for name in ("ttft_p95", "itl_p95") if alone.get(name)]
+    words = [f"{name} {during[name] / alone[name]:.2f} times as long" for name in shown]
+    then = f": steps take {times:.2f} times as long"
+    if math.isfinite(one.every):
+        then += " meanwhile"
+        words = [f"{text}, {mean[name] / alone[name]:.2f} in the mean" for name, text in zip(shown, words, strict=True)]
     if "goodput" in found and (kept := within(other.run, other.first, asked.limits)) > 0:
         ratio = 1 - share + share * min(1.0, within(log.run, log.first, asked.limits) / kept)
         found["goodput"] = _scaled(metrics["goodput"], (ratio, ratio, 1.0), ())
-    return _Beside(slower, found, _finding(mine.name, one, text))
+    return _Beside(slower, found, _finding(mine.name, one, f"{then}; {', '.join(words)}"))
 
 
 def _engines_slower(run: Run, program: str) -> float:
@@ -468,15 +536,14 @@ def _series(log: RequestLog, what: str) -> tuple[npt.NDArray[np.float64], npt.ND
     return values, np.ones(len(values))
 
 
-def _piled_up(
-    workload: str, one: _Retraining, arriving: float, able: float, metrics: Mapping[str, Estimate]
-) -> Finding:
-    lasts = one.metrics["time_to_train"].value
+def _piled_up(workload: str, one: _Neighbour, arriving: float, able: float, metrics: Mapping[str, Estimate]) -> Finding:
     asked, most = format_quantity(arriving, "frequency"), format_quantity(able, "frequency")
-    text = f": meanwhile {asked} of requests arrive and {most} can be answered, so "
+    meanwhile = "meanwhile " * math.isfinite(one.every)
+    text = f": {meanwhile}{asked} of requests arrive and {most} can be answered, so "
     if arriving > metrics["most_requests_per_second"].value:
         text += "queues never empty: no latency is told"
     else:
+        lasts = one.metrics["time_to_train"].value
         waiting = (arriving - able) * lasts
         text += f"{waiting:,.0f} wait after its {format_quantity(lasts, 'duration')}: no latency is told"
     remedy = f"ask for less than {able:.3g} requests a second meanwhile, or retrain elsewhere"
