@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.naming import one_of, without_number
+from designer.memo import memo
 
 if TYPE_CHECKING:
     from designer.design.document import Block, Design, Part, WorkloadSpec
@@ -365,6 +366,7 @@ def find_part(block: Block, path: str) -> tuple[Part | None, str]:
     return part, group_label if part is not None else ""
 
 
+@memo(most=4, each=4096)
 def part_words(block: Block, path: str) -> str:
     """What kind of part is at a path: ``GPU``, ``PCIe switch``, ``Leaf switch``, ``vMotion NIC``."""
     part, group = find_part(block, path)

@@ -56,7 +56,7 @@ START = 1.6
 #: many channels (4.4 to 5.2 seen)
 SHOWN = 8.0
 #: the most that the first edit of a member of them may take until it is painted, in orders of half as many
-#: numbers (5.2 seen)
+#: numbers (5.6 seen)
 MEMBER = 7.5
 #: how often each is started
 STARTS = 5

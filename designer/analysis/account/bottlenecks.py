@@ -57,8 +57,8 @@ class Resources:
     network: Network
     limits: tuple[Limit, ...] = ()
 
-    def alike(self, chosen: Int) -> list[Int]:
-        """The resources in groups: equal members of groups count as one."""
+    def definition_of(self, chosen: Int) -> Int:
+        """Number of the definition of each resource: the same for equal members of a group. : (n,)"""
         network = self.network
         links = network.n_link_resources
         key = np.empty(len(chosen), dtype=np.int64)
@@ -75,7 +75,7 @@ class Resources:
         for row in np.flatnonzero(chosen >= network.n_resources).tolist():
             limit = self.limits[int(chosen[row]) - network.n_resources]
             key[row] = base + names[limit.kind or limit.label]
-        return [chosen[rows] for rows in by_value(key).groups()]
+        return key
 
     def ids(self, chosen: Int) -> list[str]:
         """Id of the link, part or limit of each resource, as its bottleneck has it."""
@@ -138,7 +138,7 @@ def classes_of(resources: Resources, first: Int, alike: Int) -> tuple[Alike, ...
     first, alike : (n_classes,) a resource of each class, and how many are in the class
     """
     count = dict(zip(first.tolist(), alike.tolist(), strict=True))
-    groups = [same.tolist() for same in resources.alike(first)]
+    groups = [first[rows].tolist() for rows in by_value(resources.definition_of(first)).groups()]
     return tuple(Alike(same[0], sum(count[r] for r in same)) for same in groups)
 
 

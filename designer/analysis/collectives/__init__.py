@@ -263,7 +263,7 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
     routes = route(network, staged(network, legs))
     order = np.argsort(routes.flow, kind="stable")
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
-    bottleneck = set(Resources(network).ids(activity.binds[:LISTED_LIMIT]))
+    bottleneck = set(Resources(network).ids(activity.binds_on(network, np.unique(routes.channel >> 1))))
     via = ways(network, legs.source, routes.channel[order], cuts)
     sources, targets = network.net.paths(legs.source), network.net.paths(legs.target)
     low, high = rate * time.time / time.high, rate * time.time / time.low

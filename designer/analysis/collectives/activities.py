@@ -60,10 +60,10 @@ class Activity:
         """How many hops there are."""
         return self.hops.n_legs
 
-    @property
-    def binds(self) -> Int:
-        """All resources that bind it."""
-        return self._all(self.binding)
+    def binds_on(self, network: Network, links: Int) -> Int:
+        """The resources of some links that bind it, of leading islands where these represent others."""
+        resource = self.hops.resource[np.isin(self.hops.classes.of, self.binding)]
+        return resource[np.isin(network.links_of(resource), links)]
 
     def tightest(self) -> tuple[Int, Int]:
         """One resource of every class that binds it, and how many there are of each."""

@@ -187,7 +187,7 @@ def _departed(frame: Frame, departs: Departure) -> FrameArrays:
     """The arrays of the plain frame, with classes of their own for links of members that differ."""
     net, plain = frame.net, frame_arrays(departs.frame)
     outer = plain.domain == NETWORK
-    links = departs.links(net)
+    links = changed_links(frame)
     ends = np.where(outer[links], net.part_def[net.link_a[links]], -1)
     others = np.where(outer[links], net.part_def[net.link_b[links]], -1)
     sign = mix(net.link_def[links], ends, others).view(np.int64)

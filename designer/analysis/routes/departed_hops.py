@@ -7,18 +7,28 @@ the classes, in which the links of members that differ stand for themselves.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import Final, cast
 
 import numpy as np
 
 from designer.analysis.network import Network
 from designer.analysis.network.capacities import NETWORK
-from designer.analysis.network.frame import STRUCTURES_LIMIT, changed_links, changed_parts
+from designer.analysis.network.frame import changed_links, changed_parts
 from designer.analysis.network.islands import Islands, find_islands
 from designer.analysis.network.partition import Float, Int, Partition
 from designer.analysis.routes.hop_loads import Cells, Copies, Hops, occurring
 from designer.analysis.routes.legs import Legs
 from designer.memo import memo
+
+#: hops of which the links are kept: those of every group of ranks that a curve looks at
+_HOPS_LIMIT: Final = 64
+#: bytes of such links: of 98,304 GPUs with all of their links some 3 MB
+LINKS_LIMIT: Final = 40_000_000
+
+
+def _bytes(links: Int) -> int:
+    """Memory that an array of links takes [B]."""
+    return links.nbytes
 
 
 def copies_on(network: Network, copies: Copies) -> Copies:
@@ -83,7 +93,7 @@ def hops_on(network: Network, hops: Hops, copies: Copies | None) -> Hops | None:
     )
 
 
-@memo(most=STRUCTURES_LIMIT)
+@memo(most=_HOPS_LIMIT, size=_bytes, budget=LINKS_LIMIT)
 def _links_of(hops: Hops) -> Int:
     """Links that hops use, ascending; of leading islands where these stand for others."""
     link = np.searchsorted(hops.first_resource, hops.resource, side="right") - 1

@@ -8,8 +8,11 @@ from designer.analysis.account import account
 from designer.analysis.account.bottlenecks import Alike
 from designer.analysis.network import build_network
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.design.document import Policy
 from designer.interchange.templates import open_design
 from designer.workload.program.tasks import Move
+from tests.designs import one_unit
+from tests.properties.mutated import one_by_one
 from tests.unit.analysis.small_designs import draw
 
 
@@ -72,3 +75,17 @@ def test_what_binds_nobody_changes_nothing():
     idle = {Alike(int(key)): 0.5 for key in rates.key.tolist() if int(key) not in bound}
     assert rates.rates(idle) == pytest.approx(rates.rate, rel=1e-12)
     assert account(rates.time(1e9), rates.bands).value == rates.time(1e9).seconds
+
+
+def test_only_members_that_bind_the_same_flows_are_doubled_together():
+    """Three equal servers whose memory buses carry 8, 8, 8, 7 and fewer flows: those of 8 are doubled, not all six.
+
+    Flows of the bus of 7 are next, at 8/7 of the rate of the slowest; drawn part by part the gain is the same.
+    """
+    policy = Policy(gpudirect=False, rail_affinity=False, numa_local=False, relay_through_gpu=False)
+    grouped = one_unit(3, policy=policy)
+    for design in (grouped, one_by_one(grouped)):
+        why = evaluate_transfer(build_network(design), Move("gpus", "gpus", pairing="permutation"), "w").rates.why
+        (buses,) = why.binding
+        assert sum(bus.count for bus in buses.tie if isinstance(bus, Alike)) == 3
+        assert buses.gain == pytest.approx(8 / 7, rel=1e-9)
