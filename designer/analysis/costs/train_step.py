@@ -76,7 +76,8 @@ def parts_of(
     busy
         The step with these costs when samples are always there.
     """
-    seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
+    blocking = dict.fromkeys(("tensor_overlap", "data_overlap", "expert_overlap"), _NONE_HIDDEN)
+    seen = replace(plan, software=replace(plan.software, **blocking))
     whole = seen.estimate(costs)
     time = busy_time(plan, costs, busy)
     yield Part(COMPUTE, _computing(prices, plan, busy, time))

@@ -46,6 +46,10 @@ class ServerCosts:
         out, back = float(self.out.rate.min()) * self.kept[0], float(self.back.rate.min()) * self.kept[1]
         return Seconds(size / out + size / back)
 
+    def servers(self, group: RankGroup) -> int:
+        """Servers that the ranks of one group are in."""
+        return self.routed.servers(group)
+
 
 def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:
     """The costs with the parameter servers a selector names.
