@@ -202,14 +202,7 @@ def check_layout(layout: Layout, shape: TransformerNumbers, sequence: int, accel
             f"{stages} pipeline stages for {shape.layers} layers of {shape.name}",
             f"use fewer stages or interleaves; {shape.layers + ENDS} stages hold the embedding and the head as well",
         )
-    if layout.interleave > 1 and layout.pipeline == 1:
-        raise _refuse("an interleaved schedule needs a pipeline of 2 or more", "set interleave to 1")
-    if layout.schedule is not Schedule.ONE_ONE and (layout.interleave > 1 or layout.pipeline == 1):
-        raise _refuse(
-            f"a {layout.schedule} schedule needs a pipeline of 2 or more, not interleaved", "set the schedule to 1f1b"
-        )
-    if layout.schedule is Schedule.DUAL_PIPE and layout.pipeline % 2:
-        raise _refuse(f"a pipeline of {layout.pipeline} stages from both ends", "use an even number of stages")
+    _check_schedule(layout)
     if layout.expert > 1:
         if not shape.experts:
             raise _refuse(f"{shape.name} has no experts to spread", "set the expert degree to 1")
@@ -219,3 +212,14 @@ def check_layout(layout: Layout, shape: TransformerNumbers, sequence: int, accel
                 f"{layout.replicas} ranks of data and context parallelism",
                 f"choose a divisor of {math.gcd(shape.experts, layout.replicas)}",
             )
+
+
+def _check_schedule(layout: Layout) -> None:
+    if layout.interleave > 1 and layout.pipeline == 1:
+        raise _refuse("an interleaved schedule needs a pipeline of 2 or more", "set interleave to 1")
+    if layout.schedule is not Schedule.ONE_ONE and (layout.interleave > 1 or layout.pipeline == 1):
+        raise _refuse(
+            f"a {layout.schedule} schedule needs a pipeline of 2 or more, not interleaved", "set the schedule to 1f1b"
+        )
+    if layout.schedule is Schedule.DUAL_PIPE and layout.pipeline % 2:
+        raise _refuse(f"a pipeline of {layout.pipeline} stages from both ends", "use an even number of stages")

@@ -75,7 +75,7 @@ class WorkloadKind:
 @cache
 def workload_kinds() -> Mapping[str, WorkloadKind]:
     """All workload kinds by name; the metrics of their own are known from then on."""
-    found = discover("designer.workload.kinds", "WORKLOAD", WorkloadKind)
+    found = discover("designer.workload.kinds", "WORKLOAD", WorkloadKind, group="designer.workloads")
     for kind in found.values():
         add_metrics(kind.own)
     return found

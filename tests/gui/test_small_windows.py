@@ -37,7 +37,7 @@ from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._entry_rows import EntryRow
 from designer.gui.panels._widgets import ElidedLink, Table
-from designer.gui.panels.decisions import DecisionsPanel
+from designer.gui.panels.improve import ImprovePanel
 from designer.gui.settings import Settings
 from designer.interchange.templates import open_design
 from designer.rules.runner import check
@@ -205,17 +205,21 @@ def test_no_text_of_long_tables_is_cut_or_covered(sized: MainWindow, qtbot: QtBo
 
 def of_what_to_change_and_of_failures(sized: MainWindow, qtbot: QtBot) -> None:
     assert sized.places is not None
-    sized.show_panel("decisions")
-    panel = sized.places.panels["decisions"]
-    assert isinstance(panel, DecisionsPanel)
-    for button, table in ((panel.survive, panel.failures), (panel.suggest, panel.table)):
-        button.click()
-        qtbot.waitUntil(lambda table=table: bool(table.lines.lines) and not panel._jobs.busy, timeout=60_000)
-        assert table.isVisible()
+    sized.show_panel("improve")
+    panel = sized.places.panels["improve"]
+    assert isinstance(panel, ImprovePanel)
+    for question in ("survive", "suggest"):
+        panel.ask(question)
+        qtbot.waitUntil(lambda: panel.answer is not None, timeout=60_000)
+        qtbot.wait(20)
         assert not problems(sized)
-        # names of some words are broken into lines, and a line has some words
-        assert max(table.rowHeight(row) for row in range(len(table.lines.lines))) <= 6 * table.fontMetrics().height()
-        assert not table.horizontalScrollBar().isVisible()
+        table = panel.view.table
+        if question == "survive":
+            assert table.isVisible()
+            # names of some words are broken into lines, and a line has some words
+            high = [table.rowHeight(row) for row in range(len(table.lines.lines))]
+            assert max(high) <= 6 * table.fontMetrics().height()
+            assert not table.horizontalScrollBar().isVisible()
 
 
 def of_a_comparison_and_of_the_waivers(sized: MainWindow, qtbot: QtBot) -> None:

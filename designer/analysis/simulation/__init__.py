@@ -167,18 +167,18 @@ def simulate(
     # streams of one instant need no time at all: what goes on for ever is what has many items
     going_on = any(job.program is not None and goes_on(job.program) for job in jobs)
     end = until if until is not None else (UNTIL.value + max(j.start for j in jobs) if going_on else math.inf)
-    run, end, short = _within_reason(prices, jobs, changes, end, bands, told, cancelled)
+    # alone and whole, the question is that of ``analyze``
+    steady = until is None and not failures and len(jobs) == 1
+    run, end, short = _within_reason(prices, jobs, changes, end, bands, steady, told, cancelled)
     told(0.5, "each alone")
     alone, slow, runs = _alone(prices, jobs, run, changes, end, cancelled)
     metrics: dict[str, Mapping[str, Estimate]] = {}
     binding: dict[str, Binding] = {}
-    steady = until is None and not failures and len(jobs) == 1
     for k, job in enumerate(jobs):
         told((1 + k / len(jobs)) / 2, f"what binds {job.name}")
         by_itself = _explained_alone(prices, job, runs[job.name], bands, failures, cancelled)
         told((1 + (k + 0.5) / len(jobs)) / 2, f"bands of {job.name}")
         if by_itself is not None and steady and job.program is not None:
-            # the same question as ``analyze`` asks
             names = {measure.name for measure in job.program.measures}
             metrics[job.name] = {name: m for name, m in by_itself.metrics.items() if name in names}
             alone[job.name] = {name: m.value for name, m in metrics[job.name].items()}
@@ -223,6 +223,7 @@ def _within_reason(
     changes: Changes,
     end: float,
     bands: bool,
+    steady: bool,
     told: Callable[[float, str], None],
     cancelled: Callable[[], bool] | None,
 ) -> tuple[Run, float, Finding | None]:
@@ -233,7 +234,7 @@ def _within_reason(
     run = play(prices, jobs, until=end, changes=changes, cancelled=cancelled, most_events=_PROBE_LIMIT)
     if not run.cut:
         return run, end, None
-    runs = _runs(prices, jobs, bands, run)
+    runs = _runs(prices, jobs, bands, run, steady)
     most = max(_PROBE_LIMIT, EVENTS_LIMIT // runs)
     in_all = run.events * (end / run.end) if run.end > 0 else math.inf
     known = f"{in_all:.1g} events" if math.isfinite(in_all) else "no known end"
@@ -250,10 +251,18 @@ def _within_reason(
     return run, run.end, Finding("CLOCK-LONG", Severity.WARNING, text, (), remedy)
 
 
-def _runs(prices: Prices, jobs: Sequence[Job], bands: bool, run: Run) -> int:
-    """How many runs an answer takes: together, each alone, without each, and at both ends of each band."""
+def _runs(prices: Prices, jobs: Sequence[Job], bands: bool, run: Run, steady: bool) -> int:
+    """How many runs an answer takes: together, each alone, without each, and at both ends of each band.
+
+    Parameters
+    ----------
+    steady
+        True where what a program comes to alone is the answer: one that settles itself has its band from that.
+    """
     count = 1 + (len(jobs) if len(jobs) > 1 else 0) + (len(jobs) if 2 < len(jobs) <= MEETING_LIMIT else 0)
     for job in jobs if bands else ():
+        if steady and job.program is not None and _needs_no_run(prices, job, job.program):
+            continue
         steps = job.program.steps if job.program is not None else ()
         groups = list(bands_of(prices, [step.task for step in steps], run).values())
         count += sum(len({band.low, band.high} - {1.0}) for band in groups[:GROUPS_LIMIT])
@@ -316,6 +325,11 @@ def _estimates(
     return banded(job, values_of(run, job), groups, run_with, run)
 
 
+def _needs_no_run(prices: Prices, job: Job, program: Program) -> bool:
+    """True if what a program comes to alone is known without the clock."""
+    return settling(prices, job) is not None or settled(prices, program, job.place) is not None
+
+
 def _explained_alone(
     prices: Prices,
     job: Job,
@@ -331,7 +345,7 @@ def _explained_alone(
     if settling(prices, job) is None:
         if not explained or job.name in run.requests:
             return None
-        if run.events > EVENTS_LIMIT // _TRIES_LIMIT and settled(prices, program, job.place) is None:
+        if run.events > EVENTS_LIMIT // _TRIES_LIMIT and not _needs_no_run(prices, job, program):
             return None
     return answer(prices, job, explained=explained, cancelled=cancelled)
 

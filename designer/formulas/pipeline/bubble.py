@@ -10,7 +10,6 @@ from designer.formulas.layout import Schedule
 from designer.sources import Constant, Status
 from designer.units import Ratio, Seconds
 
-
 #: passes for gradients of weights that fill what two pipelines leave empty
 DUAL_PIPE_SPARED: Final = Constant(3.0, 3.0, 3.0, "deepseek-v3-2024", Status.PRIMARY, "1", "table 2")
 

@@ -34,7 +34,7 @@ from designer.gui.viewmodels.propose import ProposeForm
 from designer.gui.workers import Cancelled_
 
 if TYPE_CHECKING:
-    from designer.proposals.results import Proposals
+    from designer.contrib.proposals.results import Proposals
 
 
 class ProposeDialog(OneAnswerDialog):
@@ -49,7 +49,7 @@ class ProposeDialog(OneAnswerDialog):
     #: a design to open as a new document
     wanted = Signal(object)
 
-    def __init__(self, theme: Theme, base: Design | None, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, base: Design | None, parent: QWidget | None = None) -> None:  # noqa: PLR0915
         super().__init__("Propose designs", "Search", parent)
         self.base = base
         self.found: Proposals | None = None
@@ -182,7 +182,7 @@ class ProposeDialog(OneAnswerDialog):
             return
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.proposals.search import propose as search
+            from designer.contrib.proposals.search import propose as search
 
             return search(
                 asked,

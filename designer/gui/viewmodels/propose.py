@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from designer.contrib.proposals.goal import MONEY, PORTS, POWER, Wanted
+from designer.contrib.proposals.reading import read_wanted
+from designer.contrib.proposals.results import Proposals
+from designer.contrib.proposals.wording import reasons, shown
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.gui.viewmodels.table import Cell, Column, Line
-from designer.proposals.goal import MONEY, PORTS, POWER, Wanted
-from designer.proposals.reading import read_wanted
-from designer.proposals.results import Proposals
-from designer.proposals.wording import reasons, shown
 from designer.report.figure import Axis, Figure, LineSeries
 from designer.report.settings import load_settings
 

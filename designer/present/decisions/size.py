@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from designer.decisions.serving_size import Candidate, Sized
 from designer.design.document import Design
 from designer.present import numbers
 from designer.present.answer import make_figure
-from designer.present.blocks import Change, Column, Figure, Limit, Page, State, Table, Tone
+from designer.present.blocks import Change, Column, Figure, Limit, Page, Sketch, State, Table, Tone
 from designer.present.limits import named
+from designer.present.sketch import captioned, sketch_of
 from designer.present.targets import Target
 from designer.present.words import opened, plain
 from designer.sources import Estimate
 
 if TYPE_CHECKING:
+    from designer.design.edit import Edit
     from designer.workload.serving import Limits
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A layout on the drawing: the edit that draws it, the design then, and its price; or why it cannot be drawn."""
+
+    edit: Edit | None = None
+    after: Design | None = None
+    price: str = ""
+    refused: str = ""
+
+
 def page_of_size(
-    found: Sized, design: Design, title: str, rate: float, limits: Limits, file: str = "DESIGN", load: str = ""
+    found: Sized,
+    design: Design,
+    title: str,
+    rate: float,
+    limits: Limits,
+    file: str = "DESIGN",
+    load: str = "",
+    *,
+    largest: float | None = None,
+    placed: Mapping[int, Placed] | None = None,
 ) -> Page:
     """The page of what `size` found.
 
@@ -29,6 +52,10 @@ def page_of_size(
         The load in words.
     rate
         Requests per second asked for; 0 where the load is none of a steady rate.
+    largest
+        Requests per second that what is drawn serves as it is placed [1/s]; None where that was not computed.
+    placed
+        By the number of a candidate, how it is drawn: these become the changes.
     """
     best = found.best
     asked = numbers.shown(rate, "1/s", "requests", exact=True) if rate > 0 else "This load"
@@ -39,6 +66,10 @@ def page_of_size(
     else:
         gpus = numbers.counted(best.accelerators, "GPU")
         drawn = f"{found.drawn:,} {'is' if found.drawn == 1 else 'are'} drawn"
+        if largest is not None:
+            most = numbers.shown(largest, "1/s", "requests")
+            serve = "serves" if found.drawn == 1 else "serve"
+            drawn += f" and {serve} {most}" if largest > 0 else " and keep the limits at no load"
         head = f"{asked} {verb} {gpus}; {drawn}."
         state = State.MET if best.accelerators <= found.drawn else State.MISSED
         each = f"{numbers.counted(best.replicas, 'replica')} on {numbers.counted(best.tensor, 'GPU')}"
@@ -46,13 +77,13 @@ def page_of_size(
         if best.choice:
             each += f", {best.choice}"
         head += f" {opened(each)}."
-    changes: list[Change] = []
-    if best is not None and load:
+    changes = [_card(found, number, one, limits, design) for number, one in (placed or {}).items()]
+    if placed is None and best is not None and load:
         sets = ("--set", f"workloads.{load}.tensor={best.tensor}")
         changes.append(
             Change("With this layout", command=("analyze", file, "--workload", load, *sets), tone=Tone.PLAIN)
         )
-    if load:
+    if placed is None and load:
         changes.append(
             Change("The most these parts serve", command=("size", file, "--for", load, "--largest"), tone=Tone.PLAIN)
         )
@@ -72,11 +103,31 @@ def page_of_size(
         figures=_figures(best, limits) if best is not None else (),
         table=Table("Layouts", heads, rows),
         limits=tuple(Limit(one.phase or "now", one.title, one.detail, ids=one.ids) for one in names[:2]),
+        changes_title="What to change" if placed else "What to do next",
         changes=tuple(changes),
         remarks=tuple(f"{opened(plain(f.text))}." for f in found.findings[:1]),
         more="Every layout that was tried",
         key=load,
     )
+
+
+def _card(found: Sized, number: int, placed: Placed, limits: Limits, design: Design) -> Change:
+    """A layout as a change: what is added, the times then, and the edit that draws it."""
+    one = found.candidates[number]
+    more = one.accelerators - found.drawn
+    layout = f"{numbers.counted(one.replicas, 'replica')} on {numbers.counted(one.tensor, 'GPU')}"
+    title = f"{numbers.counted(one.accelerators, 'GPU')}: {layout}{' each' if one.replicas > 1 else ''}"
+    if placed.refused:
+        return Change(title, placed.refused, tone=Tone.BAD)
+    if more > 0:
+        detail = f"{opened(captioned(more, 'gpu'))} more than drawn."
+    else:
+        detail = f"{captioned(-more, 'gpu')} stay free." if more else "All on the GPUs drawn."
+    rows = tuple((f.title, " · ".join(x for x in (f.text, f.target) if x)) for f in _figures(one, limits))
+    sketch = sketch_of(design, placed.after) if placed.after is not None else ()
+    if more <= 0:
+        sketch = (Sketch(one.accelerators, "gpu", captioned(one.accelerators, "gpu"), new=True),)
+    return Change(title, detail, price=placed.price, edit=placed.edit, rows=rows, sketch=sketch)
 
 
 def _figures(best: Candidate, limits: Limits) -> tuple[Figure, ...]:

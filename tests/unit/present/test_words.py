@@ -50,3 +50,12 @@ def test_instances_of_gpus_are_counted_as_instances() -> None:
     design = open_design("serving-mig-farm")
     (result,) = analyze(design, ["mig-1g"], curves=False).workloads
     assert limits_of(result, design)[0].detail == "56 × 1g.10gb of H100 PCIe"
+
+
+def test_links_that_limit_together_gain_only_together() -> None:
+    """63 GB/s from the CPU to the switch and on to the GPU: twice one of the two brings nothing."""
+    design = open_design("hgx-h100-8")
+    (result,) = analyze(design, ["h2d"], curves=False).workloads
+    up, down, both = (limit for limit in limits_of(result, design) if limit.now)
+    assert (up.gain, down.gain, both.gain) == ("", "", "+8%")
+    assert set(both.ids) == {*up.ids, *down.ids}

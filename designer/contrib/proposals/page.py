@@ -1,0 +1,82 @@
+"""The page of a search for a goal: the best designs, and why there is no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from designer.contrib.proposals.goal import MONEY
+from designer.contrib.proposals.results import Proposals
+from designer.contrib.proposals.wording import reasons, shown
+from designer.decisions.pareto import Measure
+from designer.present import numbers
+from designer.present.blocks import Change, Column, Page, State, Table, Tone
+from designer.present.limits import short_of
+from designer.present.words import opened, plain
+
+#: choices of a search in words
+_CHOICES = {"none": "no network", "drives": "local drives", "as told": "layout as given"}
+
+
+def page_of_proposals(found: Proposals, folder: str = "") -> Page:
+    """The page of what `propose` found.
+
+    Parameters
+    ----------
+    folder
+        Where the best were written; empty for nowhere.
+    """
+    searched = (
+        f"{numbers.counted(found.found.space, 'design')} searched, {found.found.worked_out:,} computed, "
+        f"{len(found.found.front):,} best trade-offs."
+    )
+    subject = f"Designs for the goal: {found.wanted.goal.kind}"
+    if not found.best:
+        told = plain(opened(found.impossible or "no design reaches this goal"))
+        return Page(subject, State.REFUSED, f"{told}.", remarks=(searched,))
+    first = found.best[0]
+    worth = ", ".join(_text(m, first.worth.values[m.name].value) for m in _first(found.measures))
+    count = numbers.counted(len(found.best), "design reaches", "designs reach")
+    heads = (Column("Design"), *(Column(opened(m.title), True) for m in found.measures), Column("Limits"))
+    rows = tuple(
+        (
+            title_of(one.title),
+            *(_text(m, one.worth.values[m.name].value) for m in found.measures),
+            short_of(one.binding, one.design),
+        )
+        for one in found.best
+    )
+    if folder:
+        file = f"{folder}/01-{first.design.name[:60]}.design.json"
+        change = Change("Look at the first", command=("analyze", file), tone=Tone.PLAIN)
+    else:
+        change = Change("To keep the designs, add -o FOLDER", tone=Tone.PLAIN)
+    return Page(
+        subject,
+        State.ANSWERED,
+        f"{count} the goal. The first is {title_of(first.title)}: {worth}.",
+        table=Table("", heads, rows),
+        changes=(change,),
+        remarks=(searched, *(f"{plain(opened(line))}." for line in reasons(found)[:1])),
+        more="Why the others lost, and bands",
+    )
+
+
+def _first(measures: Sequence[Measure]) -> list[Measure]:
+    """The two measures that say most: times and rates before money, power and what is counted."""
+    order = ("s", "1/s", "B/s", "W")
+    return sorted(
+        measures, key=lambda m: order.index(m.unit) if m.unit in order else 2.5 if m.name == MONEY else len(order)
+    )[:2]
+
+
+def _text(measure: Measure, value: float) -> str:
+    """A value of a measure; money and shares as the search writes them."""
+    return numbers.shown(value, measure.unit) if measure.unit in ("s", "1/s", "W", "B/s") else shown(measure, value)
+
+
+def title_of(title: str) -> str:
+    """What was chosen, in words: ``1 × dgx-h100, none, drives`` is ``1 × DGX H100, no network, local drives``."""
+    words = [_CHOICES.get(word, word) for word in title.split(", ")]
+    head, times, server = words[0].partition(" × ")
+    words[0] = f"{head}{times}{server.upper().replace('-', ' ')}" if times else words[0]
+    return ", ".join(words)
