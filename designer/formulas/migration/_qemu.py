@@ -83,6 +83,10 @@ BANDWIDTH_SPREAD: Final = Constant(
 DIRTY_SPREAD: Final = Constant(
     1.0, 0.8, 1.25, "migration-assumed", Status.ASSUMED, note="dirty rates vary by the second"
 )
+#: encrypting on the core of a connection, before it is copied to the socket
+TLS: Final = Constant(
+    2.5e9, 1.0e9, 5.0e9, "migration-assumed", Status.ASSUMED, "B/s", "AES-GCM with instructions of its own, one core"
+)
 #: pages an idle guest writes again and again count once, so after a long pass less is dirty than rate × time
 DIRTIED_ONCE: Final = Constant(
     1.0, 0.3, 1.0, "migration-assumed", Status.ASSUMED, note="of what the dirty rate says, working set not told"

@@ -24,7 +24,7 @@ from designer.formulas.migration._qemu import (
     ZERO_SCAN,
 )
 from designer.formulas.migration._rounds import Dirtying, DirtyRule, Round, Rounds, iterate
-from designer.sources import Estimate
+from designer.sources import Constant, Estimate, Status
 from designer.units import Bytes, BytesPerSecond, Seconds
 
 SOURCES: Final = (
@@ -35,6 +35,11 @@ SOURCES: Final = (
     "hines-2009",
     "migration-calibration",
     "migration-assumed",
+)
+
+#: of the memory of a guest, where nobody says how much of it is not zero
+FILLED_SHARE: Final = Constant(
+    1.0, 0.3, 1.0, "migration-assumed", Status.ASSUMED, note="a guest may never have written most of its memory"
 )
 
 
@@ -63,10 +68,10 @@ def kvm_precopy(
     bandwidth: BytesPerSecond,
     dirty_rate: BytesPerSecond = BytesPerSecond(0.0),
     *,
-    filled: Bytes | None = None,
+    filled: Bytes | Estimate | None = None,
     working_set: Bytes | None = None,
     link_bandwidth: BytesPerSecond | None = None,
-    scan_bandwidth: BytesPerSecond = BytesPerSecond(ZERO_SCAN.value),
+    scan_bandwidth: BytesPerSecond | Estimate = BytesPerSecond(ZERO_SCAN.value),
     downtime_limit: Seconds = Seconds(DOWNTIME_LIMIT.value),
     auto_converge: bool = False,
     post_copy: bool = False,
@@ -80,14 +85,14 @@ def kvm_precopy(
     Parameters
     ----------
     memory, filled
-        Guest memory, and the part of it that is not zero [B]; all of it if not given.
+        Guest memory, and the part of it that is not zero [B], with a band if it is not known; all of it if not given.
     bandwidth
         Guest memory carried per second (`KvmBandwidth.guest`) [B/s].
     link_bandwidth
         Bytes on the network per second, less than `bandwidth` with compression; the hypervisor measures this one and
         multiplies it with the downtime limit [B/s].
     scan_bandwidth
-        Guest memory looked at per second, zero pages included [B/s].
+        Guest memory searched for zero pages per second [B/s]; with the band of `ZERO_SCAN` if it has none.
     dirty_rate, working_set
         Written per second [B/s], and what can be dirty at most [B].
     downtime_limit
@@ -122,9 +127,9 @@ def kvm_precopy(
     positive(memory, "memory")
     positive(bandwidth, "bandwidth")
     positive(downtime_limit, "downtime_limit")
-    positive(scan_bandwidth, "scan_bandwidth")
+    scans = _ends(scan_bandwidth, "scan_bandwidth", ZERO_SCAN.low / ZERO_SCAN.value, ZERO_SCAN.high / ZERO_SCAN.value)
     not_negative(dirty_rate, "dirty_rate")
-    used = memory if filled is None else min(memory, positive(filled, "filled"))
+    least, used, full = (min(memory, each) for each in _ends(memory if filled is None else filled, "filled"))
     most = used if working_set is None else min(memory, not_negative(working_set, "working_set"))
     link_rate = bandwidth if link_bandwidth is None else min(bandwidth, positive(link_bandwidth, "link_bandwidth"))
     not_negative(vfio_downtime, "vfio_downtime")
@@ -139,14 +144,15 @@ def kvm_precopy(
     if bandwidth_band is not None:
         slowest = min(slowest, bandwidth_band.low / bandwidth)
         fastest = max(1.0, bandwidth_band.high / bandwidth)
-    guest = _Guest(used, memory, dirty_rate, most, not_negative(vfio_state, "vfio_state"))
+    device = not_negative(vfio_state, "vfio_state")
 
-    def run(speed: float, scan: float, dirty: float, setup: float, pause: float) -> _Done:
+    def run(filled: float, speed: float, scan: float, dirty: float, setup: float, pause: float) -> _Done:
+        guest = _Guest(filled, memory, dirty_rate, min(most, filled) if working_set is None else most, device)
         rate, threshold = bandwidth * speed, link_rate * speed * downtime_limit
         # The pause also carries the devices: what they need of the limit is not left for memory.
         room = max(0.0, threshold - guest.vfio_state)
         rule = _throttle(dirty_rate * dirty) if auto_converge else _free(dirty_rate * dirty)
-        rounds = _first_pass_scanned(guest, rate, scan * scan_bandwidth, room, rule)
+        rounds = _first_pass_scanned(guest, rate, scan, room, rule)
         fixed = pause + vfio_downtime + guest.vfio_state / (link_rate * speed)
         passes = setup + rounds.duration
         if rounds.converged:
@@ -164,24 +170,32 @@ def kvm_precopy(
         return _Done(rounds, math.inf, math.inf, 0.0, math.inf)
 
     shortest, setup, longest = stated or (SETUP.low, SETUP.value, SETUP.high)
-    nominal = run(1.0, 1.0, 1.0, setup, SWITCHOVER.value)
-    low = run(fastest, ZERO_SCAN.high / ZERO_SCAN.value, DIRTY_SPREAD.low, shortest, SWITCHOVER.low)
-    high = run(slowest, ZERO_SCAN.low / ZERO_SCAN.value, DIRTY_SPREAD.high, longest, SWITCHOVER.high)
+    slow_scan, scan, fast_scan = scans
+    nominal = run(used, 1.0, scan, 1.0, setup, SWITCHOVER.value)
+    low = run(least, fastest, fast_scan, DIRTY_SPREAD.low, shortest, SWITCHOVER.low)
+    high = run(full, slowest, slow_scan, DIRTY_SPREAD.high, longest, SWITCHOVER.high)
     limit = downtime_limit * link_rate / bandwidth + SWITCHOVER.value + vfio_downtime
-    done = _outcome((nominal, low, high), setup, bandwidth / link_rate, guest.vfio_state, limit)
+    done = _outcome((nominal, low, high), setup, bandwidth / link_rate, device, limit)
     if not nominal.rounds.converged or nominal.post_copied:
         return done
     # The rest is looked at while a pass is under way, so as much of that pass as fits the limit may be unsent, too.
     # Of a guest with zero pages those come last in the published runs: they are only looked at.
-    unsent = max(0.0, link_rate * downtime_limit - guest.vfio_state)
-    rate = min(bandwidth, scan_bandwidth) if used == memory else scan_bandwidth
-    most_left = SWITCHOVER.high + vfio_downtime + guest.vfio_state / link_rate + unsent / rate
+    unsent = max(0.0, link_rate * downtime_limit - device)
+    rate = min(bandwidth, scan) if used == memory else scan
+    most_left = SWITCHOVER.high + vfio_downtime + device / link_rate + unsent / rate
     again = 0.0
     if working_set is None and low.rounds.converged and not low.post_copied:
         again = (1 - DIRTIED_ONCE.low) * low.rounds.left / (bandwidth * fastest)
     pause = done.downtime
     band_of_pause = Estimate(pause.value, pause.low - again, max(pause.high, most_left), "s", pause.sources)
     return replace(done, downtime=band_of_pause)
+
+
+def _ends(figure: float | Estimate, name: str, low: float = 1.0, high: float = 1.0) -> tuple[float, float, float]:
+    """Low end, value and high end; of a plain figure by two factors."""
+    if isinstance(figure, Estimate):
+        return positive(figure.low, name), positive(figure.value, name), positive(figure.high, name)
+    return positive(figure, name) * low, figure, figure * high
 
 
 def _first_pass_scanned(guest: _Guest, rate: float, scan: float, room: float, rule: DirtyRule) -> Rounds:

@@ -12,7 +12,7 @@ from designer.workload.program import Program
 
 def program(settings: Mapping[str, Any]) -> Program:
     """All moves, as hosts admit them."""
-    names = ("channels", "auto_converge", "post_copy", "downtime_limit", "device_state", "multifd_devices")
+    names = ("channels", "auto_converge", "post_copy", "downtime_limit", "device_state", "multifd_devices", "tls")
     kvm = KvmSettings(
         **{name: settings[name] for name in names},
         monitor=Monitor(settings["monitor"]),
@@ -42,6 +42,7 @@ WORKLOAD = WorkloadKind(
         Setting("monitor", "Monitor", "choice", "qemu", choices=("qemu", "cloud-hypervisor")),
         Setting("transport", "Transport", "choice", "tcp", choices=("tcp", "rdma", "rdma, all memory pinned")),
         Setting("compression", "Compression", "choice", "none", choices=("none", "zlib", "zstd", "qatzip")),
+        Setting("tls", "Encryption by TLS", "flag", False, help="one core for each connection"),
         Setting("auto_converge", "Auto-converge", "flag", False),
         Setting("post_copy", "Post-copy", "flag", False),
         Setting("downtime_limit", "Longest pause aimed at", "duration", "300 ms"),
