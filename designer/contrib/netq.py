@@ -30,7 +30,7 @@ def _sniff(head: str) -> float:
     return 0.9 if '"GpuIDList"' in head and '"DomainUUID"' in head else 0.0
 
 
-def _read(text: str, file: str) -> Imported:
+def _read(text: str, file: str) -> Imported:  # noqa: C901
     content = parse_json(text, file)
     graphs = objects(content) if isinstance(content, list) else objects([content])
     if isinstance(content, dict) and objects(content.get("computeNodes")):

@@ -194,7 +194,7 @@ class _Reader:
                     )
             seen |= dict.fromkeys(ways, line)
 
-    def _draw_routes(self) -> None:
+    def _draw_routes(self) -> None:  # noqa: C901, PLR0912
         between: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
         for src, dst, through, _ in self.routes:
             for link in through:

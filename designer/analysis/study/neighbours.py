@@ -413,7 +413,7 @@ def mean_time(work: Seconds, slower: Ratio, busy: Seconds, every: Seconds) -> Se
     return Seconds(float(np.sum(np.diff(begins) * (takes[1:] + takes[:-1]) / 2)) / every)
 
 
-def _served(
+def _served(  # noqa: PLR0915
     prices: Prices,
     steady: Sequence[Job],
     more: Sequence[Job],

@@ -49,7 +49,7 @@ class ProposeDialog(OneAnswerDialog):
     #: a design to open as a new document
     wanted = Signal(object)
 
-    def __init__(self, theme: Theme, base: Design | None, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, base: Design | None, parent: QWidget | None = None) -> None:  # noqa: PLR0915
         super().__init__("Propose designs", "Search", parent)
         self.base = base
         self.found: Proposals | None = None

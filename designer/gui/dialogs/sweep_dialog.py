@@ -115,7 +115,7 @@ class SweepDialog(SearchDialog):
         The value asked about; None: the first setting of the workload shown, which is the batch of a training.
     """
 
-    def __init__(self, session: Session, theme: Theme, varied: Varied | None, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, theme: Theme, varied: Varied | None, parent: QWidget | None = None) -> None:  # noqa: PLR0915
         super().__init__("Sweep", "Run", parent)
         self.session, self._theme = session, theme
         self.task: Task | None = None

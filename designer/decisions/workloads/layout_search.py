@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from designer.analysis.families import Question
+from designer.analysis.families.training.steady import steady
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Curve, Rows, WorkloadResult
-from designer.analysis.training.bottlenecks import bottlenecks
 from designer.analysis.training.loads import flows, loads, n_flows
 from designer.analysis.training.metrics import memory_of
 from designer.analysis.training.preparation import TrainingPlan, prepare
@@ -62,8 +62,8 @@ def answer(
     found = _search(network, plan, settings, question)
     best = found.best[0]
     chosen = replace(plan, layout=best.layout)
-    routed_step = route_step(network, chosen, TrainStep(plan.job))
-    binding, after = bottlenecks(routed_step)
+    repeated = steady(network, route_step(network, chosen, TrainStep(plan.job)), question)
+    routed_step = repeated.step
     findings = tuple(
         Finding(
             "LAYOUT-RANK",
@@ -75,8 +75,8 @@ def answer(
     )
     result = question.result(
         _metrics(found),
-        binding,
-        after,
+        repeated.binding,
+        repeated.next,
         Rows(lambda: flows(routed_step)),
         n_flows(routed_step),
         findings,

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from designer.analysis.families import Question
+from designer.analysis.families.training.steady import steady
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
 from designer.analysis.routes.selection import resolve
-from designer.analysis.training.bottlenecks import bottlenecks
 from designer.analysis.training.costs import ranks_of
 from designer.analysis.training.loads import flows, loads, n_flows
 from designer.analysis.training.metrics import metrics
@@ -48,7 +48,8 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     # the collectives of all trials are on the links at once
     plan = replace(plan, ranks=ranks_of(network, parts[: at_once * each], place))
     # and all of them load at once: what the slowest gets decides
-    routed_step = route_step(network, plan, training, readers=parts[: at_once * each])
+    repeated = steady(network, route_step(network, plan, training, readers=parts[: at_once * each]), question)
+    routed_step = repeated.step
     one = dict(metrics(network, routed_step, training))
     rounds = math.ceil(trials / at_once)
     note = f"{trials} trials, {at_once} at once, {rounds} rounds"
@@ -61,11 +62,10 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
         found["time_to_train"] = replace(trial.scaled(rounds), note=note)
     rate = found["samples_per_second"].scaled(at_once)
     found["samples_per_second"] = replace(rate, note="all trials together")
-    binding, after = bottlenecks(routed_step)
     result = question.result(
         found,
-        binding,
-        after,
+        repeated.binding,
+        repeated.next,
         Rows(lambda: flows(routed_step)),
         n_flows(routed_step),
         routed_step.findings,
