@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from designer.checks.analysing import analyze
+from designer.checks.runner import analyze
 from designer.interchange.templates import open_design
 from designer.present.answer import figure_text
 from designer.present.limits import limits_of
