@@ -57,7 +57,7 @@ TASKS = {
 def test_every_workload_kind_is_answered(kind: str) -> None:
     found = workload_kinds()[kind]
     if found.search:
-        module = importlib.import_module(f"designer.decisions.{found.search}")
+        module = importlib.import_module(f"designer.decisions.workloads.{found.search}")
         assert get_type_hints(module.answer).keys() >= {"network", "settings", "question"}
         return
     assert found.program is not None, "give it a program or a search"

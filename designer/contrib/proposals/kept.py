@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from designer.contrib.proposals.goal import Wanted
+from designer.contrib.proposals.pareto import Settings, Worth
 from designer.contrib.proposals.question import Question
 from designer.decisions.answers import program_version
-from designer.decisions.pareto import Settings, Worth
 from designer.errors import FormatError
 from designer.shared_files import LineFile
 from designer.sources import Estimate

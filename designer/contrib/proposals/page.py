@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from designer.contrib.proposals.goal import MONEY
+from designer.contrib.proposals.pareto import Measure
 from designer.contrib.proposals.results import Proposals
 from designer.contrib.proposals.wording import reasons, shown
-from designer.decisions.pareto import Measure
 from designer.present import numbers
 from designer.present.blocks import Change, Column, Page, State, Table, Tone
 from designer.present.limits import short_of

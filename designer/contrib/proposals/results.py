@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from designer.analysis.results import Bottleneck
 from designer.contrib.proposals.goal import Wanted
-from designer.decisions.pareto import Found, Measure, Nearest, Settings, Worth
+from designer.contrib.proposals.pareto import Found, Measure, Nearest, Settings, Worth
 from designer.design.document import Design
 
 

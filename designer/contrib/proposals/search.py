@@ -12,10 +12,10 @@ from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.contrib.proposals.goal import Wanted
 from designer.contrib.proposals.kept import Kept
+from designer.contrib.proposals.pareto import SPACE_LIMIT, Search, Settings, Worth
 from designer.contrib.proposals.question import Question
 from designer.contrib.proposals.results import Proposal, Proposals
 from designer.contrib.proposals.wording import impossible
-from designer.decisions.pareto import SPACE_LIMIT, Search, Settings, Worth
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.findings import Severity

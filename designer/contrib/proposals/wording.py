@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from designer.contrib.proposals.goal import KEPT_SHARE, MONEY
+from designer.contrib.proposals.pareto import Found, Lost, Measure, Nearest, Search
 from designer.contrib.proposals.question import Question
 from designer.contrib.proposals.results import Proposals
-from designer.decisions.pareto import Found, Lost, Measure, Nearest, Search
 from designer.units import format_si
 
 #: so many of those that lost are named, of each reason

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from designer.contrib.proposals.families._family import Asked, Chosen, Family, server_design
-from designer.decisions.pareto import Choice
+from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Design, with_changes
 
 

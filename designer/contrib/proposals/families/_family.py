@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from designer.decisions.pareto import Choice
+from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import FormatError
 from designer.interchange.templates import open_design

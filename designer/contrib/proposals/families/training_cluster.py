@@ -14,7 +14,7 @@ from designer.contrib.proposals.families._cluster import (
     with_settings,
 )
 from designer.contrib.proposals.families._family import Asked, Chosen, Family, whole_number
-from designer.decisions.pareto import Choice
+from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.workload.shape import TransformerShape

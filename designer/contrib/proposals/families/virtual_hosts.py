@@ -6,7 +6,7 @@ from typing import Final
 
 from designer.contrib.proposals.families._cluster import switch_for
 from designer.contrib.proposals.families._family import Asked, Chosen, Family, name_of, whole_number
-from designer.decisions.pareto import Choice
+from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Block, Design, Wiring, with_changes
 from designer.errors import FormatError, raised_as
 from designer.interchange.changes import apply_changes

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from designer.analysis.study import analyze
+from designer.contrib.proposals.pareto import Settings
 from designer.contrib.proposals.question import Question
 from designer.contrib.proposals.reading import read_wanted
 from designer.contrib.proposals.results import Proposals
 from designer.contrib.proposals.search import propose
-from designer.decisions.pareto import Settings
 from designer.design.document import WorkloadSpec, with_changes
 from designer.interchange.templates import open_design
 

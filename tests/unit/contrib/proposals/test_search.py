@@ -12,10 +12,10 @@ import pytest
 from designer.analysis.study import analyze
 from designer.contrib.proposals.bounds import least_work, peak_rate
 from designer.contrib.proposals.kept import Kept
+from designer.contrib.proposals.pareto import Found, Settings, Worth
 from designer.contrib.proposals.question import Question, families
 from designer.contrib.proposals.reading import read_wanted
 from designer.contrib.proposals.search import propose
-from designer.decisions.pareto import Found, Settings, Worth
 from designer.design.document import Design, Part, with_changes
 from designer.errors import Cancelled, FormatError
 from designer.fields import Quantity

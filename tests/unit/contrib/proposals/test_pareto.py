@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.decisions.pareto import Choice, Found, Limit, Measure, Search, Settings, Worth
+from designer.contrib.proposals.pareto import Choice, Found, Limit, Measure, Search, Settings, Worth
 from designer.errors import Cancelled
 from designer.progress import Watch
 from designer.sources import Estimate
