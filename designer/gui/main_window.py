@@ -74,7 +74,7 @@ _TITLE_BAR: Final = 32
 class MainWindow(QMainWindow):
     """The frame around everything. Its public methods are what actions ask for (``actions._action.Window``)."""
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: Settings | None = None) -> None:  # noqa: PLR0915
         super().__init__()
         self.settings = settings or Settings()
         self.theme = theme.resolve(self.settings.theme)

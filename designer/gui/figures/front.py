@@ -9,15 +9,15 @@ from PySide6.QtCore import QPointF, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
+from designer.contrib.proposals.goal import MONEY, PORTS, POWER
 from designer.gui.figures.plot import Plot
 from designer.gui.figures.value_axis import ValueAxis
 from designer.gui.layouts import FLUSH, in_column
 from designer.gui.theme import Theme
-from designer.proposals.goal import MONEY, PORTS, POWER
 from designer.report.figure import Axis
 
 if TYPE_CHECKING:
-    from designer.proposals.results import Proposals
+    from designer.contrib.proposals.results import Proposals
 
 #: how near a click has to be, and the size of a point and of the chosen one [px]
 _NEAR, _POINT, _CHOSEN = 14.0, 10, 15

@@ -26,9 +26,9 @@ from designer.gui.workers import Cancelled_
 from designer.present.blocks import Change
 
 if TYPE_CHECKING:
+    from designer.contrib.proposals.results import Proposals
     from designer.design.document import Design
     from designer.gui.figures.front import FrontPlot
-    from designer.proposals.results import Proposals
 
 #: lines that are chosen from a list, with what it offers
 _LISTED: Final = {"model": model_choices, "dataset": dataset_choices}
@@ -203,7 +203,7 @@ class ProposePage(QWidget):
         report = self.job.report
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.proposals.search import propose as search
+            from designer.contrib.proposals.search import propose as search
 
             return search(asked, progress=report, cancelled=cancelled)
 
@@ -224,8 +224,8 @@ class ProposePage(QWidget):
             if self.front is not None:
                 self.front.show_found(None, self.theme)
             return
+        from designer.contrib.proposals.page import page_of_proposals
         from designer.gui.figures.front import FrontPlot
-        from designer.proposals.page import page_of_proposals
 
         page = page_of_proposals(found, drawn=True)
         self.headline.setText(page.headline)

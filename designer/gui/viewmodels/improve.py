@@ -89,7 +89,7 @@ def sized(design: Design, workload: str, cancelled: Cancelled) -> Answer:
 
 def _placed(design: Design, workload: str, found: Sized) -> Mapping[int, Placed]:
     """How the smallest layouts are drawn, by their number."""
-    from designer.decisions.serving_layouts import place_layout
+    from designer.decisions.more_servers import place_layout
     from designer.errors import DesignerError
     from designer.present import numbers
     from designer.present.decisions.size import Placed

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from designer.decisions.pareto import Choice
+from designer.contrib.proposals.families._family import Asked, Family
+from designer.contrib.proposals.goal import GOALS as KINDS
+from designer.contrib.proposals.goal import Wanted
+from designer.contrib.proposals.pareto import Choice
+from designer.contrib.proposals.reading import read_wanted
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import FormatError
-from designer.proposals.families._family import Asked, Family
-from designer.proposals.goal import GOALS as KINDS
-from designer.proposals.goal import Wanted
-from designer.proposals.reading import read_wanted
 from designer.registry import discover
 from designer.report.settings import load_settings
 
@@ -95,7 +95,7 @@ class ProposeForm:
 def choices(goal: Goal, base: Design | None) -> tuple[Choice, ...]:
     """What may be ticked for a goal, with all usual values of each choice."""
     kind = KINDS[goal.name]
-    families = discover("designer.proposals.families", "FAMILY", Family).values()
+    families = discover("designer.contrib.proposals.families", "FAMILY", Family).values()
     family = next(f for f in families if kind in f.goals)
     settings = {f.name: f.text for f in goal.fields if f.name != "within"}
     asked = Asked(WorkloadSpec(id=goal.name, kind=kind, settings=settings), _hosts(goal, base))
