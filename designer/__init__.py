@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from designer.analysis.simulation import simulate
     from designer.catalog.loader import load_catalog
     from designer.checks.analysing import analyze
+    from designer.contrib.proposals.reading import read_wanted
+    from designer.contrib.proposals.search import propose
     from designer.design.graph import to_networkx
     from designer.design.legality import can_connect
     from designer.design.query import summarize
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     from designer.interchange.scripting import edit, sweep, with_workload
     from designer.interchange.templates import open_design
     from designer.present.door import page
-    from designer.proposals.reading import read_wanted
-    from designer.proposals.search import propose
     from designer.report.assembly import compose_report
     from designer.report.renderers.viewer import view
     from designer.rules.door import check
@@ -42,8 +42,8 @@ _DOORS = {
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
     "page": ("designer.present.door", "page"),
-    "propose": ("designer.proposals.search", "propose"),
-    "read_wanted": ("designer.proposals.reading", "read_wanted"),
+    "propose": ("designer.contrib.proposals.search", "propose"),
+    "read_wanted": ("designer.contrib.proposals.reading", "read_wanted"),
     "save_design": ("designer.interchange.native.writer", "save"),
     "simulate": ("designer.analysis.simulation", "simulate"),
     "summarize": ("designer.design.query", "summarize"),

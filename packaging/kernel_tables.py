@@ -205,7 +205,7 @@ def gridded(times: pd.Series, how: str, sheet: dict[str, float]) -> np.ndarray:
     return np.maximum(found, roofline(m.astype(float), n.astype(float), k.astype(float), how, sheet))
 
 
-def attention(wheel: Wheel, gpu: str, engine: str, sheet: dict[str, float]) -> dict[str, np.ndarray]:
+def attention(wheel: Wheel, gpu: str, engine: str, sheet: dict[str, float]) -> dict[str, np.ndarray]:  # noqa: C901, PLR0912
     """Cells (heads, key-value heads, head size, bytes of a cached value) and their three coefficients."""
     out: dict[str, np.ndarray] = {}
     cells: list[tuple[float, ...]] = []

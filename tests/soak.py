@@ -35,7 +35,7 @@ _PANELS = (
     "answer",
     "links",
     "findings",
-    "whatif",
+    "improve",
     "timeline",
     "scaling",
     "migration",

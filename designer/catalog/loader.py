@@ -1,7 +1,8 @@
 """The catalog: part types read from files, one at a time and only when asked for.
 
 A part type lives in ``<folder>/<kind>/<vendor>/<part>.toml``; its id is that path. The shipped folder is
-``assets/catalog``; a user may add folders of their own, whose files win over shipped ones of the same id. Values cite
+``assets/catalog``; a user may add folders of their own, whose files win over shipped ones of the same id. Folders of
+installed packages add part types and replace none. Values cite
 their source by key: one of ``assets/sources``, or one that stands in the file itself because nothing else uses it.
 """
 
@@ -23,6 +24,7 @@ from designer.catalog.parttype import PartType, part_kinds
 from designer.catalog.recognition import TABLE, Head, Recognition, alias_tables, by_cpuid, checked, read_head
 from designer.catalog.sources import shipped_sources
 from designer.errors import CatalogError
+from designer.registry import extensions
 
 #: a part file beyond this size is a mistake, not a part [B]
 LARGEST_FILE: Final = 1 << 20
@@ -77,8 +79,11 @@ class Catalog:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders read, the one that wins first."""
-        return (*reversed(self._extra), self._shipped or resources.assets() / "catalog")
+        """The folders read, the one that wins first: the user's, the shipped one, those of installed packages."""
+        if self._shipped is not None:
+            return (*reversed(self._extra), self._shipped)
+        installed = extensions("designer.catalogs", Path).values()
+        return (*reversed(self._extra), resources.assets() / "catalog", *installed)
 
     def get(self, id: str) -> PartType:
         """The part type called `id`. Reads that one file, once.

@@ -177,7 +177,7 @@ class LinkKind:
 @cache
 def part_kinds() -> Mapping[str, PartKind]:
     """All part kinds by name."""
-    return discover("designer.catalog.kinds", "KIND", PartKind)
+    return discover("designer.catalog.kinds", "KIND", PartKind, group="designer.parts")
 
 
 @cache

@@ -94,4 +94,4 @@ class FaultKind:
 @cache
 def fault_kinds() -> Mapping[str, FaultKind]:
     """All kinds of faults by name."""
-    return discover("designer.decisions.faults", "FAULT", FaultKind)
+    return discover("designer.decisions.faults", "FAULT", FaultKind, group="designer.faults")

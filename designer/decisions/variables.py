@@ -129,7 +129,7 @@ def _floor(number: float) -> int:
     return math.floor(min(number, 1e15))
 
 
-def _numbers(
+def _numbers(  # noqa: C901, PLR0912
     low: float, high: float, sign: str | None, by: str | None, unit: str, text: str, place: str, drawn: bool
 ) -> list[float]:
     if sign is None:

@@ -274,6 +274,8 @@ class VirtualMachine(Named):
         Memory written while it runs, told as a rate or in pages of 4 KiB per second.
     working_set
         What can be dirty at most; all its memory where it is missing.
+    filled_memory
+        Memory it has ever written and that is not zero: what a migration sends; all its memory where it is missing.
     stun_limit
         Longest pause allowed when it moves; 100 s where it is missing.
     gpu_duty
@@ -291,6 +293,7 @@ class VirtualMachine(Named):
     dirty_rate: DataRateOrZero | None = None
     page_rate: Frequency | None = None
     working_set: DataSize | None = None
+    filled_memory: SomeData | None = None
     stun_limit: SomeTime | None = None
     gpu_duty: Share | None = None
     settings: Mapping[str, JsonValue] = {}

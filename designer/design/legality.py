@@ -35,7 +35,7 @@ class Verdict:
     room: int | None = None
 
 
-def can_connect(
+def can_connect(  # noqa: C901, PLR0912
     design: Design, a: str, b: str, kind: str | None = None, within: AnyAddress = (), replacing: str | None = None
 ) -> Verdict:
     """Whether a link may be drawn between two parts of the block at `within`.

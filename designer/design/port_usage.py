@@ -241,7 +241,7 @@ class Overfull:
     total: int
 
 
-def overfull(design: Design) -> Iterator[Overfull]:
+def overfull(design: Design) -> Iterator[Overfull]:  # noqa: C901, PLR0912
     """Parts whose links need more ports or PCIe lanes than they have, each definition once."""
     used = usage(design)
     net = used.net

@@ -113,7 +113,7 @@ def _covered(geometry: Geometry, box: int, frame: Frame) -> bool:
     return above >= 0 and (geometry.rect[box, 1] - geometry.rect[above, 1]) * frame.scale < 16 * frame.ratio
 
 
-def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
+def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:  # noqa: C901, PLR0912, PLR0915
     geometry, theme = view_state.geometry, view_state.theme
     rects = frame.boxes(geometry.rect[boxes])
     roomy = (rects[:, 2] >= _ROOM[0] * frame.ratio) & (rects[:, 3] >= _ROOM[1] * frame.ratio)

@@ -95,7 +95,7 @@ _QUESTIONS: Final = (
         "Llama 3 70B",
         "serving-h100-8",
         "chat-70b",
-        "decisions",
+        "improve",
         "plus",
     ),
     (
@@ -317,7 +317,7 @@ class StartPage(QWidget):
     recovery_wanted = Signal()
     pictures_painted = Signal()
 
-    def __init__(self, theme: Theme, recent: Callable[[], list[Path]], parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, recent: Callable[[], list[Path]], parent: QWidget | None = None) -> None:  # noqa: PLR0915
         super().__init__(parent)
         self.setObjectName("start")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

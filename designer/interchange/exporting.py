@@ -29,7 +29,8 @@ _NATIVE: Final = Exporter("design", SUFFIX, "Design file", _write_native)
 
 def exporters() -> Mapping[str, Exporter]:
     """All formats a design can be written in, by name."""
-    return {**discover("designer.interchange.exporters", "EXPORTER", Exporter), _NATIVE.name: _NATIVE}
+    found = discover("designer.interchange.exporters", "EXPORTER", Exporter, group="designer.exporters")
+    return {**found, _NATIVE.name: _NATIVE}
 
 
 def format_of(path: str | os.PathLike[str]) -> str | None:

@@ -17,7 +17,7 @@ from designer.findings import Finding, Severity
 from designer.interchange.foreign.budgets import believed
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.recognised import looks_like, looks_like_bytes
-from designer.registry import discover
+from designer.registry import discover, foreign_package
 
 #: larger files are refused before they are read
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -56,7 +56,7 @@ _DECLARED: Final = frozenset(
 
 def importers() -> Mapping[str, Importer]:
     """All importers by name."""
-    return discover("designer.interchange.importers", "IMPORTER", Importer)
+    return discover("designer.interchange.importers", "IMPORTER", Importer, group="designer.importers")
 
 
 def read_any(source: str | os.PathLike[str] | bytes, format: str | None = None) -> Imported:
@@ -91,7 +91,7 @@ def read_bytes(data: bytes, format: str | None = None, file: str = _UNNAMED) -> 
         if len(data) > MAX_BYTES:
             raise _too_large(len(data))
         text, notes = decode(data)
-        imported = believed(_chosen(text, format).read(text, file))
+        imported = believed(_read(_chosen(text, format), text, file))
     except ExchangeError as error:
         raise error.at(file=file) from None
     except (ValidationError, DocumentError) as error:
@@ -104,6 +104,31 @@ def read_bytes(data: bytes, format: str | None = None, file: str = _UNNAMED) -> 
     if not notes:
         return imported
     return Imported(imported.design, (*imported.findings, *notes))
+
+
+def _read(importer: Importer, text: str, file: str) -> Imported:
+    try:
+        return importer.read(text, file)
+    except (DesignerError, ValidationError):
+        raise
+    except Exception as error:
+        package = foreign_package(importer.read)
+        if not package:
+            raise
+        raise ExchangeError(
+            f"the importer {importer.name!r} failed with {type(error).__name__}: {error}",
+            remedy=f"update or uninstall the package {package}",
+        ) from error
+
+
+def _sureness(importer: Importer, head: str) -> float:
+    """How sure an importer is; 0 where one of an installed package fails."""
+    try:
+        return importer.sniff(head)
+    except Exception:
+        if not foreign_package(importer.sniff):
+            raise
+        return 0.0
 
 
 def _too_large(size: int) -> ExchangeError:
@@ -214,7 +239,7 @@ def _chosen(text: str, format: str | None) -> Importer:
             raise ExchangeError(f"there is no import format {format!r}", remedy=f"use one of {', '.join(known)}")
         return known[format]
     head = text[:_HEAD]
-    sure = {name: importer.sniff(head) for name, importer in known.items()}
+    sure = {name: _sureness(importer, head) for name, importer in known.items()}
     best = max(sure, key=lambda name: sure[name])
     if sure[best] >= _SURE:
         return known[best]

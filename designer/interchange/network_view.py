@@ -173,7 +173,7 @@ def network_view(design: Design) -> NetworkView:
     return NetworkView(tuple(nodes), tuple(cables))
 
 
-def tree_of(view: NetworkView) -> list[list[tuple[str, list[int], list[str]]]]:
+def tree_of(view: NetworkView) -> list[list[tuple[str, list[int], list[str]]]]:  # noqa: C901
     """The network as a tree of switch groups, level by level from the hosts: name, switches, what hangs below.
 
     Switches that share something below are one group, so that everything has one group above it: eight rails are one

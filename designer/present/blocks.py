@@ -139,6 +139,16 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
+class Sketch:
+    """Parts of one kind in the small drawing of a change: how many, their kind, a caption; `new` if it adds them."""
+
+    count: int
+    kind: str
+    caption: str
+    new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A change to consider, or the next question to ask.
 
@@ -154,6 +164,12 @@ class Change:
         Edit of the design that a window applies as one undo step; None where there is none.
     place
         Place of the window that answers it: ``links``, ``checks``, ``improve``, ``time`` or empty.
+    rows
+        Figures with the change: title and value, as ``("First token, p95", "341 ms")``.
+    sketch
+        Small drawing of what is kept and what is added.
+    design
+        Design that a window opens as a new document; None where there is none.
     """
 
     title: str
@@ -164,6 +180,9 @@ class Change:
     command: tuple[str, ...] = ()
     edit: Any = None
     place: str = ""
+    rows: tuple[tuple[str, str], ...] = ()
+    sketch: tuple[Sketch, ...] = ()
+    design: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import Final
 from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.decisions.answers import Binding
 from designer.design.document import Design
-from designer.design.naming import in_names
+from designer.design.naming import in_names, several
 from designer.present import numbers
 from designer.present.blocks import Limit
-from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words, several
+from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words
 
 _SHORT: Final = re.compile(r" (between|from) .*| of the steps of collectives")
 _LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")
@@ -107,6 +107,22 @@ def named(bottlenecks: Sequence[Bottleneck], design: Design) -> list[Named]:
     return found
 
 
+def with_gains(every: Sequence[Named]) -> list[Named]:
+    """Bottlenecks with the gain of each sort; sorts that limit together gain only together, on a line of their own."""
+    found: list[Named] = []
+    for phase in dict.fromkeys(one.phase for one in every):
+        sorts = [one for one in every if one.phase == phase]
+        gains = {one.gain for one in sorts}
+        if len(sorts) < 2 or len(gains) > 1 or None in gains:
+            found += sorts
+            continue
+        found += [replace(one, gain=None) for one in sorts]
+        ids = tuple(dict.fromkeys(part for one in sorts for part in one.ids))
+        title = "Both of these" if len(sorts) == 2 else "All of these"
+        found.append(replace(sorts[0], title=title, detail="", ids=ids, why="", links=0))
+    return found
+
+
 def tied(every: Sequence[Named]) -> str:
     """Bottlenecks that hold together as one part of a legend: ``NVLink and PCIe``; empty for none."""
     names = list(dict.fromkeys(one.short for one in every))
@@ -195,7 +211,7 @@ def _detail(each: Sequence[Bottleneck], design: Design) -> str:
 
 def limits_of(result: WorkloadResult, design: Design, most: int = 4) -> tuple[Limit, ...]:
     """What limits now and what would next, at most so many; of a served model by what it limits."""
-    now = named(result.binding, design)
+    now = with_gains(named(result.binding, design))
     known = {(one.title, one.phase) for one in now}
     later = [one for one in named(result.next, design) if (one.title, one.phase) not in known]
     found: list[Limit] = []

@@ -18,7 +18,7 @@ from designer.present.blocks import Change, Chart, Column, Page, State, Table, T
 from designer.present.changes import fixes
 from designer.present.families import collective, machines, other, serving, storage, training, transfer
 from designer.present.family import Family
-from designer.present.limits import limits_of, named
+from designer.present.limits import limits_of, named, with_gains
 from designer.present.words import opened, plain, sentence
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _details(answer: Answer) -> tuple[Table | Chart, ...]:
     found: list[Table | Chart] = [all_figures(answer)]
     rows: list[tuple[str, ...]] = []
     for when, bottlenecks in (("now", answer.result.binding), ("then", answer.result.next)):
-        for one in named(bottlenecks, answer.design):
+        for one in with_gains(named(bottlenecks, answer.design)):
             gain = numbers.gain(one.gain) if one.gain is not None else ""
             rows.append((one.phase or when, one.title, one.detail, gain, one.why))
     if rows:

@@ -91,8 +91,8 @@ class Rule:
 
     @property
     def family(self) -> str:
-        """The folder it stands in."""
-        return self.check.__module__.rsplit(".", 2)[-2]
+        """The folder of its file, or the package that brings it."""
+        return self.check.__module__.rpartition(".")[0].rpartition(".")[2] or self.check.__module__
 
     def finding(self, offence: Offence) -> Finding:
         """An offence as a finding."""
@@ -115,4 +115,5 @@ def rules() -> Mapping[str, Rule]:
             if code in found:
                 raise AssertionError(f"two rules are called {code}")
             found[code] = rule
+    found = {**discover("", "", Rule, "code", group="designer.rules"), **found}
     return dict(sorted(found.items()))

@@ -12,6 +12,7 @@ from designer.design.integrity import examine
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
 from designer.memo import Memo
+from designer.registry import foreign_package
 from designer.rules.context import Context
 from designer.rules.rule import Fix, Profile, Rule, rules
 from designer.rules.waivers import Waived, apart
@@ -92,6 +93,12 @@ def offences(rule: Rule, context: Context) -> list[Finding]:
                 break
     except DesignerError as error:
         found.append(Finding(rule.code, Severity.INFO, f"not looked at: {error.text}", (), error.remedy or ""))
+    except Exception as error:
+        package = foreign_package(rule.check)
+        if not package:
+            raise
+        text = f"the rule failed with {type(error).__name__}: {error}"
+        found.append(Finding(rule.code, Severity.WARNING, text, (), f"update or uninstall the package {package}"))
     return found
 
 

@@ -57,7 +57,7 @@ class WorkloadKind:
         The module of ``designer.analysis.families`` that reads the answer from the program, such as
         ``training.checkpointing``; by default the measures of the program are read from its run, and nothing else.
     search
-        The module of ``designer.decisions`` that answers; empty for all others.
+        The module of ``designer.decisions.workloads`` that answers; empty for all others.
     """
 
     name: str
@@ -75,7 +75,7 @@ class WorkloadKind:
 @cache
 def workload_kinds() -> Mapping[str, WorkloadKind]:
     """All workload kinds by name; the metrics of their own are known from then on."""
-    found = discover("designer.workload.kinds", "WORKLOAD", WorkloadKind)
+    found = discover("designer.workload.kinds", "WORKLOAD", WorkloadKind, group="designer.workloads")
     for kind in found.values():
         add_metrics(kind.own)
     return found

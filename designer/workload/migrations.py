@@ -45,6 +45,7 @@ class KvmSettings:
     max_bandwidth: BytesPerSecond | None = None
     device_state: float = 0.0
     multifd_devices: bool = False
+    tls: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,25 +8,34 @@ from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
 from designer.gui.main_window import MainWindow
-from designer.gui.panels.decisions import DecisionsPanel
+from designer.gui.panels.improve import ImprovePanel
 from designer.gui.session import Session
 from designer.interchange.overrides import overridden
-from designer.present.blocks import State
+from designer.present.blocks import Page, State
 
 LEFT = Qt.MouseButton.LeftButton
 
 
-def improve(window: MainWindow, qtbot: QtBot, template: str, *sets: str) -> tuple[Session, DecisionsPanel]:
+def improve(window: MainWindow, qtbot: QtBot, template: str, *sets: str) -> tuple[Session, ImprovePanel]:
     import designer
 
     document = window.workspace.add(overridden(designer.open_design(template), list(sets)))
     session = document.session
     qtbot.waitUntil(lambda: session.state is State.ANSWERED, timeout=120_000)
-    window.show_panel("decisions")
+    window.show_panel("improve")
     assert window.places is not None
-    panel = window.places.panels["decisions"]
-    assert isinstance(panel, DecisionsPanel)
+    panel = window.places.panels["improve"]
+    assert isinstance(panel, ImprovePanel)
     return session, panel
+
+
+def answered(panel: ImprovePanel, qtbot: QtBot, question: str) -> Page:
+    button = panel.asked[question]
+    qtbot.waitUntil(lambda: button.isVisible() and button.isEnabled())
+    qtbot.mouseClick(button, LEFT)
+    qtbot.waitUntil(lambda: panel.answer is not None, timeout=120_000)
+    assert panel.answer is not None
+    return panel.answer.page
 
 
 def seen(window: MainWindow, part: str) -> bool:
@@ -44,15 +53,14 @@ def seen(window: MainWindow, part: str) -> bool:
 def test_how_many_gpus_draws_the_missing_server(window: MainWindow, qtbot: QtBot) -> None:
     session, panel = improve(window, qtbot, "serving-h100-8", "workloads.chat-70b.rate=20 1/s")
     session.set_workload("chat-70b")
-    qtbot.waitUntil(lambda: panel.how_many.isVisible() and panel.how_many.isEnabled())
-    qtbot.mouseClick(panel.how_many, LEFT)
-    qtbot.waitUntil(lambda: panel.sized is not None, timeout=120_000)
-    assert "12 accelerators" in panel.words.text()
-    assert "8 are drawn" in panel.words.text()
+    page = answered(panel, qtbot, "size")
+    assert page.headline.startswith("20 requests/s need 12 GPUs; 8 are drawn and serve ")
+    card = panel.view.cards.shown[0]
+    assert [(s.count, s.kind, s.new) for s in page.changes[0].sketch] == [(8, "gpu", False), (8, "gpu", True)]
     done, drawn = session.history.done, session.design
     said: list[str] = []
     session.message.connect(said.append)
-    qtbot.mouseClick(panel.apply_, LEFT)
+    qtbot.mouseClick(card.button, LEFT)
     assert session.history.done == done + 1
     added = [p for p in session.design.parts.values() if p.id not in drawn.parts]
     assert sum(p.kind == "gpu" for p in added) == 8
@@ -61,8 +69,9 @@ def test_how_many_gpus_draws_the_missing_server(window: MainWindow, qtbot: QtBot
     assert said == [f"Added {server.label}, with 2 links to what was there"]
     assert session.selection == {((), Ref("parts", server.id))}
     # asked again by itself: what is drawn is enough now
-    qtbot.waitUntil(lambda: panel.sized is not None, timeout=120_000)
-    assert "are drawn" not in panel.words.text()
+    qtbot.waitUntil(lambda: panel.answer is not None, timeout=120_000)
+    assert panel.answer is not None
+    assert panel.answer.page.state is State.MET
     qtbot.waitUntil(lambda: session.state is State.ANSWERED, timeout=120_000)
     assert session.result is not None
     assert session.result.metrics["accelerators"].value == 12
@@ -76,11 +85,9 @@ def test_a_suggested_part_has_its_own_name_and_is_in_sight(window: MainWindow, q
     session, panel = improve(window, qtbot, "serving-l40s-4")
     session.set_workload("storage-to-gpus")
     qtbot.waitUntil(lambda: session.state is State.ANSWERED, timeout=120_000)
-    qtbot.mouseClick(panel.suggest, LEFT)
-    qtbot.waitUntil(lambda: panel.steps is not None, timeout=120_000)
+    answered(panel, qtbot, "suggest")
     before = session.design
-    panel.table.selectRow(0)
-    qtbot.mouseClick(panel.apply_, LEFT)
+    qtbot.mouseClick(panel.view.cards.shown[0].button, LEFT)
     (new,) = [p for p in session.design.parts.values() if p.id not in before.parts]
     assert new.kind == "storage"
     assert new.label not in {p.label for p in before.parts.values()}

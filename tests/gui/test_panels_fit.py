@@ -184,7 +184,7 @@ def test_a_panel_nobody_looked_at_is_not_made_and_follows_when_it_is(window: Mai
     assert window.document is not None
     places = window.places
     assert "plots" not in places._made
-    assert "decisions" not in places._made
+    assert "improve" not in places._made
     assert not places.frames["plots"].findChildren(Panel)
     window.run("view.run")
     places.books[Place.RUN].show_page("plots")
@@ -193,4 +193,4 @@ def test_a_panel_nobody_looked_at_is_not_made_and_follows_when_it_is(window: Mai
     assert places.frames["plots"].isAncestorOf(plots)
     assert plots.session is window.document.session
     assert plots.seen
-    assert not places.panels["decisions"].seen
+    assert not places.panels["improve"].seen

@@ -31,13 +31,12 @@ from designer.gui.dialogs.machine_dialog import MachineDialog
 from designer.gui.dialogs.paste_dialog import PasteDialog
 from designer.gui.dialogs.pixels_dialog import PixelsDialog
 from designer.gui.dialogs.settings_dialog import SettingsDialog
-from designer.gui.dialogs.sweep_dialog import SweepDialog
 from designer.gui.dialogs.waive_dialog import WaiveDialog
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._entry_rows import EntryRow
 from designer.gui.panels._widgets import ElidedLink, Table
-from designer.gui.panels.decisions import DecisionsPanel
+from designer.gui.panels.improve import ImprovePanel
 from designer.gui.settings import Settings
 from designer.interchange.templates import open_design
 from designer.rules.runner import check
@@ -205,17 +204,30 @@ def test_no_text_of_long_tables_is_cut_or_covered(sized: MainWindow, qtbot: QtBo
 
 def of_what_to_change_and_of_failures(sized: MainWindow, qtbot: QtBot) -> None:
     assert sized.places is not None
-    sized.show_panel("decisions")
-    panel = sized.places.panels["decisions"]
-    assert isinstance(panel, DecisionsPanel)
-    for button, table in ((panel.survive, panel.failures), (panel.suggest, panel.table)):
-        button.click()
-        qtbot.waitUntil(lambda table=table: bool(table.lines.lines) and not panel._jobs.busy, timeout=60_000)
-        assert table.isVisible()
+    sized.show_panel("improve")
+    panel = sized.places.panels["improve"]
+    assert isinstance(panel, ImprovePanel)
+    for question in ("survive", "suggest"):
+        panel.ask(question)
+        qtbot.waitUntil(lambda: panel.answer is not None, timeout=60_000)
+        qtbot.wait(20)
         assert not problems(sized)
-        # names of some words are broken into lines, and a line has some words
-        assert max(table.rowHeight(row) for row in range(len(table.lines.lines))) <= 6 * table.fontMetrics().height()
-        assert not table.horizontalScrollBar().isVisible()
+        table = panel.view.table
+        if question == "survive":
+            assert table.isVisible()
+            # names of some words are broken into lines, and a line has some words
+            high = [table.rowHeight(row) for row in range(len(table.lines.lines))]
+            assert max(high) <= 6 * table.fontMetrics().height()
+            assert not table.horizontalScrollBar().isVisible()
+
+
+def test_no_text_of_the_forms_of_improve_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+    assert sized.places is not None
+    sized.show_panel("improve")
+    for ask in (sized.places.improve.ask_sweep, sized.places.improve.ask_designs):
+        ask()
+        qtbot.wait(20)
+        assert not problems(sized)
 
 
 def of_a_comparison_and_of_the_waivers(sized: MainWindow, qtbot: QtBot) -> None:
@@ -251,7 +263,7 @@ def test_no_text_is_cut_or_covered_where_a_point_is_two_pixels() -> None:
 
 
 @pytest.mark.parametrize("scale", [100, 200])
-@pytest.mark.parametrize("which", ["settings", "workload", "machine", "sweep", "paste", "waive", "picture"])
+@pytest.mark.parametrize("which", ["settings", "workload", "machine", "paste", "waive", "picture"])
 def test_no_text_of_a_dialog_is_cut_or_covered(
     window: MainWindow, settings: Settings, qapp: QApplication, qtbot: QtBot, which: str, scale: int
 ) -> None:
@@ -271,12 +283,8 @@ def test_no_text_of_a_dialog_is_cut_or_covered(
     elif which == "waive":
         broken = open_design("hpe-apollo-6500-nfs")
         dialog = WaiveDialog(broken, check(broken).findings[0], window)
-    elif which == "picture":
-        dialog = PixelsDialog(window)
     else:
-        window.open_template("hgx-h100-8")
-        assert window.document is not None
-        dialog = SweepDialog(window.document.session, theme.LIGHT, None, window)
+        dialog = PixelsDialog(window)
     dialog.show()
     found: list[str] = []
     for look in (theme.LIGHT, theme.DARK, theme.CONTRAST):
@@ -284,8 +292,6 @@ def test_no_text_of_a_dialog_is_cut_or_covered(
         qtbot.wait(10)
         found += problems(dialog)
     dialog.close()
-    if isinstance(dialog, SweepDialog):
-        dialog.close_jobs()
     dialog.deleteLater()
     qapp.setFont(before)
     assert not found

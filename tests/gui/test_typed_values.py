@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -16,7 +17,7 @@ from designer.gui import theme
 from designer.gui.controls import Label, breakable
 from designer.gui.documents import Document
 from designer.gui.main_window import MainWindow
-from designer.gui.panels import decisions
+from designer.gui.panels import improve
 from designer.gui.panels._entry_rows import ValueField
 from designer.gui.session import Session
 from designer.gui.workers import Sweeper
@@ -92,18 +93,18 @@ def test_questions_can_be_asked_again_at_once_after_one_was_stopped(
             time.sleep(0.01)
         raise Cancelled("stopped")
 
-    monkeypatch.setitem(decisions._WORK, "suggest", slow)
-    panel = decisions.DecisionsPanel(theme.LIGHT)
+    monkeypatch.setitem(improve.QUESTIONS, "suggest", replace(improve.QUESTIONS["suggest"], work=slow))
+    panel = improve.ImprovePanel(theme.LIGHT)
     qtbot.addWidget(panel)
     session = Session(open_design("hgx-a100-4"))
     session.set_workload(next(iter(session.design.workloads)))
     panel.set_session(session)
     panel.show()
     panel.flush()
-    QTest.mouseClick(panel.suggest, Qt.MouseButton.LeftButton)
-    assert not panel.suggest.isEnabled()
+    QTest.mouseClick(panel.asked["suggest"], Qt.MouseButton.LeftButton)
+    assert not panel.asked["suggest"].isEnabled()
     QTest.mouseClick(panel.stop, Qt.MouseButton.LeftButton)
-    assert panel.suggest.isEnabled()
+    assert panel.asked["suggest"].isEnabled()
     panel.close_jobs()
 
 

@@ -20,7 +20,7 @@ interchange.native.reader interchange.native.upgrades.v1_to_v2 interchange.impor
 interchange.exporters.graphml interchange.exporters.svg
 drawing.compose
 interchange.generators.torus interchange.generators.dragonfly
-proposals.families.hosts proposals.families.training_cluster
+contrib.proposals.families.hosts contrib.proposals.families.training_cluster contrib.ufm contrib.netq
 present.families.training present.families.serving
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
 decisions.sweep decisions.faults.governor decisions.faults.clocks_held
@@ -70,7 +70,9 @@ OFFENCES = [
     ("interchange.exporters.svg", "designer.interchange.exporters.graphml", "Exporters"),
     ("report.figures.timeline", "designer.report.figures.roofline", "Figures"),
     ("interchange.generators.torus", "designer.interchange.generators.dragonfly", "Generators"),
-    ("proposals.families.hosts", "designer.proposals.families.training_cluster", "Families"),
+    ("contrib.ufm", "designer.contrib.netq", "Packages of contrib do not know each other"),
+    ("interchange.importers.hwloc", "designer.contrib.ufm", "Floors: imports only go down"),
+    ("contrib.proposals.families.hosts", "designer.contrib.proposals.families.training_cluster", "Families"),
     ("report.chapters.cost", "designer.report.chapters.power", "Chapters"),
     ("decisions.faults.governor", "designer.decisions.faults.clocks_held", "Kinds of faults"),
     ("design.document", "designer.design.edits.parts", "No cycles"),

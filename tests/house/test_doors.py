@@ -14,6 +14,7 @@ import pytest
 from designer.analysis import costs
 from designer.analysis.costs.pricing import CostKind
 from designer.catalog.parttype import part_kinds
+from designer.contrib import ENTRY_POINTS
 from designer.interchange.exporting import exporters
 from designer.interchange.importing import importers
 from designer.report.figure import figure_kinds
@@ -56,7 +57,7 @@ TASKS = {
 def test_every_workload_kind_is_answered(kind: str) -> None:
     found = workload_kinds()[kind]
     if found.search:
-        module = importlib.import_module(f"designer.decisions.{found.search}")
+        module = importlib.import_module(f"designer.decisions.workloads.{found.search}")
         assert get_type_hints(module.answer).keys() >= {"network", "settings", "question"}
         return
     assert found.program is not None, "give it a program or a search"
@@ -88,9 +89,10 @@ def test_every_icon_of_a_kind_is_of_a_part_kind() -> None:
 
 
 def test_every_importer_exporter_and_figure_is_found() -> None:
-    assert len(importers()) == len(files("interchange/importers"))
+    assert len(importers()) == len(files("interchange/importers")) + len(ENTRY_POINTS["designer.importers"])
     # the native format is among those one can write
-    assert len(exporters()) - 1 == len(files("interchange/exporters"))
+    written = len(files("interchange/exporters")) + len(ENTRY_POINTS["designer.exporters"])
+    assert len(exporters()) - 1 == written
     assert len(figure_kinds()) == len(files("report/figures"))
 
 

@@ -244,7 +244,7 @@ def shares(time: Time, slower: Scenario | None = None, *, derived: bool = True) 
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _shares(time: Time, times: float, slower: Scenario, derived: bool) -> Iterator[tuple[Tie, float]]:
+def _shares(time: Time, times: float, slower: Scenario, derived: bool) -> Iterator[tuple[Tie, float]]:  # noqa: C901, PLR0912
     match time:
         case Term(resource):
             yield (resource,), times * _at(time, slower)

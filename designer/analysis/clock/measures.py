@@ -10,6 +10,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
+import numpy as np
+
 from designer.analysis.account import Account, Ends, account
 from designer.analysis.account.bottlenecks import sort_of
 from designer.analysis.account.expression import Resource, Time
@@ -18,7 +20,7 @@ from designer.analysis.clock.player import play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
 from designer.analysis.clock.settled import settled
-from designer.analysis.clock.steady import period_of, settle
+from designer.analysis.clock.steady import PATTERN_LIMIT, PERIODS_LIMIT, period_of, settle
 from designer.analysis.clock.why import changes_at, explain
 from designer.analysis.costs import Cost, Expansion, Prices
 from designer.analysis.costs.pricing import Settling
@@ -134,10 +136,12 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
     every = math.lcm(*(s.every for s in program.steps))
     period = period_of(ends, every)
     time = period.time if period is not None else (ends[0] - job.start if ends else None)
-    if period is not None and len(run.programs) > 1 and period.warm_up > (ends[0] + ends[-1]) / 2:
+    late = period is not None and (not period.settled or period.warm_up > (ends[0] + ends[-1]) / 2)
+    if late and len(run.programs) > 1:
         # with others, what the last items repeat may be a moment of what the others do
-        half = len(ends) // 2
-        time = (ends[-1] - ends[half]) / (len(ends) - 1 - half)
+        begin, end = run.whole_items(name, ends[(len(ends) - 1) // 2], ends[-1])
+        first, last = np.interp([begin, end], ends, np.arange(len(ends)))
+        time = (end - begin) / float(last - first)
     if time is None:
         return None
     return time if measure.of == "period" else (measure.amount / time if time > 0 else None)
@@ -181,9 +185,8 @@ def answer(
     job = replace(job, start=0.0)
 
     def run_with(changes: Changes) -> Run:
-        if math.isinf(program.times):
-            watched = next((m.step for m in program.measures if m.of != "throughput"), program.steps[-1].name)
-            return settle(prices, [job, *beside], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
+        if math.isinf(program.times) or _streams(job):
+            return _steady(prices, [job, *beside], changes, cancelled)
         left = {step.name for step in program.steps}
 
         def done(task: TaskRun) -> bool:
@@ -211,11 +214,50 @@ def answer(
     stuck = next((f for f in run.findings if f.code == "CLOCK-STUCK"), None)
     if stuck is not None:
         raise AnalysisError(stuck.text, place=job.place, remedy=stuck.remedy)
+    return answer_of(prices, job, run, run_with, bands=bands, explained=explained)
+
+
+def answer_of(
+    prices: Prices, job: Job, run: Run, run_with: Callable[[Changes], Run], *, bands: bool, explained: bool
+) -> Answer:
+    """What a program comes to in a run, alone or with others.
+
+    Parameters
+    ----------
+    run_with
+        The same run with changes.
+    """
+    program = job.program
+    assert program is not None
     values = values_of(run, job)
     groups = bands_of(prices, [step.task for step in program.steps], run) if bands else {}
-    metrics = banded(job, values, groups, run_with)
+    metrics = banded(job, values, groups, run_with, run)
     why = explained_by_runs(job, run, values, run_with) if explained else Account(0.0, 0.0, 0.0)
     return Answer(metrics, why, lambda: run, run.table, run.table.words, run.findings)
+
+
+def _steady(prices: Prices, jobs: Sequence[Job], changes: Changes, cancelled: Callable[[], bool] | None) -> Run:
+    """A run of what goes on, until every step that repeats has settled; streams alone are known at once."""
+    watched: dict[str, str] = {}
+    for job in jobs:
+        program = job.program
+        if program is None or math.isfinite(program.times) or program.arrivals is not None:
+            continue
+        step = next((m.step for m in program.measures if m.of != "throughput"), program.steps[-1].name)
+        if not endless(program, step):
+            watched[job.name] = step
+    if not watched:
+        return play(prices, jobs, changes=changes, until=UNTIL.value, cancelled=cancelled)
+    # what others do is seen over several items, what they do at random over many
+    random = any(job.program is None or job.name not in watched for job in jobs if not _streams(job))
+    least = (PERIODS_LIMIT if random else PATTERN_LIMIT) if len(jobs) > 1 else 0
+    return settle(prices, jobs, watched, changes=changes, cancelled=cancelled, least=least)[0]
+
+
+def _streams(job: Job) -> bool:
+    """True if a job is streams that never end, and nothing else."""
+    program = job.program
+    return program is not None and all(endless(program, step.name) for step in program.steps)
 
 
 def explained_by_runs(job: Job, run: Run, values: Mapping[str, float], run_with: Callable[[Changes], Run]) -> Account:
@@ -319,7 +361,8 @@ def bands_of(prices: Prices, tasks: Sequence[Task], run: Run | None = None) -> d
         rates, ends = cost.rates, dict[str, Ends]()
         if rates is not None:
             # stage after stage, what changes no rate may change a time
-            ends = dict(rates.bands if cost.time is None else rates.all_bands)
+            moved = rates.joint_bands if run is None else rates.bands
+            ends = dict(moved if cost.time is None else rates.all_bands)
             if cost.after is None:
                 ends.pop(rates.latencies, None)
             for name in cost.rests.met_on(cost.resource, full) if cost.rests is not None else ():

@@ -87,7 +87,7 @@ def quotient(
     return list(costs), found
 
 
-def _quotient(
+def _quotient(  # noqa: PLR0915
     costs: Sequence[Cost], capacity: Capacities | Sequence[float], slots: Mapping[int, int], apart: Collection[int]
 ) -> Quotient | None:
     """The quotient; None where classes of flows that a cost is given in do not hold."""

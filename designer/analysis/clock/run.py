@@ -129,6 +129,18 @@ class Run:
         """How long each item of a step took from when it could begin [s]."""
         return [t.time for t in self.tasks if t.program == program and t.step == step and t.parent < 0 and t.done]
 
+    def whole_items(self, program: str, begin: float, end: float) -> tuple[float, float]:
+        """The part of a time in which the slowest step of other programs is done a whole number of times [s].
+
+        All of the time where no other program does anything twice in it.
+        """
+        found: dict[tuple[str, str], list[float]] = {}
+        for t in self.tasks:
+            if t.program != program and t.parent < 0 and begin <= t.ended <= end:
+                found.setdefault((t.program, t.step), []).append(t.ended)
+        slowest = min((each for each in found.values() if max(each) > min(each)), key=len, default=[begin, end])
+        return min(slowest), max(slowest)
+
     def held_for(self, program: str) -> list[tuple[float, float]]:
         """When a program has its memory: while it runs, but not from a failure until it has read its state again."""
         mine = [t for t in self.tasks if t.program == program and t.parent < 0]

@@ -88,6 +88,8 @@ def _task(prices: Prices, task: Task, place: str) -> tuple[Time, _Taken] | None:
 
 def _taken(prices: Prices, price: Price, place: str) -> _Taken | None:
     """What a task takes of resources and engines; None where parts of it share some, so that only a run tells."""
+    if prices.times_alone:
+        return frozenset()
     if isinstance(price, Cost):
         engines = price.engine[price.engine >= 0]
         return None if price.speeds else frozenset({*price.resource.tolist(), *engines.tolist()})

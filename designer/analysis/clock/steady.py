@@ -22,7 +22,7 @@ SAME: Final = Constant(1e-9, 1e-12, 1e-6, "flows-numerics", Status.ASSUMED, "1",
 #: a run that has not settled after so many periods is told by the mean of its second half
 PERIODS_LIMIT: Final = 64
 #: items that a repeating pattern may have
-_PATTERN_LIMIT: Final = 8
+PATTERN_LIMIT: Final = 8
 #: times that a pattern has to repeat
 _REPEATS: Final = 2
 
@@ -60,7 +60,7 @@ def period_of(ends: Sequence[float], every: int = 1) -> Period | None:
     n = len(ends) - 1
     if n < 1:
         return None
-    for items in range(every, every * _PATTERN_LIMIT + 1, every):
+    for items in range(every, every * PATTERN_LIMIT + 1, every):
         if n < items * (_REPEATS + 1):
             break
         span = ends[-1] - ends[-1 - items]
@@ -83,6 +83,7 @@ def settle(
     changes: Changes = NO_CHANGES,
     cancelled: Callable[[], bool] | None = None,
     until: float = math.inf,
+    least: int = 0,
 ) -> tuple[Run, dict[str, Period]]:
     """Run jobs until the steps that are watched repeat, or 64 periods have passed.
 
@@ -90,6 +91,8 @@ def settle(
     ----------
     watched
         A step of each job, by the name of the job.
+    least
+        Items of each that are run at least.
 
     Raises
     ------
@@ -107,7 +110,7 @@ def settle(
         mine.append(task.ended)
         found = period_of(mine, every[task.program]) if len(mine) % every[task.program] == 0 or len(mine) < 8 else None
         over = len(mine) > PERIODS_LIMIT * every[task.program]
-        settled[task.program] = over or (found is not None and found.settled)
+        settled[task.program] = over or (len(mine) > least and found is not None and found.settled)
         return all(settled.values())
 
     run = play(prices, jobs, until=until, changes=changes, stop=stop, cancelled=cancelled)

@@ -10,8 +10,9 @@ from designer.analysis.account.expression import Sum, seconds
 from designer.analysis.costs.move import works_of
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
 from designer.analysis.routes.selection import resolve
-from designer.analysis.training.feeding import feed
+from designer.analysis.training.feeding import Feed, feed
 from designer.analysis.training.preparation import prepare, samples_of
+from designer.workload.jobs import InputPath
 from designer.workload.program.training import LoadBatch
 
 
@@ -34,7 +35,11 @@ def price(prices: Prices, task: LoadBatch, place: str) -> Cost:
         samples, _ = samples_of(task.sequence, True, path, place)
     samples = replace(samples, batch=handed)
     fed = feed(prices.network, readers, path, samples, place)
-    size = batch * samples.stored
+    return batch_of(prices, fed, batch * samples.stored, path)
+
+
+def batch_of(prices: Prices, fed: Feed, size: float, path: InputPath) -> Cost:
+    """So much for each reader [B]."""
     found = works_of(prices, fed.answer, size, f"input:{path.source}")
     # workers have many requests under way, so only the first of all waits for its first byte
     found = replace(found, after=None, sources=tuple(sorted({"fit-storage", *found.sources})))

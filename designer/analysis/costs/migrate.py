@@ -23,7 +23,7 @@ from designer.analysis.vms.migrations import MigrationEstimate
 from designer.analysis.vms.planner import Departures, departures
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
-from designer.formulas.migration.kvm_precopy import ZERO_SCAN
+from designer.formulas.migration.kvm_precopy import FILLED_SHARE
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD, DIRTY_SPREAD
 from designer.sources import Constant, Estimate, Status
 from designer.workload.program.migration import Migrate
@@ -41,6 +41,7 @@ PASSES_LIMIT: Final = 40
 #: estimates that the time of migrations rests on
 DIRTY: Final = "dirty rate"
 SCANNED: Final = "scan of memory"
+FILLED: Final = "filled memory of guests"
 #: what machines wait for besides bytes
 SET_UP: Final = Bottleneck("limit", "set-up", "set-up and trace installation of machines", "")
 RESUME: Final = Bottleneck("limit", "resume", "quiescing and resuming machines", "")
@@ -73,12 +74,16 @@ def price(prices: Prices, task: Migrate, place: str) -> Expansion:
     dirty = replace(
         nothing(), group=DIRTY, low=DIRTY_SPREAD.low, high=DIRTY_SPREAD.high, sources=(DIRTY_SPREAD.source,)
     )
+    bands = [Priced(dirty)]
+    if any(plan.model.fill_unknown(each) for each in plan.going):
+        share = nothing()
+        bands.append(Priced(replace(share, group=FILLED, low=FILLED_SHARE.low, high=FILLED_SHARE.high)))
     every = dict.fromkeys(one for machine in machines.values() for one in machine.tasks)
 
     def under(slower: Scenario) -> _Moves:
         return _Moves(plan, machines, prices.table.machines, slower, task.part)
 
-    return Expansion(lambda: under({}), (Priced(dirty), *every), tuple(found), under=under)
+    return Expansion(lambda: under({}), (*bands, *every), tuple(found), under=under)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,8 +151,10 @@ class _Tasks:
             start = self._wait(DEVICES, "state of devices", Estimate(1.0, *spread, "s", known), stopped)
         scan = None
         if kvm:
-            times = Estimate(1.0, ZERO_SCAN.value / ZERO_SCAN.high, ZERO_SCAN.value / ZERO_SCAN.low, "s")
-            scan = self._wait(SCAN, SCANNED, replace(times, sources=(ZERO_SCAN.source,)), traced)
+            rate_of_scan = self._plan.model.scan_of(going)
+            slowest, fastest = rate_of_scan.value / rate_of_scan.low, rate_of_scan.value / rate_of_scan.high
+            times = Estimate(1.0, fastest, slowest, "s", rate_of_scan.sources)
+            scan = self._wait(SCAN, SCANNED, times, traced)
         setup = self._wait(SET_UP, f"set-up of {of}", planned.setup)
         # the times of vMotion are one assumption, those of KVM were measured apart
         assumed = f"resume of {of}" if kvm else f"set-up of {of}"
@@ -220,6 +227,7 @@ class _Moves:
         self._model, self._machines, self._part = plan.model, machines, part
         self._dirty = slower.get(DIRTY, 1.0)
         self._scan = slower.get(SCAN, 1.0) * slower.get(SCANNED, 1.0)
+        self._filled = slower.get(FILLED, 1.0)
         self._slots = {path: max(1, admission.more) for path, admission in plan.model.slots.items()}
         self._going = {each.name: each for each in plan.going}
         self._planned, self._first = plan.planned, plan.first
@@ -270,6 +278,8 @@ class _Moves:
         if mine.early is not None and planned.device is not None:
             began = yield Item(mine.early, f"devices {name}", 0, planned.device.before)
         trip, sent, more = planned, 0.0, self._first[name]
+        if self._model.fill_unknown(going):
+            more *= self._filled
         for number in range(PASSES_LIMIT):
             now = yield Item(mine.live, f"move {name}", number, more)
             sent += more
@@ -297,7 +307,7 @@ class _Moves:
 
     def _at(self, going: Going, rate: float) -> MigrationEstimate:
         """The migration of a machine at a rate [B/s]."""
-        return self._model.migration(going, rate, self._dirty, self._scan)
+        return self._model.migration(going, rate, self._dirty, self._scan, self._filled)
 
     def _paused(self, trip: MigrationEstimate, rate: float) -> float:
         """Bytes of its memory that a machine sends while it stands still at a rate [B/s]."""

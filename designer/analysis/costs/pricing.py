@@ -289,9 +289,9 @@ Price = Cost | Expansion
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Priced(Task):
-    """A task inside an expansion, with what it costs."""
+    """A task with what it costs."""
 
-    cost: Cost
+    cost: Price
 
 
 @dataclass(frozen=True, slots=True)

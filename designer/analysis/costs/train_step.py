@@ -6,7 +6,7 @@ add up to it; on links that others use too, the traffic takes longer, and what h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -27,6 +27,7 @@ from designer.workload.program.process import Script
 from designer.workload.program.steps import Program, Step
 from designer.workload.program.training import TrainStep
 
+_TRAFFIC_SOURCES: Final = ("nccl-tuning", "collectives-fit", COMMUNICATION_BAND.source)
 #: the part of a step that is no traffic
 COMPUTE: Final = "compute"
 _NONE_HIDDEN: Final = Constant(0.0, 0.0, 0.0, "assumed-training", Status.ASSUMED, "1", "nothing hides")
@@ -43,7 +44,11 @@ def price(prices: Prices, task: TrainStep, place: str) -> Expansion:
     plan = prepare(prices.network, task.job, place, prices.running)
     servers = task.parameter_servers
     costs = server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)
-    busy = plan.estimate(costs)
+    return parts(prices, plan, costs, plan.estimate(costs))
+
+
+def parts(prices: Prices, plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstimate) -> Expansion:
+    """A step as the parts it is made of; parameters as of `parts_of`."""
     steps: list[Step] = []
     before = tuple[str, ...]()
     for part in parts_of(prices, plan, costs, busy):
@@ -55,6 +60,23 @@ def price(prices: Prices, task: TrainStep, place: str) -> Expansion:
     holds = dict.fromkeys(ranks, float(busy.memory.total))
     time = busy_time(plan, costs, busy).part(lambda step: float(step.step_time))
     return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings, holds, time)
+
+
+def whole(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstimate) -> Cost:
+    """A step of which only the time is wanted; parameters as of `parts_of`."""
+    sources = {*SOURCES}
+    if isinstance(costs, ServerCosts):
+        sources |= {*costs.out.sources}
+    if _used(costs):
+        sources |= {*_TRAFFIC_SOURCES}
+    return alone(
+        float(busy.step_time),
+        low=busy.low / busy.step_time,
+        high=busy.high / busy.step_time,
+        group=ESTIMATE,
+        sources=tuple(sorted(sources)),
+        time=busy_time(plan, costs, busy).part(lambda step: float(step.step_time)),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,20 +98,28 @@ def parts_of(
     busy
         The step with these costs when samples are always there.
     """
-    seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
-    whole = seen.estimate(costs)
     time = busy_time(plan, costs, busy)
     yield Part(COMPUTE, _computing(prices, plan, busy, time))
-    for group in _used(costs):
-        hidden = float(getattr(whole, f"{group}_communication")) - float(getattr(busy, f"{group}_communication"))
-        if hidden > 0:
-            yield Part(f"hidden {group} traffic", _traffic(prices, plan, costs, group, hidden, busy), True)
+    for group, hidden in hidden_traffic(plan, costs, busy).items():
+        yield Part(f"hidden {group} traffic", _traffic(prices, plan, costs, group, hidden, busy), True)
     for group in _used(costs):
         shown = float(getattr(busy, f"{group}_communication"))
         if shown > 0:
             name = f"{group}_communication"
             cost = _traffic(prices, plan, costs, group, shown, busy)
             yield Part(f"{group} traffic", replace(cost, time=time.part(lambda step, name=name: getattr(step, name))))
+
+
+def hidden_traffic(
+    plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstimate
+) -> Mapping[RankGroup, float]:
+    """Seconds of traffic that hide behind computing, by group; parameters as of `parts_of`."""
+    blocking = dict.fromkeys(("tensor_overlap", "data_overlap", "expert_overlap"), _NONE_HIDDEN)
+    seen = replace(plan, software=replace(plan.software, **blocking))
+    found = seen.estimate(costs)
+    names = {group: f"{group}_communication" for group in _used(costs)}
+    each = {group: float(getattr(found, name)) - float(getattr(busy, name)) for group, name in names.items()}
+    return {group: hidden for group, hidden in each.items() if hidden > 0}
 
 
 def _used(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:
@@ -151,7 +181,7 @@ def _traffic(
         low=busy.low / busy.step_time,
         high=busy.high / busy.step_time,
         group=ESTIMATE,
-        sources=("nccl-tuning", "collectives-fit", COMMUNICATION_BAND.source),
+        sources=_TRAFFIC_SOURCES,
     )
 
 

@@ -85,6 +85,8 @@ def ask(network: Network, spec: WorkloadSpec, question: Question, program: Progr
     kind = kind_of(spec.kind, question.place)
     if kind.search:
         settings = read_settings(kind, spec.settings, question.place)
-        return importlib.import_module(f"designer.decisions.{kind.search}").answer(network, settings, question)
+        return importlib.import_module(f"designer.decisions.workloads.{kind.search}").answer(
+            network, settings, question
+        )
     program = program or program_of(spec.kind, spec.settings, question.place)
     return importlib.import_module(f"designer.analysis.families.{kind.answer}").answer(network, program, question)

@@ -15,7 +15,7 @@ from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.frontier import Frontier, frontier
 from designer.analysis.serving.metrics import metrics
 from designer.analysis.serving.placement import place_deployment
-from designer.analysis.serving.sharing import shared
+from designer.analysis.serving.sharing import sharing
 from designer.analysis.serving.split import serve_split
 from designer.analysis.serving.starting import start_engines, update_engines
 from designer.analysis.serving.unused import unused
@@ -75,8 +75,7 @@ def answered(
     else:
         placement = place_deployment(network, asked.deployment, place)
         if asked.beside:
-            sharing = shared(network, placement, asked, place, cancelled)
-            placement, told = sharing.placement, sharing.findings
+            placement, told = sharing(network, placement, asked, place)
         served = serve(placement, asked, cancelled)
     placement = served.placement
     found = dict(metrics(served))

@@ -378,7 +378,7 @@ class _Input:
     @cached_property
     def rates(self) -> tuple[float, float, float]:
         """Samples a second of the slowest device: as estimated, and the high and the low end [1/s]."""
-        found = account(self.time, self.answer.rates.bands, explained=False)
+        found = account(self.time, self.answer.rates.joint_bands, explained=False)
         return 1 / found.value, 1 / found.low, 1 / found.high
 
     def loads(self, pace: float) -> ChannelLoads:

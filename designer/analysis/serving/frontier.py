@@ -76,7 +76,7 @@ def frontier(served: Served, cancelled: Callable[[], bool] | None = None) -> Fro
         return None
     base = replace(asked.load, kind="rate" if asked.load.kind == "clients" else asked.load.kind)
     placement, cut = served.placement, served.placement.cut
-    if base.kind != "rate" or served.prompts is not None or placement.others or (cut is not None and cut.turns > 1):
+    if base.kind != "rate" or served.prompts is not None or (cut is not None and cut.turns > 1):
         return _frontier(served, base, most, cancelled)
     deployment = placement.deployment
     engine = placement.scheduling, placement.capacity, path_of(placement), deployment.drafts, placement.curve

@@ -70,8 +70,6 @@ class Placement:
         What of a device each replica has.
     fetch
         A request's mean wait for keys and values from beyond the GPU [s].
-    others, turn
-        Shares of time in which other models on the same devices have work [1], and the length of a turn [s].
     """
 
     network: Network
@@ -93,8 +91,6 @@ class Placement:
     guest: Guest | None = None
     cut: Slice | None = None
     fetch: float = 0.0
-    others: tuple[float, ...] = ()
-    turn: float = 1.0
     peers: Communicator | None = None
 
     @property
@@ -116,9 +112,6 @@ class Placement:
             Share of time in which those that take turns on the device have work.
         """
         cut = self.cut
-        if self.others:
-            mean = sum(self.others) / len(self.others)
-            return time_slicing(1 + len(self.others), Ratio(mean), Seconds(self.turn))
         return time_slicing(cut.turns, Ratio(busy), Seconds(cut.turn)) if cut is not None and cut.turns > 1 else 1.0
 
     @property

@@ -1,54 +1,33 @@
-"""Several models on the same GPUs: memory for all of them, and each slower by what the others compute meanwhile.
-
-Whole GPUs are shared by turns: each process has all of the GPU while it runs and waits while the others do, and each
-claims its share of the memory. MIG instances have compute and memory of their own; what matters is whether they fit.
-"""
+"""Whether several served models fit on the same GPUs: whole GPUs by their memory, MIG instances by their slices."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from designer.analysis.network import Network
-from designer.analysis.serving.answers import settled
 from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.tiers import stored
 from designer.analysis.training.accelerators import memory_of
 from designer.analysis.vms.hosts import gpu_type
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.placement._shapes import Resident
 from designer.formulas.placement.mig_slices import mig_slices
-from designer.sources import Constant, Status
 from designer.units import format_quantity
 from designer.workload.kind import task_of
 from designer.workload.program.serving import Serve
 from designer.workload.serving import Serving
 
-#: processes on a GPU take turns of this length
-TURN: Final = Constant(2e-3, 1e-3, 6e-3, "vsphere-time-slices", Status.SECONDARY, "s", "the default of time slicing")
-#: runs until each is as busy as the others make it
-_ROUNDS: Final = 5
 #: memory that is full to the last byte is not too full
 _ROUNDING_TOLERANCE: Final = 1e-9
-#: above this all of them together never have a moment without work
-_FULL_TOLERANCE: Final = 0.99
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shared:
-    """A deployment as it is beside others: slower where they take turns on its GPUs."""
-
-    placement: Placement
-    findings: tuple[Finding, ...]
-
-
-def shared(
-    network: Network, placement: Placement, asked: Serving, place: str, cancelled: Callable[[], bool] | None = None
-) -> Shared:
-    """What other models leave of the GPUs of a deployment.
+def sharing(
+    network: Network, placement: Placement, asked: Serving, place: str
+) -> tuple[Placement, tuple[Finding, ...]]:
+    """A deployment that other models leave room for on its GPUs, and those that have GPUs of their own as findings.
 
     Raises
     ------
@@ -58,44 +37,18 @@ def shared(
     placement = one_each(placement)
     others = neighbours(network, asked, place)
     mine = set(placement.replicas.ravel().tolist())
-    near = [(name, other, one) for name, other, one in others if mine & set(one.replicas.ravel().tolist())]
-    findings = [
-        Finding("SERVE-APART", Severity.INFO, f"{name} has accelerators of its own", (), "leave it out of those beside")
-        for name, _, _ in others
-        if name not in {n for n, _, _ in near}
-    ]
-    if not near:
-        return Shared(placement, tuple(findings))
-    names = [place.removeprefix("workloads."), *(name for name, _, _ in near)]
-    placements = [placement, *(one for _, _, one in near)]
-    _fit(network, names, placements, place)
-    if any(one.deployment.part for one in placements):
-        return Shared(placement, tuple(findings))
-    # those without a part take turns: each as busy as the others make it
-    loads = [stored(one, op)[1].requests for one, op in zip(placements, [asked, *(o for _, o, _ in near)], strict=True)]
-    busy = [0.0] * len(placements)
-    for _ in range(_ROUNDS):
-        for k, one in enumerate(placements):
-            waits = tuple(b for j, b in enumerate(busy) if j != k)
-            run = settled(replace(one, others=waits, turn=TURN.value), loads[k], 1.0, cancelled)
-            # halfway to what was found: one that slows others down is slowed down by them
-            busy[k] = (busy[k] + run.busy) / 2
-    waits = tuple(busy[1:])
-    taken = replace(placement, others=waits, turn=TURN.value)
-    told = ", ".join(f"{name} {b:.0%}" for name, b in zip(names[1:], waits, strict=True))
-    text = (
-        f"its GPUs compute for others as well: {told} of the time, so steps take {taken.slowed(0.0):.2f} times as long"
+    near = [(name, one) for name, one in others if mine & set(one.replicas.ravel().tolist())]
+    apart = [name for name, _ in others if name not in {n for n, _ in near}]
+    if near:
+        names = [place.removeprefix("workloads."), *(name for name, _ in near)]
+        _fit(network, names, [placement, *(one for _, one in near)], place)
+    remedy = "leave it out of those beside"
+    return placement, tuple(
+        Finding("SERVE-APART", Severity.INFO, f"{name} has accelerators of its own", (), remedy) for name in apart
     )
-    findings.append(
-        Finding("SERVE-TURNS", Severity.INFO, text, (), "MIG instances keep models out of each other's way")
-    )
-    if sum(busy) > _FULL_TOLERANCE * len(busy):
-        text = f"{' and '.join(names)} have work all the time: queues grow for ever"
-        findings.append(Finding("SERVE-SATURATED", Severity.ERROR, text, (), "give them more GPUs, or a lower load"))
-    return Shared(taken, tuple(findings))
 
 
-def neighbours(network: Network, asked: Serving, place: str) -> list[tuple[str, Serving, Placement]]:
+def neighbours(network: Network, asked: Serving, place: str) -> list[tuple[str, Placement]]:
     """Other served models that a workload names as beside it, placed.
 
     Raises
@@ -103,7 +56,7 @@ def neighbours(network: Network, asked: Serving, place: str) -> list[tuple[str, 
     AnalysisError
         If there is no such workload, or it serves no model.
     """
-    found: list[tuple[str, Serving, Placement]] = []
+    found: list[tuple[str, Placement]] = []
     for name in asked.beside:
         spec = network.design.workloads.get(name)
         where = f"{place}.beside"
@@ -116,8 +69,7 @@ def neighbours(network: Network, asked: Serving, place: str) -> list[tuple[str, 
             raise AnalysisError(
                 f"{name!r} serves no model on GPUs of its own", place=where, remedy="name serving that is not split"
             )
-        other = task.operation
-        found.append((name, other, one_each(place_deployment(network, other.deployment, f"workloads.{name}"))))
+        found.append((name, one_each(place_deployment(network, task.operation.deployment, f"workloads.{name}"))))
     return found
 
 

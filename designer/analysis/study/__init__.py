@@ -108,17 +108,16 @@ def run_workload(
     title = spec.title or kind.title
     question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained)
     short = Question(spec.id, kind.reports, title, place, False, None, cancelled, False)
+    calm = spec
     if any(spec.settings.get(key) for key in ("background", "beside")):
-        from designer.analysis.study.retraining import retraining_names, undisturbed, with_retrainings
+        from designer.analysis.study.neighbours import retraining_names, undisturbed, with_neighbours
 
         names = retraining_names(network, spec)
         calm = undisturbed(spec, names)
-        found = ask(network, calm, question)
-        result, loads = with_retrainings(
-            network, spec, names, found, lambda other: ask(network, other, short)[0], cancelled
+        result, loads = with_neighbours(
+            network, spec, names, ask(network, calm, question), lambda other: ask(network, other, short)[0], cancelled
         )
     else:
-        calm = spec
         result, loads = ask(network, spec, question)
     if not explained:
         return result, loads

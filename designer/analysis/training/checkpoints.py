@@ -40,7 +40,7 @@ class MovedState:
     def account(self, *, explained: bool = False) -> Account:
         """Value, band and what holds back the time of it [s]."""
         rates = self.answer.rates
-        return account(rates.time(self.each, size=STATE), {**rates.bands, STATE: STATE_BAND}, explained=explained)
+        return account(rates.time(self.each, size=STATE), {**rates.joint_bands, STATE: STATE_BAND}, explained=explained)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account.expression import Scenario, seconds
-from designer.analysis.collectives.communicator import Communicator, make_concurrent, widened
+from designer.analysis.collectives.communicator import Communicator, make_concurrent
 from designer.analysis.collectives.times import expression
 from designer.analysis.network import Network
 from designer.formulas.communication import Kind, RankGroup
@@ -35,8 +34,6 @@ Arrangement = tuple[bool, int, int]
 
 #: times of collectives kept with the ranks
 TIMES_LIMIT: Final = 200_000
-#: share of its bandwidth a communicator keeps inside servers, and between them
-Kept = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +121,6 @@ class RoutedCosts:
     ----------
     slower
         Times as long by resource; empty for the design as it is.
-    kept
-        Share of its bandwidth each communicator keeps on links that other traffic uses too; those left out keep all.
     used
         Groups that were asked for, with the largest message and the communicator that decides.
     """
@@ -133,7 +128,6 @@ class RoutedCosts:
     ranks: Ranks
     layout: Layout
     slower: Scenario = field(default_factory=dict[Any, float])
-    kept: Mapping[Arrangement, tuple[Kept, ...]] = field(default_factory=dict[Arrangement, tuple[Kept, ...]])
     used: dict[RankGroup, tuple[Kind, float, Communicator]] = field(
         default_factory=dict[RankGroup, tuple[Kind, float, Communicator]]
     )
@@ -143,46 +137,29 @@ class RoutedCosts:
         arrangement = arrangement_of(self.layout, group)
         if arrangement[1] <= 1 or size <= 0:
             return Seconds(0.0)
-        kept = self.kept.get(arrangement)
-        key = (kind, arrangement, float(size), frozenset(self.slower.items()), kept)
+        key = (kind, arrangement, float(size), frozenset(self.slower.items()))
         found = self.ranks.times.get(key)
         if found is None:
             if len(self.ranks.times) > TIMES_LIMIT:
                 self.ranks.times.clear()
-            found = self.ranks.times[key] = self._slowest(kind, arrangement, size, kept)
+            found = self.ranks.times[key] = self._slowest(kind, arrangement, size)
         largest = self.used.get(group)
         if largest is None or size > largest[1]:
             self.used[group] = (kind, float(size), found[1])
         return Seconds(found[0])
 
-    def _slowest(
-        self, kind: Kind, arrangement: Arrangement, size: float, kept: tuple[Kept, ...] | None
-    ) -> tuple[float, Communicator]:
+    def servers(self, group: RankGroup) -> int:
+        """Servers that the ranks of one group are in, at most."""
+        arrangement = arrangement_of(self.layout, group)
+        if arrangement[1] <= 1:
+            return 1
+        return max(one.situation.servers for one in self.ranks.communicators(arrangement))
+
+    def _slowest(self, kind: Kind, arrangement: Arrangement, size: float) -> tuple[float, Communicator]:
         times: list[tuple[float, Communicator]] = []
-        for k, made in enumerate(self.ranks.communicators(arrangement)):
+        for made in self.ranks.communicators(arrangement):
             one = made.exchanging() if kind is Kind.ALL_TO_ALL else made
-            left = _left(one, kept[k]) if kept is not None else one
-            time = left.time(COLLECTIVES[kind], size)
-            longer = seconds(expression(left, time), self.slower) if self.slower else time.time
-            times.append((float(longer), left))
+            time = one.time(COLLECTIVES[kind], size)
+            longer = seconds(expression(one, time), self.slower) if self.slower else time.time
+            times.append((float(longer), one))
         return max(times, key=lambda pair: pair[0])
-
-    def left(self, group: RankGroup) -> float:
-        """The least share of its bandwidth that a group keeps beside other traffic [1]."""
-        kept = self.kept.get(arrangement_of(self.layout, group), ())
-        sides = [(one.inside, one.between) for one in self.ranks.communicators(arrangement_of(self.layout, group))]
-        shares = [
-            share for pair, has in zip(kept, sides, strict=False) for share, side in zip(pair, has, strict=True) if side
-        ]
-        return min(shares, default=1.0)
-
-
-def _left(one: Communicator, kept: Kept) -> Communicator:
-    """A communicator with the share of its bandwidth that it keeps."""
-    if kept == (1.0, 1.0):
-        return one
-    inside, between = (
-        None if activity is None else replace(activity, rate=activity.rate * share)
-        for activity, share in zip((one.inside, one.between), kept, strict=True)
-    )
-    return replace(widened(one, *kept), inside=inside, between=between)

@@ -35,7 +35,7 @@ from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.memo import Store, memo
 from designer.sources import Constant, Estimate, Status
 from designer.workload.jobs import InputPath
-from designer.workload.kind import program_of
+from designer.workload.kind import listed, program_of
 from designer.workload.program.tasks import Move
 from designer.workload.program.training import TrainStep
 
@@ -83,7 +83,7 @@ class Feed:
     ----------
     rate
         Stored bytes per second of the slowest reader [B/s].
-    rows : the rows of readers in the rates of the answer
+    parts, rows : the readers, and their rows in the rates of the answer
     stages
         Resources of each stage, by their rows there.
     cores
@@ -91,7 +91,7 @@ class Feed:
     """
 
     rate: float
-    readers: int
+    parts: Int
     rows: Int
     stages: Mapping[str, Int]
     cores: float
@@ -116,7 +116,7 @@ class Feed:
 
     def bands(self, overlapped: bool) -> Mapping[str, Ends]:
         """Bands of what the time rests on."""
-        return self.answer.rates.bands if overlapped else self.answer.rates.all_bands
+        return self.answer.rates.joint_bands if overlapped else self.answer.rates.all_bands
 
     def stage_rates(self) -> Mapping[str, float]:
         """What each stage alone gives the slowest reader [B/s]."""
@@ -221,7 +221,7 @@ def _feed(network: Network, numbers: bytes, path: InputPath, samples: Samples, p
             f"no sample reaches {where}", place=f"{place}.source", remedy="join it to what it reads from"
         )
     cores = float((receiving + _handing_cost(samples)).sum()) * rate
-    return Feed(rate, n, np.flatnonzero(answer.problem.flow < n), stages, cores, answer)
+    return Feed(rate, readers, np.flatnonzero(answer.problem.flow < n), stages, cores, answer)
 
 
 #: numbers of the legs of readers kept for each structure: 16 MB
@@ -403,11 +403,16 @@ def beside(network: Network, ids: str, place: str) -> TransferAnswer | None:
     return None if traffic is None else evaluate_legs(network, traffic, wants, NO_LIMITS, place)
 
 
-def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None, Float]:
-    """Flows of other workloads of the design that run at the same time, and what each asks for."""
-    joined: Traffic | None = None
-    wants: list[Float] = []
-    for name in (part.strip() for part in ids.split(",") if part.strip()):
+def streams(network: Network, ids: str, place: str) -> dict[str, Move]:
+    """Transfers of the design that run at the same time, without end, by their ids.
+
+    Raises
+    ------
+    AnalysisError
+        If an id names no transfer of the design.
+    """
+    found: dict[str, Move] = {}
+    for name in listed(ids):
         spec = network.design.workloads.get(name)
         program = program_of(spec.kind, spec.settings, f"workloads.{name}") if spec is not None else None
         step = program.first(TrainStep) if program is not None else None
@@ -421,6 +426,15 @@ def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None,
                 place=f"{place}.background",
                 remedy=f"its transfers: {known}; or a training with a cadence; another job is a transfer with a demand",
             )
+        found[name] = replace(move, size=np.inf)
+    return found
+
+
+def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None, Float]:
+    """Flows of other workloads of the design that run at the same time, and what each asks for."""
+    joined: Traffic | None = None
+    wants: list[Float] = []
+    for name, move in streams(network, ids, place).items():
         traffic = pair_up(network, move, f"workloads.{name}")
         traffic = replace(traffic, legs=staged(network, traffic.legs))
         joined = traffic if joined is None else _joined(joined, traffic)

@@ -9,7 +9,7 @@ from designer.analysis.collectives.communicator import Communicator
 from designer.analysis.network import LISTED_LIMIT, Network
 from designer.analysis.network.partition import numbered
 from designer.analysis.results import ChannelLoads, Flow, LoadsOfClasses
-from designer.analysis.training.feeding import feed
+from designer.analysis.training.feeding import beside, feed
 from designer.analysis.training.step import RoutedStep
 from designer.formulas.collectives import CollectiveTime
 from designer.formulas.communication import Kind
@@ -51,14 +51,15 @@ def _loads(network: Network, routed_step: RoutedStep) -> LoadsOfClasses:
 
 def input_loads(network: Network, routed_step: RoutedStep) -> list[tuple[ChannelLoads, float]]:
     """Loads of the input as far as the step uses it up, and of workloads that run at the same time."""
+    plan, path = routed_step.plan, routed_step.path
+    others = beside(network, path.background, plan.place)
     if routed_step.feed is None or routed_step.samples is None:
-        return [(routed_step.beside.loads, 1.0)] if routed_step.beside is not None else []
-    used = routed_step.plan.local_batch * routed_step.samples.stored / routed_step.step.step_time
-    if routed_step.beside is None:
+        return [(others.loads, 1.0)] if others is not None else []
+    used = routed_step.loaded / routed_step.step.step_time
+    if others is None:
         return [(routed_step.feed.answer.loads, min(1.0, used / routed_step.feed.rate))]
     # what readers leave alone, the others may take
-    plan = routed_step.plan
-    both = feed(network, plan.readers(), routed_step.path, routed_step.samples, plan.place, used)
+    both = feed(network, plan.readers(), path, routed_step.samples, plan.place, used)
     return [(both.answer.loads, 1.0)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from designer.analysis.routes.legs import Legs
 from designer.analysis.routes.selection import Traffic, resolve
 from designer.analysis.routes.staging import staged
-from designer.analysis.training.costs import Kept, Ranks, RoutedCosts
+from designer.analysis.training.costs import Ranks, RoutedCosts
 from designer.analysis.transfers import TransferAnswer, evaluate_legs
 from designer.analysis.transfers.limits import NO_LIMITS
 from designer.catalog.parttype import Capability
@@ -30,21 +30,21 @@ class ServerCosts:
     ----------
     out, back
         What workers send and fetch, all at once; each server keeps an equal part.
-    kept
-        Share of their rate both keep on links that other traffic uses too [1].
     """
 
     routed: RoutedCosts
     out: TransferAnswer
     back: TransferAnswer
-    kept: Kept = (1.0, 1.0)
 
     def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
         """Time of a collective; that of the replicas goes to the servers and back [s]."""
         if group is not RankGroup.DATA or size <= 0:
             return self.routed.time(kind, group, size)
-        out, back = float(self.out.rate.min()) * self.kept[0], float(self.back.rate.min()) * self.kept[1]
-        return Seconds(size / out + size / back)
+        return Seconds(size / float(self.out.rate.min()) + size / float(self.back.rate.min()))
+
+    def servers(self, group: RankGroup) -> int:
+        """Servers that the ranks of one group are in."""
+        return self.routed.servers(group)
 
 
 def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:

@@ -1,4 +1,4 @@
-"""A training step on the drawn design: computing and collectives, then the input beside it."""
+"""A training step on the drawn design: computing and collectives, and its input, each by itself."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-from designer.analysis.account import account
-from designer.analysis.account.expression import Longest, Sum, Term
+from designer.analysis.account.expression import seconds
 from designer.analysis.network import Network
 from designer.analysis.training.costs import RoutedCosts
-from designer.analysis.training.feeding import Feed, Samples, beside, feed
+from designer.analysis.training.feeding import Feed, Samples, feed
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
 from designer.analysis.training.preparation import ALONE, Int, TrainingPlan, samples_of
-from designer.analysis.training.sharing import share_links
-from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
@@ -24,7 +21,7 @@ from designer.workload.datasets import Dataset
 from designer.workload.jobs import InputPath
 from designer.workload.program.training import TrainStep
 
-#: whose band scales a step
+#: the estimate whose band scales a step
 ESTIMATE: Final = "training"
 #: pictures of the largest batch of a published run that reached its accuracy
 LARGEST_BATCH: Final = Constant(
@@ -48,8 +45,6 @@ class RoutedStep:
         The input, None where it is left out.
     input
         Time to have the samples of a step ready, and its band [s].
-    beside
-        Workloads that run at the same time, as they do without this one; None where there are none.
     """
 
     plan: TrainingPlan
@@ -64,13 +59,17 @@ class RoutedStep:
     path: InputPath
     input: tuple[float, float, float]
     overlapped: bool
-    beside: TransferAnswer | None
     findings: tuple[Finding, ...]
+
+    @property
+    def loaded(self) -> float:
+        """Stored bytes that a reader loads for a step [B]."""
+        return self.plan.local_batch * self.samples.stored if self.samples else 0.0
 
     @property
     def training_rate(self) -> float:
         """Stored bytes per second a reader uses up when it never waits [B/s]."""
-        return self.plan.local_batch * self.samples.stored / self.busy.step_time if self.samples else 0.0
+        return self.loaded / self.busy.step_time
 
     @property
     def routed(self) -> RoutedCosts:
@@ -79,68 +78,45 @@ class RoutedStep:
 
 
 def route_step(network: Network, plan: TrainingPlan, training: TrainStep, *, readers: Int | None = None) -> RoutedStep:
-    """The step of a plan with its input.
+    """The step of a plan and its input, each as it is alone, with the band of the step without its input.
 
     Parameters
     ----------
     readers
-        All that read at once, where those of jobs alike beside this one read as well; None for its own.
+        All that read at once, where those of equal jobs read as well; None for its own.
 
     Raises
     ------
     AnalysisError
         If something cannot be reached or does not divide.
     """
-    place = plan.place
-    servers = training.parameter_servers
-    costs = server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)
+    place, path = plan.place, training.input
+    costs = _costs(plan, training)
     busy, findings = _fitting(plan, costs)
-    path = training.input
-    others = beside(network, path.background, place)
+    none = (0.0, 0.0, 0.0)
+    alone = RoutedStep(plan, costs, busy, busy, busy.low, busy.high, None, None, None, path, none, True, findings)
     if not path.dataset or training.run.online:
-        if others is not None:
-            costs = share_links(plan, costs, busy, others, None, 0.0).costs(costs)
-            busy, findings = _fitting(plan, costs)
-        return RoutedStep(
-            plan,
-            costs,
-            busy,
-            busy,
-            busy.low,
-            busy.high,
-            None,
-            None,
-            None,
-            path,
-            (0.0, 0.0, 0.0),
-            True,
-            others,
-            findings,
-        )
+        return alone
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
     samples = replace(samples, batch=plan.handed)
     fed = feed(network, plan.readers() if readers is None else readers, path, samples, place)
     overlapped = path.prefetch > 0
-    # without batches ahead the step's own input is over before it communicates
-    running = fed.answer if overlapped else others
-    lost = 0.0
-    if running is not None:
-        shared = share_links(plan, costs, busy, running, fed if overlapped else None, samples.stored)
-        lost = shared.lost
-        if shared.slower:
-            costs = shared.costs(costs)
-            busy, findings = _fitting(plan, costs)
-    size = plan.local_batch * samples.stored
-    alone = fed.account(size, overlapped, explained=False)
-    taken = alone.value + lost, alone.low + lost, alone.high + lost
-    step = plan.estimate(costs, InputStage(Seconds(taken[0]), overlapped))
-    # of computing only the band is asked for
-    parts = Term("busy", float(busy.step_time), ESTIMATE), Sum((fed.time(size, overlapped), Term("lost", lost)))
-    bands = {**fed.bands(overlapped), ESTIMATE: (busy.low / busy.step_time, busy.high / busy.step_time)}
-    whole = account(Longest(parts) if overlapped else Sum(parts), bands, explained=False)
-    low, high = min(whole.low, step.step_time), max(whole.high, step.step_time)
-    found = (*findings, *_odd(plan, data), *_beyond(plan, samples), *fed.answer.findings)
-    return RoutedStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
+    taken = float(seconds(fed.time(plan.local_batch * samples.stored, overlapped)))
+    return replace(
+        alone,
+        step=plan.estimate(costs, InputStage(Seconds(taken), overlapped)),
+        feed=fed,
+        samples=samples,
+        data=data,
+        input=(taken, taken, taken),
+        overlapped=overlapped,
+        findings=(*findings, *_odd(plan, data), *_beyond(plan, samples), *fed.answer.findings),
+    )
+
+
+def _costs(plan: TrainingPlan, training: TrainStep) -> RoutedCosts | ServerCosts:
+    servers = training.parameter_servers
+    return server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)
 
 
 def busy_step(plan: TrainingPlan, training: TrainStep) -> StepEstimate:
@@ -151,10 +127,7 @@ def busy_step(plan: TrainingPlan, training: TrainStep) -> StepEstimate:
     AnalysisError
         If something cannot be reached or does not divide.
     """
-    servers = training.parameter_servers
-    return _fitting(plan, server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout))[
-        0
-    ]
+    return _fitting(plan, _costs(plan, training))[0]
 
 
 def _odd(plan: TrainingPlan, data: Dataset) -> list[Finding]:
@@ -194,7 +167,7 @@ def _fitting(plan: TrainingPlan, costs: RoutedCosts | ServerCosts) -> tuple[Step
         except DesignerError as error:
             inner = "" if not error.place or error.place.startswith(plan.place) else f".{error.place}"
             raise AnalysisError(error.text, place=f"{plan.place}{inner}", remedy=error.remedy) from None
-        return step, (*plan.findings, _too_large(plan, refusal))
+        return step, (*plan.findings, _too_large(plan, step, refusal))
 
 
 def unfit(plan: TrainingPlan) -> list[Finding]:
@@ -209,6 +182,10 @@ def unfit(plan: TrainingPlan) -> list[Finding]:
     return [Finding("TRAIN-MEMORY", Severity.ERROR, text, where, "shard them, or use more tensor or pipeline ranks")]
 
 
-def _too_large(plan: TrainingPlan, refusal: DesignerError) -> Finding:
+def _too_large(plan: TrainingPlan, step: StepEstimate, refusal: DesignerError) -> Finding:
+    """That a step does not fit, or only with less reserve and fragmentation than usual."""
     where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
-    return Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
+    if not step.memory.may_fit:
+        return Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
+    text = f"{refusal.text}; with little fragmentation {format_quantity(step.memory.least, 'size')} are enough"
+    return Finding("TRAIN-TIGHT", Severity.WARNING, text, where, refusal.remedy or "")

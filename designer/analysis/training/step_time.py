@@ -1,4 +1,4 @@
-"""The time of a training step as an expression: arithmetic, memory, launches, channels of its traffic, and input.
+"""The time of a training step as an expression: arithmetic, memory, launches and channels of its traffic.
 
 How much of the traffic hides depends on how fast accelerators compute, and layers are as slow as the slower of their
 arithmetic and their memory traffic. So the step is estimated again where something is faster; its parts say which
@@ -13,13 +13,13 @@ from functools import partial
 from typing import Final
 
 from designer.analysis.account.bottlenecks import Resources, arithmetic, described, memory_bandwidth
-from designer.analysis.account.expression import Longest, Scenario, Solved, Sum, Term, Tie, Time, seconds, shares
+from designer.analysis.account.expression import Scenario, Solved, Sum, Tie, Time, shares
 from designer.analysis.collectives.times import expression
 from designer.analysis.results import Bottleneck
 from designer.analysis.training.costs import COLLECTIVES, RoutedCosts
 from designer.analysis.training.parameter_servers import ServerCosts
 from designer.analysis.training.preparation import TrainingPlan
-from designer.analysis.training.step import ESTIMATE, RoutedStep
+from designer.analysis.training.step import ESTIMATE
 from designer.formulas.communication import RankGroup
 from designer.formulas.pipeline.step_composition import StepEstimate
 from designer.sources import Constant
@@ -27,49 +27,43 @@ from designer.units import BytesPerSecond, FlopPerSecond, Seconds, format_quanti
 
 #: kernel launches and what the host does for a step
 OVERHEAD: Final = Bottleneck("limit", "overhead", "launches and host overhead", "")
-#: reading while groups communicate
-_BESIDE: Final = Bottleneck("limit", "beside", "reading beside the traffic of the step", "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepTime:
-    """The time of a step, and its resources in words.
+    """The time of a step without its input, and its resources in words.
 
     Parameters
     ----------
     ties, estimate
-        What may hold back the step without its input, and that step where resources take so many times as long.
-    input
-        Names and describes resources of the input.
+        What may hold back the step, and the step where resources take so many times as long.
     """
 
     time: Time
     words: Mapping[Hashable, Bottleneck | Callable[[], Bottleneck]]
     ties: tuple[Tie, ...]
     estimate: Callable[[Scenario], StepEstimate]
-    input: Callable[[Hashable], Bottleneck] | None = None
 
     def part(self, seconds: Callable[[StepEstimate], float]) -> Time:
         """A part of the step as a time of its own; all parts are off together."""
         solved = Solved(seconds(self.estimate({})), self.ties, lambda slower: seconds(self.estimate(slower)))
         return Sum((solved,), 1.0, ESTIMATE)
 
-    def bottleneck(self, resource: Hashable) -> Bottleneck:
-        """A resource in words."""
+    def bottleneck(self, resource: Hashable) -> Bottleneck | None:
+        """A resource in words; None where it is none of the step."""
         found = self.words.get(resource)
-        if found is None:
-            assert self.input is not None
-            return self.input(resource)
-        return found if isinstance(found, Bottleneck) else found()
+        return found if found is None or isinstance(found, Bottleneck) else found()
 
 
-def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEstimate) -> StepTime:
+def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEstimate, left: float = 1.0) -> StepTime:
     """A step whose samples are always there.
 
     Parameters
     ----------
     step
         The step with these costs.
+    left
+        Share of the links that the traffic not hidden has beside other traffic, for words [1].
     """
     part, name = plan.accelerator, plan.precision.name
     path = plan.ranks.network.net.path(int(plan.ranks.parts[0]))
@@ -84,7 +78,7 @@ def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEs
     if step.bubble > 0:
         words[idle] = idle
         ties.append((idle,))
-    links = _links(costs, step)
+    links = _links(costs, step, left)
     words |= {resource: one for tie in links.values() for resource, one in tie.items()}
     ties += links
     servers = _servers(costs)
@@ -125,28 +119,9 @@ def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEs
     return StepTime(solved, words, tuple(ties), estimate)
 
 
-def step_time(routed_step: RoutedStep) -> StepTime:
-    """A step with its input."""
-    busy = busy_time(routed_step.plan, routed_step.costs, routed_step.busy)
-    if routed_step.feed is None or routed_step.samples is None:
-        return busy
-    fed, stall = routed_step.feed, routed_step.step.input_stall / routed_step.step.step_time
-    size = routed_step.plan.local_batch * routed_step.samples.stored
-    time = fed.time(size, routed_step.overlapped)
-    waits = f"the step waits {stall:.0%} of its time for samples" if stall > 0 else ""
-
-    def words(resource: Hashable) -> Bottleneck:
-        plain = fed.answer.words(resource)
-        return replace(plain, why="; ".join(text for text in (plain.why, waits) if text))
-
-    # what groups that communicate take from readers is not theirs to gain
-    lost = routed_step.input[0] - float(seconds(time))
-    parts = busy.time, Sum((time, Term(_BESIDE, lost))) if lost > 0 else time
-    whole = Longest(parts) if routed_step.overlapped else Sum(parts)
-    return replace(busy, time=whole, input=words)
-
-
-def _links(costs: RoutedCosts | ServerCosts, step: StepEstimate) -> dict[Tie, dict[Hashable, Callable[[], Bottleneck]]]:
+def _links(
+    costs: RoutedCosts | ServerCosts, step: StepEstimate, left: float
+) -> dict[Tie, dict[Hashable, Callable[[], Bottleneck]]]:
     """What the collectives of a step wait for, by group, with words."""
     routed = costs.routed if isinstance(costs, ServerCosts) else costs
     found: dict[Tie, dict[Hashable, Callable[[], Bottleneck]]] = {}
@@ -155,7 +130,6 @@ def _links(costs: RoutedCosts | ServerCosts, step: StepEstimate) -> dict[Tie, di
         if shown <= 0:
             continue
         why = f"{_WORDS[group]} traffic not hidden takes {shown / step.step_time:.0%} of the step"
-        left = routed.left(group)
         if left < 1:
             why += f", with {left:.0%} of the links left beside other traffic"
         resources = Resources(one.network)

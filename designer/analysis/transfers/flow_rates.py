@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.account import Account, Ends, account
+from designer.analysis.account import Account, Ends, account, quickest_together
 from designer.analysis.account.bottlenecks import Alike, Resources
 from designer.analysis.account.expression import TIED, Resource, Scenario, Solved, Tie
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, solve
@@ -278,6 +278,11 @@ class FlowRates:
         return found | ({self.latencies: self._waiting} if self.latencies else {})
 
     @cached_property
+    def joint_bands(self) -> Mapping[str, Ends]:
+        """The same with both ends of each: one that changes nothing alone may do so together with others."""
+        return {name: self.all_bands[name] for name in self.bands}
+
+    @cached_property
     def all_bands(self) -> Mapping[str, Ends]:
         """The same of all estimates."""
         found = {one.name: (1 / one.high, 1 / one.low) for one in self.estimates}
@@ -297,14 +302,21 @@ class FlowRates:
 
     @cached_property
     def ends(self) -> tuple[Float, Float]:
-        """The 80 % band of each rate, deviations of estimates added in squares [B/s]. : (n_flows,) both"""
+        """The 80 % band of each rate [B/s]. : (n_flows,) both
+
+        Deviations of estimates are added in squares; rates are at least as high as with all of them part of the way.
+        """
         below, above = np.zeros(len(self.rate)), np.zeros(len(self.rate))
         for one in self.estimates:
             for end in {one.low, one.high} if one.name in self.bands else ():
                 off = self.rates({one.name: 1 / end}) - self.rate
                 below += np.minimum(off, 0.0) ** 2
                 above += np.maximum(off, 0.0) ** 2
-        return np.maximum(self.rate - np.sqrt(below), 0.0), self.rate + np.sqrt(above)
+        low, high = np.maximum(self.rate - np.sqrt(below), 0.0), self.rate + np.sqrt(above)
+        mine = {name: ends for name, ends in self.joint_bands.items() if name != self.latencies}
+        if len(mine) > 1:
+            high = np.maximum(high, self.rates(quickest_together(tuple(mine), mine)))
+        return low, high
 
     @cached_property
     def sources(self) -> tuple[str, ...]:

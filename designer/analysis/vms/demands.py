@@ -110,6 +110,13 @@ def memory_of(vm: VirtualMachine) -> Bytes:
     return Bytes(amount(vm.memory, "size"))
 
 
+def filled_of(vm: VirtualMachine) -> Bytes | None:
+    """Memory of a machine that is not zero [B], at most all of it; None where the design does not say."""
+    if vm.filled_memory is None:
+        return None
+    return Bytes(min(amount(vm.filled_memory, "size"), memory_of(vm)))
+
+
 def dirtying_of(vm: VirtualMachine) -> Dirtying:
     """How fast a machine writes its memory; the larger of its two figures."""
     rate = amount(vm.dirty_rate, "rate") if vm.dirty_rate is not None else 0.0

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from designer.analysis.account.bottlenecks import Limit
 from designer.analysis.network import Network
-from designer.analysis.vms.demands import KVM, dirtying_of, vsphere
+from designer.analysis.vms.demands import KVM, dirtying_of, filled_of, vsphere
 from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.migration_paths import MigrationPaths, MigrationTransfer
@@ -35,7 +35,7 @@ from designer.formulas.migration.vmotion_streams import (
     vmotion_streams,
 )
 from designer.formulas.placement import Release
-from designer.sources import Constant, Status
+from designer.sources import Constant, Estimate, Status
 from designer.units import Bytes, BytesPerSecond, Seconds
 from designer.workload.migrations import Conditions
 
@@ -122,15 +122,33 @@ class MigrationModel:
             return Limit("sender", "windows of the streams per round trip", self.distance.bandwidth.value)
         return None
 
-    def migration(self, going: Going, rate: float, dirty: float = 1.0, scan: float = 1.0) -> MigrationEstimate:
-        """One machine at a rate [B/s], where it writes, and looking at its memory takes, so many times as much."""
+    def fill_unknown(self, going: Going) -> bool:
+        """True if the design does not say how much of the memory of a KVM guest is not zero."""
+        return going.release == KVM and not going.cold and filled_of(going.placed.vm) is None
+
+    def scan_of(self, going: Going) -> Estimate:
+        """Memory of a KVM guest searched for zero pages per second [B/s]."""
+        return kvm_rate(self.conditions.kvm, _line(going)).scan
+
+    def migration(
+        self, going: Going, rate: float, dirty: float = 1.0, scan: float = 1.0, filled: float = 1.0
+    ) -> MigrationEstimate:
+        """One machine at a rate [B/s].
+
+        Parameters
+        ----------
+        dirty, scan
+            How many times as much it writes, and as long the search of its memory takes [1].
+        filled
+            Share of its memory that is not zero, where the design does not say [1].
+        """
         written = self.conditions.dirty_rate
         if dirty != 1.0:
             written = dirty * (dirtying_of(going.placed.vm).rate if written is None else written)
         drain = self.drains.get(going.name)
         if going.release == KVM:
             settings = self.conditions.kvm
-            return kvm_estimate(going.placed, rate, _line(going), settings, written, drain, scan)
+            return kvm_estimate(going.placed, rate, _line(going), settings, written, drain, scan, filled)
         ends = (self.streams[going.placed.host.path], self.streams[going.there.host.path])
         checkpoint = min(plan.checkpoint_bandwidth.value for plan in ends)
         release = vsphere(going.release)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from designer.analysis.vms.demands import dirtying_of, memory_of
+from designer.analysis.vms.demands import dirtying_of, filled_of, memory_of
 from designer.analysis.vms.free_capacity import Placed
 from designer.fields import amount
 from designer.formulas.migration import Outcome, Release, Verdict
@@ -17,9 +17,9 @@ from designer.formulas.migration.kvm_bandwidth import (
     kvm_bandwidth,
     pinning_time,
 )
+from designer.formulas.migration.kvm_precopy import FILLED_SHARE, STOPS, kvm_precopy
 from designer.formulas.migration.kvm_precopy import SETUP as KVM_SETUP
 from designer.formulas.migration.kvm_precopy import SWITCHOVER as KVM_SWITCHOVER
-from designer.formulas.migration.kvm_precopy import kvm_precopy
 from designer.formulas.migration.kvm_vfio_state import CHANNEL_QEMU, VfioPause, VfioState, kvm_vfio_state
 from designer.formulas.migration.vgpu_migration import VgpuMigration, vgpu_migration
 from designer.formulas.migration.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad, vgpu_stun
@@ -167,7 +167,8 @@ def vmotion_estimate(
     dirtying = dirtying_of(placed.vm)
     dirty = dirtying.rate if dirty_rate is None else BytesPerSecond(dirty_rate)
     given = BytesPerSecond(rate)
-    memory = memory_of(placed.vm)
+    # memory that was never written and pages of zeros are not sent
+    memory = filled_of(placed.vm) or memory_of(placed.vm)
     loads = framebuffers(placed)
     if not loads:
         plain = _precopied(memory, given, dirty, dirtying.working_set)
@@ -270,6 +271,7 @@ def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = Non
         monitor=settings.monitor,
         transport=settings.transport,
         compression=settings.compression,
+        tls=settings.tls,
         max_bandwidth=settings.max_bandwidth,
     )
 
@@ -281,14 +283,17 @@ def kvm_estimate(
     settings: KvmSettings,
     dirty_rate: float | None,
     drain: Drain | None,
-    scan: float,
+    scan: float = 1.0,
+    filled: float = 1.0,
 ) -> MigrationEstimate:
     """A KVM migration that gets `rate` of the network [B/s]; never converging is an answer.
 
     Parameters
     ----------
     scan
-        How many times as long looking at memory takes [1].
+        How many times as long the search of memory for zero pages takes [1].
+    filled
+        Share of the memory that is not zero, where the design does not say [1].
 
     Raises
     ------
@@ -300,17 +305,22 @@ def kvm_estimate(
     drawn = drain.rate if drain is not None else math.inf
     pause = device_pause(placed, min(moved.link_rate.value, drawn), settings)
     memory = memory_of(placed.vm)
+    sent = filled_of(placed.vm)
+    if sent is None:
+        sent = Estimate(memory * filled, memory * min(filled, FILLED_SHARE.low), memory, "B", (FILLED_SHARE.source,))
     pinned = settings.transport is Transport.RDMA_PINNED
     done = kvm_precopy(
         memory,
         BytesPerSecond(moved.guest.value),
         dirtying.rate if dirty_rate is None else BytesPerSecond(dirty_rate),
+        filled=sent,
         working_set=dirtying.working_set,
         link_bandwidth=BytesPerSecond(moved.link_rate.value),
-        scan_bandwidth=BytesPerSecond(moved.scan / scan),
+        scan_bandwidth=moved.scan.scaled(1 / scan),
         downtime_limit=settings.downtime_limit,
         auto_converge=settings.auto_converge,
         post_copy=settings.post_copy,
+        stop=STOPS[settings.monitor],
         vfio_downtime=Seconds(pause.pause.value if pause is not None else 0.0),
         setup_time=pinning_time(memory) if pinned else None,
         bandwidth_band=moved.guest,
@@ -326,8 +336,8 @@ def kvm_estimate(
         migration = replace(migration, stun=time, device=device)
     if not done.converged:
         return migration
-    sent = done.transferred.value / moved.link_rate.value + (pause.pause.value if pause is not None else 0.0)
-    looking = done.total_time.value - sent - migration.setup.value - migration.resume.value
+    sending = done.transferred.value / moved.link_rate.value + (pause.pause.value if pause is not None else 0.0)
+    looking = done.total_time.value - sending - migration.setup.value - migration.resume.value
     return replace(migration, looking=looking if looking > done.total_time.value * _ROUNDING_TOLERANCE else 0.0)
 
 

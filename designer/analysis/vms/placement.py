@@ -200,7 +200,7 @@ def _host_meant(
     return named.host if named is not None else None
 
 
-def _limits(vm: VirtualMachine, host: Host | None) -> Iterator[Finding]:
+def _limits(vm: VirtualMachine, host: Host | None) -> Iterator[Finding]:  # noqa: C901, PLR0912
     """Maximums of the release and the hardware version, and the reservation devices need."""
 
     def broken(code: str, text: str, remedy: str, severity: Severity = Severity.ERROR) -> Finding:

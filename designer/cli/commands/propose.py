@@ -10,8 +10,8 @@ from designer.cli.command import Command
 from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
-    from designer.proposals.goal import Wanted
-    from designer.proposals.results import Proposals
+    from designer.contrib.proposals.goal import Wanted
+    from designer.contrib.proposals.results import Proposals
 
 _SHOWN = 20
 
@@ -63,9 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search."""
-    from designer.cli.output import print_json, print_problem, progress_bar
-    from designer.proposals.reading import read_wanted
-    from designer.proposals.search import propose
+    from designer.cli.output import page_width, print_json, print_problem, progress_bar
+    from designer.contrib.proposals.reading import read_wanted
+    from designer.contrib.proposals.search import propose
     from designer.report.settings import load_settings
 
     listed = load_settings(None, Path(options.prices)).prices if options.prices else None
@@ -97,13 +97,14 @@ def run(options: argparse.Namespace) -> int:
         print_json(as_document(found))
     else:
         from designer.cli.pages import print_page
-        from designer.proposals.page import page_of_proposals
+        from designer.contrib.proposals.page import page_of_proposals
 
         print_page(lambda: page_of_proposals(found, options.output or ""), options, lambda: _print(found))
     if options.output:
         _write(found, Path(options.output), options.json)
     if not found.best:
-        if not options.json:
+        if not options.json and page_width() is None:
+            # a page says so itself
             print_problem(found.impossible)
         return 1
     return 0
@@ -117,8 +118,8 @@ def _demand_limit(wanted: Wanted) -> None:
     FormatError
         If there is none.
     """
+    from designer.contrib.proposals.question import Question
     from designer.errors import FormatError
-    from designer.proposals.question import Question
 
     if not Question(wanted).limits:
         remedy = 'add --within "20 d", --limit METRIC=VALUE, --power "200 kW", --racks 2, or --budget with --prices'
@@ -190,7 +191,7 @@ def as_document(found: Proposals) -> dict[str, Any]:
 
 def _print(found: Proposals) -> None:
     from designer.cli.output import paragraph, table
-    from designer.proposals.wording import reasons, shown
+    from designer.contrib.proposals.wording import reasons, shown
 
     if found.best:
         heads = ("", "design", *(m.title for m in found.measures), "bottleneck")

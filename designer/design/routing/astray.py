@@ -134,7 +134,7 @@ class Astray:
                 found.append(_Door(cell, leave, cost, end.at))
         return found
 
-    def _shortest(self, starts: list[_Door], goals: list[_Door], end: End) -> tuple[_Door, list[_Cell], _Door] | None:
+    def _shortest(self, starts: list[_Door], goals: list[_Door], end: End) -> tuple[_Door, list[_Cell], _Door] | None:  # noqa: C901
         """The first place, the cells it turns in, and the last place."""
         taken, xs, ys = self._taken, self._xs, self._ys
         left, top, right, bottom = *end.rect[:2].tolist(), *(end.rect[:2] + end.rect[2:]).tolist()

@@ -80,7 +80,7 @@ class Led(NamedTuple):
     lost: tuple[int, ...] = ()
 
 
-def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse: bool = False) -> Led:
+def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse: bool = False) -> Led:  # noqa: PLR0915
     """Lead each piece from p to q.
 
     Parameters

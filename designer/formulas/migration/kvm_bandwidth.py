@@ -10,11 +10,13 @@ from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import at_least_one, positive
 from designer.formulas.migration._qemu import (
     CHANNEL_CLOUD_HYPERVISOR,
+    CHANNEL_OTHERS,
     CHANNEL_QEMU,
     LINE_SHARE,
     RDMA_PINNING,
     RDMA_REGISTERING,
     RDMA_SHARE,
+    TLS,
     ZERO_SCAN,
 )
 from designer.formulas.migration._unseen import widened
@@ -28,6 +30,7 @@ SOURCES: Final = (
     "qemu-thread-compression",
     "qemu-rdma",
     "migration-calibration",
+    "migration-assumed",
 )
 
 
@@ -36,6 +39,8 @@ class Monitor(StrEnum):
 
     QEMU = "qemu"
     CLOUD_HYPERVISOR = "cloud-hypervisor"
+    XEN = "xen"
+    HYPER_V = "hyper-v"
 
 
 class Transport(StrEnum):
@@ -55,6 +60,12 @@ class Compression(StrEnum):
     QATZIP = "qatzip"
 
 
+_CHANNEL: Final = {
+    Monitor.QEMU: CHANNEL_QEMU,
+    Monitor.CLOUD_HYPERVISOR: CHANNEL_CLOUD_HYPERVISOR,
+    Monitor.XEN: CHANNEL_OTHERS,
+    Monitor.HYPER_V: CHANNEL_OTHERS,
+}
 #: guest bytes per byte on the link; text-like data (Silesia) 2.7, other guests 2.5–3.4
 RATIO: Final = {
     Compression.NONE: Constant(1, 1, 1, "qemu-qatzip", Status.PRIMARY),
@@ -121,7 +132,7 @@ class KvmBandwidth:
     guest
         Guest memory per second, compression counted [B/s].
     scan
-        Guest memory looked at per second, zero pages included [B/s].
+        Guest memory searched for zero pages per second [B/s]: by every channel, at worst by one thread.
     limited_by
         What limits it.
     cores
@@ -130,7 +141,7 @@ class KvmBandwidth:
 
     link_rate: Estimate
     guest: Estimate
-    scan: float
+    scan: Estimate
     limited_by: str
     cores: float
 
@@ -143,6 +154,7 @@ def kvm_bandwidth(
     monitor: Monitor = Monitor.QEMU,
     transport: Transport = Transport.TCP,
     compression: Compression = Compression.NONE,
+    tls: bool = False,
     ratio: Ratio | None = None,
     max_bandwidth: BytesPerSecond | None = None,
 ) -> KvmBandwidth:
@@ -156,6 +168,8 @@ def kvm_bandwidth(
         Payload the routed network gives, if known; replaces line rate × protocol share [B/s].
     channels
         Connections: 1 without multifd.
+    tls
+        Encrypt each connection on the core that sends it.
     ratio
         Guest bytes per byte on the link; by the compression if not given [1].
     max_bandwidth
@@ -183,8 +197,11 @@ def kvm_bandwidth(
         factor = float(getattr(squeeze, which)) if squeeze else fixed
         link_rate = {"link": _link(line_rate, routed_bandwidth, transport, which)}
         if transport is Transport.TCP:
-            channel = CHANNEL_QEMU if monitor is Monitor.QEMU else CHANNEL_CLOUD_HYPERVISOR
-            link_rate["channels, one core each"] = channels * float(getattr(channel, which))
+            each = float(getattr(_CHANNEL[monitor], which))
+            if tls:
+                # one core encrypts what it then copies
+                each = 1 / (1 / each + 1 / float(getattr(TLS, which)))
+            link_rate["channels, one core each"] = channels * each
         elif transport is Transport.RDMA:
             link_rate["memory registration"] = float(getattr(RDMA_REGISTERING, which))
         if max_bandwidth is not None:
@@ -201,11 +218,21 @@ def kvm_bandwidth(
     return KvmBandwidth(
         link_rate=Estimate(value[0], min(link_rates), max(link_rates), "B/s", SOURCES),
         guest=guest,
-        # RDMA does not look for zero pages in memory it has registered.
-        scan=channels * ZERO_SCAN.value if transport is Transport.TCP else max(guest.value, ZERO_SCAN.value),
+        scan=_scan(channels) if transport is Transport.TCP else _as_sent(guest),
         limited_by=value[2],
         cores=CORES[compression].value * guest.value / _GIGABYTE.value,
     )
+
+
+def _scan(channels: int) -> Estimate:
+    """Channels search their own pages since QEMU 9.0; before, one thread searched for all."""
+    return Estimate(channels * ZERO_SCAN.value, ZERO_SCAN.low, channels * ZERO_SCAN.high, "B/s", (ZERO_SCAN.source,))
+
+
+def _as_sent(guest: Estimate) -> Estimate:
+    """RDMA does not search memory it has registered."""
+    rate = max(guest.value, ZERO_SCAN.value)
+    return Estimate(rate, min(rate, guest.low), max(rate, ZERO_SCAN.high), "B/s", (ZERO_SCAN.source,))
 
 
 def pinning_time(memory: Bytes) -> Estimate:

@@ -14,6 +14,7 @@ from designer.formulas.migration._qemu import (
     DIRTIED_ONCE,
     DIRTY_SPREAD,
     DOWNTIME_LIMIT,
+    HYPER_V_PASSES,
     SETUP,
     SWITCHOVER,
     THROTTLE_INCREMENT,
@@ -21,10 +22,13 @@ from designer.formulas.migration._qemu import (
     THROTTLE_MOST,
     THROTTLE_TRIGGER,
     UNPRODUCTIVE,
+    XEN_PASSES,
+    XEN_REST,
     ZERO_SCAN,
 )
 from designer.formulas.migration._rounds import Dirtying, DirtyRule, Round, Rounds, iterate
-from designer.sources import Estimate
+from designer.formulas.migration.kvm_bandwidth import Monitor
+from designer.sources import Constant, Estimate, Status
 from designer.units import Bytes, BytesPerSecond, Seconds
 
 SOURCES: Final = (
@@ -36,6 +40,35 @@ SOURCES: Final = (
     "migration-calibration",
     "migration-assumed",
 )
+
+#: of the memory of a guest, where nobody says how much of it is not zero
+FILLED_SHARE: Final = Constant(
+    1.0, 0.3, 1.0, "migration-assumed", Status.ASSUMED, note="a guest may never have written most of its memory"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """When a monitor stops the guest.
+
+    Parameters
+    ----------
+    passes
+        Passes after which it does whatever is left; None for no such limit.
+    rest
+        What may be left [B]; None for what the downtime limit allows.
+    """
+
+    passes: int | None = None
+    rest: float | None = None
+
+
+STOPS: Final = {
+    Monitor.QEMU: Stop(),
+    Monitor.CLOUD_HYPERVISOR: Stop(),
+    Monitor.XEN: Stop(int(XEN_PASSES.value), XEN_REST.value),
+    Monitor.HYPER_V: Stop(int(HYPER_V_PASSES.value)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +96,14 @@ def kvm_precopy(
     bandwidth: BytesPerSecond,
     dirty_rate: BytesPerSecond = BytesPerSecond(0.0),
     *,
-    filled: Bytes | None = None,
+    filled: Bytes | Estimate | None = None,
     working_set: Bytes | None = None,
     link_bandwidth: BytesPerSecond | None = None,
-    scan_bandwidth: BytesPerSecond = BytesPerSecond(ZERO_SCAN.value),
+    scan_bandwidth: BytesPerSecond | Estimate = BytesPerSecond(ZERO_SCAN.value),
     downtime_limit: Seconds = Seconds(DOWNTIME_LIMIT.value),
     auto_converge: bool = False,
     post_copy: bool = False,
+    stop: Stop = STOPS[Monitor.QEMU],
     vfio_state: Bytes = Bytes(0.0),
     vfio_downtime: Seconds = Seconds(0.0),
     setup_time: Seconds | Estimate | None = None,
@@ -80,14 +114,14 @@ def kvm_precopy(
     Parameters
     ----------
     memory, filled
-        Guest memory, and the part of it that is not zero [B]; all of it if not given.
+        Guest memory, and the part of it that is not zero [B], with a band if it is not known; all of it if not given.
     bandwidth
         Guest memory carried per second (`KvmBandwidth.guest`) [B/s].
     link_bandwidth
         Bytes on the network per second, less than `bandwidth` with compression; the hypervisor measures this one and
         multiplies it with the downtime limit [B/s].
     scan_bandwidth
-        Guest memory looked at per second, zero pages included [B/s].
+        Guest memory searched for zero pages per second [B/s]; with the band of `ZERO_SCAN` if it has none.
     dirty_rate, working_set
         Written per second [B/s], and what can be dirty at most [B].
     downtime_limit
@@ -96,6 +130,8 @@ def kvm_precopy(
         Slow the guest by 20 %, then 10 % more, after every second pass that dirties more than half of what it sends.
     post_copy
         Start the guest at the destination after the first pass if the rest does not fit, and fetch pages on demand.
+    stop
+        When the monitor stops the guest; QEMU looks at the downtime limit alone.
     vfio_state, vfio_downtime
         State of assigned devices that is sent in the pause [B], and what the pause needs for them besides [s].
     setup_time
@@ -122,9 +158,9 @@ def kvm_precopy(
     positive(memory, "memory")
     positive(bandwidth, "bandwidth")
     positive(downtime_limit, "downtime_limit")
-    positive(scan_bandwidth, "scan_bandwidth")
+    scans = _ends(scan_bandwidth, "scan_bandwidth", ZERO_SCAN.low / ZERO_SCAN.value, ZERO_SCAN.high / ZERO_SCAN.value)
     not_negative(dirty_rate, "dirty_rate")
-    used = memory if filled is None else min(memory, positive(filled, "filled"))
+    least, used, full = (min(memory, each) for each in _ends(memory if filled is None else filled, "filled"))
     most = used if working_set is None else min(memory, not_negative(working_set, "working_set"))
     link_rate = bandwidth if link_bandwidth is None else min(bandwidth, positive(link_bandwidth, "link_bandwidth"))
     not_negative(vfio_downtime, "vfio_downtime")
@@ -139,14 +175,15 @@ def kvm_precopy(
     if bandwidth_band is not None:
         slowest = min(slowest, bandwidth_band.low / bandwidth)
         fastest = max(1.0, bandwidth_band.high / bandwidth)
-    guest = _Guest(used, memory, dirty_rate, most, not_negative(vfio_state, "vfio_state"))
+    device = not_negative(vfio_state, "vfio_state")
 
-    def run(speed: float, scan: float, dirty: float, setup: float, pause: float) -> _Done:
+    def run(filled: float, speed: float, scan: float, dirty: float, setup: float, pause: float) -> _Done:
+        guest = _Guest(filled, memory, dirty_rate, min(most, filled) if working_set is None else most, device)
         rate, threshold = bandwidth * speed, link_rate * speed * downtime_limit
         # The pause also carries the devices: what they need of the limit is not left for memory.
-        room = max(0.0, threshold - guest.vfio_state)
+        room = max(0.0, threshold - guest.vfio_state) if stop.rest is None else stop.rest
         rule = _throttle(dirty_rate * dirty) if auto_converge else _free(dirty_rate * dirty)
-        rounds = _first_pass_scanned(guest, rate, scan * scan_bandwidth, room, rule)
+        rounds = _first_pass_scanned(guest, rate, scan, room, rule, stop.passes)
         fixed = pause + vfio_downtime + guest.vfio_state / (link_rate * speed)
         passes = setup + rounds.duration
         if rounds.converged:
@@ -164,18 +201,19 @@ def kvm_precopy(
         return _Done(rounds, math.inf, math.inf, 0.0, math.inf)
 
     shortest, setup, longest = stated or (SETUP.low, SETUP.value, SETUP.high)
-    nominal = run(1.0, 1.0, 1.0, setup, SWITCHOVER.value)
-    low = run(fastest, ZERO_SCAN.high / ZERO_SCAN.value, DIRTY_SPREAD.low, shortest, SWITCHOVER.low)
-    high = run(slowest, ZERO_SCAN.low / ZERO_SCAN.value, DIRTY_SPREAD.high, longest, SWITCHOVER.high)
+    slow_scan, scan, fast_scan = scans
+    nominal = run(used, 1.0, scan, 1.0, setup, SWITCHOVER.value)
+    low = run(least, fastest, fast_scan, DIRTY_SPREAD.low, shortest, SWITCHOVER.low)
+    high = run(full, slowest, slow_scan, DIRTY_SPREAD.high, longest, SWITCHOVER.high)
     limit = downtime_limit * link_rate / bandwidth + SWITCHOVER.value + vfio_downtime
-    done = _outcome((nominal, low, high), setup, bandwidth / link_rate, guest.vfio_state, limit)
+    done = _outcome((nominal, low, high), setup, bandwidth / link_rate, device, limit)
     if not nominal.rounds.converged or nominal.post_copied:
         return done
     # The rest is looked at while a pass is under way, so as much of that pass as fits the limit may be unsent, too.
     # Of a guest with zero pages those come last in the published runs: they are only looked at.
-    unsent = max(0.0, link_rate * downtime_limit - guest.vfio_state)
-    rate = min(bandwidth, scan_bandwidth) if used == memory else scan_bandwidth
-    most_left = SWITCHOVER.high + vfio_downtime + guest.vfio_state / link_rate + unsent / rate
+    unsent = max(0.0, link_rate * downtime_limit - device)
+    rate = min(bandwidth, scan) if used == memory else scan
+    most_left = SWITCHOVER.high + vfio_downtime + device / link_rate + unsent / rate
     again = 0.0
     if working_set is None and low.rounds.converged and not low.post_copied:
         again = (1 - DIRTIED_ONCE.low) * low.rounds.left / (bandwidth * fastest)
@@ -184,21 +222,30 @@ def kvm_precopy(
     return replace(done, downtime=band_of_pause)
 
 
-def _first_pass_scanned(guest: _Guest, rate: float, scan: float, room: float, rule: DirtyRule) -> Rounds:
+def _ends(figure: float | Estimate, name: str, low: float = 1.0, high: float = 1.0) -> tuple[float, float, float]:
+    """Low end, value and high end; of a plain figure by two factors."""
+    if isinstance(figure, Estimate):
+        return positive(figure.low, name), positive(figure.value, name), positive(figure.high, name)
+    return positive(figure, name) * low, figure, figure * high
+
+
+def _first_pass_scanned(
+    guest: _Guest, rate: float, scan: float, room: float, rule: DirtyRule, most_passes: int | None
+) -> Rounds:
     """As `iterate`, with a first pass that lasts at least as long as looking at all memory."""
     looking = guest.memory / scan
     if looking <= guest.filled / rate:
-        return iterate(guest.filled, rate, guest.working_set, room, rule)
+        return iterate(guest.filled, rate, guest.working_set, room, rule, most_passes)
     dirtying = rule(0, 0.0, looking, guest.filled)
     dirtied = min(guest.working_set, dirtying.amount)
     first = Round(0.0, looking, guest.filled, dirtied, dirtying.kept)
-    if dirtied <= room:
+    if dirtied <= room or most_passes == 1:
         return Rounds((first,), dirtied, converged=True)
 
     def later(index: int, start: float, duration: float, sent: float) -> Dirtying:
         return rule(index + 1, start + looking, duration, sent)
 
-    rest = iterate(dirtied, rate, guest.working_set, room, later)
+    rest = iterate(dirtied, rate, guest.working_set, room, later, most_passes - 1 if most_passes is not None else None)
     shifted = tuple(
         Round(each.start + looking, each.duration, each.sent, each.dirtied, each.kept) for each in rest.rounds
     )
@@ -238,7 +285,7 @@ def _outcome(
     lost, slowed_time = slowed(nominal.rounds)
     end = nominal.total
     time, remaining = curve(nominal.rounds, setup, end)
-    verdict, reason = _verdict(nominal, lost)
+    verdict, reason = _verdict(nominal, lost, longest_downtime)
     return Outcome(
         verdict=verdict,
         reason=reason,
@@ -263,7 +310,7 @@ def _outcome(
     )
 
 
-def _verdict(done: _Done, lost: float) -> tuple[Verdict, str]:
+def _verdict(done: _Done, lost: float, longest_downtime: float) -> tuple[Verdict, str]:
     if done.post_copied:
         return Verdict.POST_COPY, "the rest did not fit the downtime limit and is fetched on demand at the destination"
     if not done.rounds.converged:
@@ -272,6 +319,8 @@ def _verdict(done: _Done, lost: float) -> tuple[Verdict, str]:
             "the guest dirties memory as fast as it is sent; allow throttling, post-copy or a longer pause",
         )
     passes = f"after {len(done.rounds.rounds)} passes the rest fits the downtime limit"
+    if done.downtime > longest_downtime:
+        passes = f"after {len(done.rounds.rounds)} passes the guest is stopped and the rest is sent"
     if lost > 0:
         return Verdict.SLOWED, f"auto-converge took {lost:.0%} of the guest's CPU; {passes}"
     return Verdict.CONVERGES, passes

@@ -37,7 +37,7 @@ class BillDialog(QDialog):
         Where files are written unless another place is named.
     """
 
-    def __init__(self, session: Session, theme: Theme, folder: str, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, theme: Theme, folder: str, parent: QWidget | None = None) -> None:  # noqa: PLR0915
         super().__init__(parent)
         self.session = session
         self._folder = folder

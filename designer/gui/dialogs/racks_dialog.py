@@ -26,7 +26,7 @@ _HINT: Final = (
 class RacksDialog(QDialog):
     """The racks of one document."""
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:  # noqa: PLR0915
         super().__init__(parent)
         self.session = session
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QWidget
 
 from designer.gui.controls import Button, Label
 from designer.gui.layouts import FLUSH, in_column, in_row
-from designer.gui.panels._page import Grid, dress, sized
+from designer.gui.panels._page import Grid, sized
 from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import dress
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.answer import page_for

@@ -10,14 +10,13 @@ from typing import Final, Generic, TypeVar
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from designer.gui.controls import Button, Label, plain
+from designer.gui.controls import Label, plain
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._widgets import ElidedLink
 from designer.gui.theme import Theme
-from designer.plain_text import in_one_line
-from designer.present.blocks import Change, Figure, Limit, Stack, Tone
+from designer.present.blocks import Figure, Limit, Stack
 
 W = TypeVar("W", bound=QWidget)
 #: sizes of text as shares of the base: the value of a figure, bands and notes
@@ -26,8 +25,6 @@ _VALUE, _NOTE = 1.37, 0.86
 _STRIP, _BAR, _SAMPLE, _GAP = 14, 13, 8, 6
 #: how far beyond band and target a strip goes
 _BEYOND: Final = 0.25
-#: gain that is the tone of each change
-_ROLES: Final = {Tone.GOOD: "good", Tone.BAD: "bad", Tone.WARNING: "warn", Tone.BOUND: "bad"}
 
 
 def sized(font: QFont, share: float, bold: bool = False) -> QFont:
@@ -287,59 +284,6 @@ class LimitRow(QWidget):
     def _show(self) -> None:
         if self._limit is not None and self._limit.ids:
             self.wanted.emit(self._limit.ids)
-
-
-class ChangeCard(QFrame):
-    """A change or a next question: what it brings, and a button that makes it or leads to it.
-
-    Signals
-    -------
-    chosen : ``Change``
-    """
-
-    chosen = Signal(object)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("fix")
-        self._change: Change | None = None
-        self.title = Label(role="title", wrap=True)
-        self.detail, self.gain = Label(wrap=True), Label(wrap=True)
-        self.button = Button("Apply", self._choose)
-        head = in_row((self.title, 1), (self.button, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
-        in_column(head, self.detail, self.gain, on=self, margins=(10, 8, 8, 8), spacing=2)
-
-    def show_change(self, change: Change, first: bool) -> None:
-        """Show another change; the first one that can be applied has the main button."""
-        dress(self.button, "primary", first and change.edit is not None)
-        if change == self._change:
-            return
-        self._change = change
-        self.title.setText(change.title)
-        self.button.setText("Apply" if change.edit is not None else "Show")
-        self.button.setVisible(change.edit is not None or bool(change.place))
-        self.button.setAccessibleName(f"{self.button.text()}: {in_one_line(change.title)}")
-        # without a gain of its own the detail says what the change brings
-        gain = " · ".join(x for x in (change.gain, change.price) if x)
-        for label, text, role in (
-            (self.detail, change.detail, "muted" if gain or change.edit is None else "good"),
-            (self.gain, gain, _ROLES.get(change.tone, "muted")),
-        ):
-            label.setText(text)
-            label.setVisible(bool(text))
-            dress(label, "role", role)
-
-    def _choose(self, *_: object) -> None:
-        if self._change is not None:
-            self.chosen.emit(self._change)
-
-
-def dress(widget: QWidget, name: str, value: object) -> None:
-    """Give a widget another look, which Qt takes over only when asked."""
-    if widget.property(name) != value:
-        widget.setProperty(name, value)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
 
 
 class Pool(QWidget, Generic[W]):

@@ -314,3 +314,11 @@ def column(page: QWidget) -> tuple[QVBoxLayout, WidgetColumn]:
     around.addLayout(lines)
     around.addStretch(1)
     return around, lines
+
+
+def dress(widget: QWidget, name: str, value: object) -> None:
+    """Give a widget another look, which Qt takes over only when asked."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)

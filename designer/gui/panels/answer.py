@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QVBoxLayout, QWidge
 from designer.gui.controls import Button, ChoiceBox, Label
 from designer.gui.itemmodels.choices import ChoicesModel
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
-from designer.gui.panels._page import ChangeCard, Grid, LimitRow, Pool, StackBar, dress, sized
+from designer.gui.panels._cards import Cards, apply_change
+from designer.gui.panels._page import Grid, LimitRow, Pool, StackBar, sized
 from designer.gui.panels._panel import Panel, PanelKind, Place
-from designer.gui.panels._widgets import quiet
+from designer.gui.panels._widgets import dress, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import flow
@@ -100,7 +101,8 @@ class AnswerPanel(Panel):
         self.change_title, self.searching = Label(role="title"), quiet("Searching for settings that fit…")
         self.stacks: Pool[StackBar] = Pool(StackBar)
         self.limits: Pool[LimitRow] = Pool(self._new_limit, 4)
-        self.changes: Pool[ChangeCard] = Pool(self._new_card)
+        self.changes = Cards()
+        self.changes.chosen.connect(self._apply)
         self.remarks: Pool[Label] = Pool(partial(quiet, ""), 4)
         self.checks = Button("Show in Checks", partial(self._lead, "findings"))
         self.checks.setProperty("link", True)
@@ -188,11 +190,6 @@ class AnswerPanel(Panel):
         row = LimitRow()
         row.wanted.connect(self._reveal)
         return row
-
-    def _new_card(self) -> ChangeCard:
-        card = ChangeCard()
-        card.chosen.connect(self._apply)
-        return card
 
     # ---- what is followed
 
@@ -326,8 +323,7 @@ class AnswerPanel(Panel):
         self.searching.setVisible(searching)
         self.change_title.setText(page.changes_title)
         self.change_title.setVisible(bool(changes) or searching)
-        for number, (card, change) in enumerate(zip(self.changes.shown(len(changes)), changes, strict=True)):
-            card.show_change(change, number == 0)
+        self.changes.show_changes(changes, self.theme)
         for line, text in zip(self.remarks.shown(len(page.remarks)), page.remarks, strict=True):
             line.setText(text)
         self.checks.setVisible(bool(page.remarks))
@@ -350,7 +346,7 @@ class AnswerPanel(Panel):
     def _apply(self, change: Change) -> None:
         session = self.session
         if session is not None and change.edit is not None:
-            session.apply(change.edit)
+            apply_change(session, change)
         elif change.place:
             self._lead(_PANEL_OF.get(change.place, change.place))
 
@@ -419,5 +415,5 @@ class AnswerPanel(Panel):
 
 
 #: the panel of each place that a next question names
-_PANEL_OF: Final = {"links": "links", "checks": "findings", "improve": "decisions", "time": "moment"}
+_PANEL_OF: Final = {"links": "links", "checks": "findings", "improve": "improve", "time": "moment"}
 PANEL = PanelKind("answer", "Answer", Place.ANSWER, 10, lambda s: AnswerPanel(s.theme), "Alt+5")

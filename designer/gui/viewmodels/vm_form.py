@@ -40,6 +40,7 @@ _MOVING: Final = (
     ("dirty_rate", "Dirty rate", "rate", False, "memory it writes while it runs"),
     ("page_rate", "Pages written", "frequency", False, "pages of 4 KiB; the larger of both rates counts"),
     ("working_set", "Working set", "size", False, "what can be dirty at most; all its memory where it is missing"),
+    ("filled_memory", "Filled memory", "size", False, "what is not zero and has to be sent; all its memory if missing"),
     ("stun_limit", "Longest stun", "duration", False, "100 s where it is missing; counts since 8.0 U2"),
     ("gpu_duty", "GPU duty", "ratio", False, "share of the time it keeps its GPUs busy"),
 )

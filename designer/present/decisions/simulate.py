@@ -11,7 +11,7 @@ from designer.findings import Finding
 from designer.present import numbers
 from designer.present.answer import figure_text
 from designer.present.blocks import Change, Column, Limit, Page, State, Table, Tone
-from designer.present.limits import named
+from designer.present.limits import named, with_gains
 from designer.present.words import continued, counted_by, metric_title
 from designer.present.workload import remarks
 from designer.workload.metrics import times_better
@@ -97,9 +97,21 @@ def page_of_simulation(
         table=Table("", tuple(heads), tuple(rows)),
         limits=limits,
         changes=() if traced else changes,
-        remarks=remarks(findings, design),
+        remarks=(*_sample(found), *remarks(findings, design)),
         more="All figures, what met and what failed",
         key=names[0] if names else "",
+    )
+
+
+def _sample(found: Simulation) -> tuple[str, ...]:
+    """What latencies of served models are taken from, where they differ from those of ``analyze``."""
+    answered = sum(int((log.run.done <= found.run.end).sum()) for log in found.run.requests.values())
+    if not answered:
+        return ()
+    count, time = numbers.counted(answered, "request"), numbers.shown(found.run.end, "s", exact=True)
+    return (
+        f"Latencies are those of {count} that all replicas answered within {time}; "
+        "analyze gives those of the slowest replica over a longer run.",
     )
 
 
@@ -158,7 +170,7 @@ def _limits(found: Simulation, design: Design, titles: dict[str, str]) -> tuple[
     """What limits each workload with the others; of one alone without its name."""
     limits: list[Limit] = []
     for name, binding in found.binding.items():
-        for one in named(binding.together or binding.alone, design)[:1]:
+        for one in with_gains(named(binding.together or binding.alone, design))[:1]:
             gain = numbers.gain(one.gain) if one.gain is not None else ""
             when = titles.get(name, name) if len(found.binding) > 1 else "now"
             limits.append(

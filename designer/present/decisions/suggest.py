@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from designer.analysis.results import Bottleneck
 from designer.decisions.suggest import Suggestions
 from designer.design.document import Design
+from designer.design.edit import Edit
+from designer.design.edits.together import Together
 from designer.design.naming import in_names
 from designer.present import numbers
 from designer.present.answer import figure_text, make_figure
 from designer.present.blocks import Change, Page, State, Tone
 from designer.present.limits import limits_it, short_of
+from designer.present.sketch import sketch_of
 from designer.present.words import continued, counted_by, opened, plain, sentence
 from designer.sources import Estimate
 
@@ -22,17 +25,24 @@ def page_of_suggestions(found: Suggestions, design: Design, file: str = "DESIGN"
     title = (spec.title if spec is not None else "") or found.workload
     what = counted_by(found.metric, spec)
     changes: list[Change] = []
+    # each step starts from the design that those before it leave, so its edit contains theirs
+    edits: tuple[Edit, ...] = ()
+    drawn = design
     for step in found.steps:
         before, after = (figure_text(found.metric, value, found.unit, what) for value in (step.before, step.after))
+        edits = (*edits, *step.edit.edits)
+        changed = step.edit.apply(drawn)
         changes.append(
             Change(
-                opened("; ".join(one.title for one in step.edits)),
-                f"{before} → {after}",
+                opened("; ".join(one.words for one in step.edits)),
+                f"{before} → {after}{', with the changes above' if changes else ''}",
                 gain=numbers.gain(step.gain),
                 price=step.cost.text(found.currency),
-                edit=step.edit,
+                edit=Together(edits, "; ".join(one.label for one in edits)),
+                sketch=sketch_of(drawn, changed),
             )
         )
+        drawn = changed
     now = make_figure(found.metric, Estimate.exact(found.value, found.unit), what)
     if found.steps:
         last = found.steps[-1]

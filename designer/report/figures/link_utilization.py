@@ -29,7 +29,7 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     if len(set(names)) < len(ends):
         names = tuple(link_title(design, label) for label in ends)
     return Figure(
-        "Busiest channels",
+        "Busiest links",
         Axis("Share of achievable rate", "1", zero=True),
         Axis("Channel", categories=names),
         bars=tuple(bars),
@@ -37,4 +37,4 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     )
 
 
-FIGURE = FigureKind("link-utilization", "Busiest channels", "whatif", build, order=20)
+FIGURE = FigureKind("link-utilization", "Busiest links", "improve", build, order=20)

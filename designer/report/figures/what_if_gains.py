@@ -47,4 +47,4 @@ def _gains(bottlenecks: tuple[Bottleneck, ...]) -> list[tuple[str, float, bool]]
     return found + [(label, gain, False) for label, gain in alone]
 
 
-FIGURE = FigureKind("what-if-gains", "What doubling gains", "whatif", build, order=10)
+FIGURE = FigureKind("what-if-gains", "What doubling gains", "improve", build, order=10)

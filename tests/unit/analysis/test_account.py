@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Hashable
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -479,3 +480,19 @@ def test_the_band_of_a_very_long_time_is_finite_and_told_without_a_warning() -> 
     with np.errstate(all="raise"):
         low, high = banded(1e201, np.array([1e201 - 3e200, 1e201 - 4e200, 1e201 + 3e200, 1e201 + 4e200]))
     assert (low, high) == pytest.approx((5e200, 1.5e201))
+
+
+def test_resources_that_bind_together_shorten_a_time_together() -> None:
+    """Two links of 10 s each, off by a fifth: neither alone shortens the time, both 1/√2 of the way give 8.59 s."""
+    time = Longest((Term("a", 10.0, "x"), Term("b", 10.0, "y")))
+    found = account(time, {"x": (0.8, 1.2), "y": (0.8, 1.2)})
+    assert found.low == pytest.approx(10 * (1 - 0.2 / sqrt(2)))
+    assert found.high == pytest.approx(10 + sqrt(2.0**2 + 2.0**2))
+
+
+def test_parts_that_add_up_deviate_in_squares() -> None:
+    """10 s and 20 s, off by a fifth: √(2² + 4²) = 4.47 s, farther than both part of the way, 6/√2 = 4.24 s."""
+    time = Sum((Term("a", 10.0, "x"), Term("b", 20.0, "y")))
+    found = account(time, {"x": (0.8, 1.2), "y": (0.8, 1.2)})
+    assert found.low == pytest.approx(30 - sqrt(20.0))
+    assert found.high == pytest.approx(30 + sqrt(20.0))

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from designer.decisions.layout_search import search_layouts
+from designer.decisions.workloads.layout_search import search_layouts
 from designer.errors import AnalysisError
 from designer.formulas.layout import Layout
 from designer.formulas.pipeline.layouts import SearchLimits, layouts

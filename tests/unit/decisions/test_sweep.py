@@ -117,7 +117,7 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path, suffix: str, monkeypatch: p
         sweep(asked, runs, out, jobs=1, progress=lambda share, _: seen.append(share), cancelled=lambda: len(seen) == 4)
     done: list[int] = []
     answer = answers.answer
-    monkeypatch.setattr("designer.decisions.workers.answer", lambda t, r, c: done.append(r.number) or answer(t, r, c))
+    monkeypatch.setattr("designer.decisions.sweep.answer", lambda t, r, c: done.append(r.number) or answer(t, r, c))
     rows = sweep(asked, runs, out, jobs=1)
     assert done == [4, 5, 6, 7, 8]
     fresh = sweep(asked, runs, jobs=1)

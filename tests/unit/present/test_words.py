@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from designer.checks.analysing import analyze
+from designer.design.naming import several
 from designer.interchange.templates import open_design
 from designer.present.answer import figure_text
 from designer.present.limits import limits_of
-from designer.present.words import part_words, plain, several
+from designer.present.words import part_words, plain
 from tests.designs import server_block
 
 
@@ -50,3 +51,12 @@ def test_instances_of_gpus_are_counted_as_instances() -> None:
     design = open_design("serving-mig-farm")
     (result,) = analyze(design, ["mig-1g"], curves=False).workloads
     assert limits_of(result, design)[0].detail == "56 × 1g.10gb of H100 PCIe"
+
+
+def test_links_that_limit_together_gain_only_together() -> None:
+    """63 GB/s from the CPU to the switch and on to the GPU: twice one of the two brings nothing."""
+    design = open_design("hgx-h100-8")
+    (result,) = analyze(design, ["h2d"], curves=False).workloads
+    up, down, both = (limit for limit in limits_of(result, design) if limit.now)
+    assert (up.gain, down.gain, both.gain) == ("", "", "+8%")
+    assert set(both.ids) == {*up.ids, *down.ids}

@@ -90,7 +90,7 @@ def _precopy(case: dict[str, Any], bandwidth: KvmBandwidth) -> Outcome:
         filled=filled,
         link_bandwidth=bandwidth.link_rate.value,
         # The old compression threads take pages from one scanning thread.
-        scan_bandwidth=bandwidth.scan * case.get("scanners", case["channels"]) / case["channels"],
+        scan_bandwidth=bandwidth.scan.scaled(case.get("scanners", case["channels"]) / case["channels"]),
         bandwidth_band=bandwidth.guest,
         **pinning,
     )

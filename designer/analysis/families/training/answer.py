@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from designer.analysis.collectives import role_findings
 from designer.analysis.families import Question
+from designer.analysis.families.training.steady import steady
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Rows, WorkloadResult
-from designer.analysis.training.bottlenecks import bottlenecks
 from designer.analysis.training.curves import curves
 from designer.analysis.training.loads import flows, loads, n_flows
 from designer.analysis.training.metrics import metrics
@@ -26,8 +26,8 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     task = program.first(TrainStep)
     assert task is not None
     plan = prepare(network, task.job, question.place)
-    routed_step = route_step(network, plan, task)
-    binding, after = bottlenecks(routed_step) if question.explained else ((), ())
+    repeated = steady(network, route_step(network, plan, task), question)
+    routed_step, binding, after = repeated.step, repeated.binding, repeated.next
     found = metrics(network, routed_step, task)
     if task.run.online and found["samples_per_second"].value < routed_step.step.samples_per_second:
         after, binding = binding, (_arrivals(task, routed_step),)

@@ -54,7 +54,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         return Estimate(one.value, one.low, one.high, "s", sources, note)
 
     less, more = STATE_BAND
-    moving = account(moved.rates.time(routed_step.write.each), moved.rates.bands, explained=False)
+    moving = account(moved.rates.time(routed_step.write.each), moved.rates.joint_bands, explained=False)
     metrics = {
         "checkpoint_time": timed(write, "burst of all ranks"),
         "checkpoint_stall": timed(stall, "training stands still"),

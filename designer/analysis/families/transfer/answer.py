@@ -26,7 +26,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     guest, told = guest_at(network, move, question.place)
     shares = guest.rates if guest is not None else NO_SHARES
     found = evaluate_transfer(network, move, question.place, shares=shares)
-    rates, bands = found.rates, dict(found.rates.bands)
+    rates, bands = found.rates, dict(found.rates.joint_bands)
     if guest is not None:
         bands[VIRTUALIZATION] = 1.0, 1 / guest.factor.low
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from designer.analysis.network import build_network
 from designer.analysis.vms.placement import Placement, place_vms
-from designer.decisions.vm_capacity import how_many_more
+from designer.decisions.workloads.vm_capacity import how_many_more
 from designer.design.document import Design, VirtualMachine, VmDevice, replaced, with_changes
 from designer.interchange.templates import open_design
 from tests.unit.analysis.vms.machines import ask, cluster, rows, value, with_vms

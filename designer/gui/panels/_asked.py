@@ -1,0 +1,162 @@
+"""The page of an answer to a question of the place Improve: headline, figures, cards, table and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from designer.gui.controls import Label
+from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
+from designer.gui.panels._cards import Cards
+from designer.gui.panels._page import Grid, LimitRow, Pool, sized
+from designer.gui.panels._widgets import Table, dress, quiet
+from designer.gui.theme import Theme
+from designer.gui.viewmodels.table import Cell, Column, Line
+from designer.plain_text import in_one_line
+from designer.present.blocks import Page, State
+from designer.present.blocks import Table as Rows
+
+if TYPE_CHECKING:
+    from designer.gui.figures.view import FigureView
+    from designer.report.figure import Figure
+
+#: so many columns stay where there is little room
+_FIRST: Final = 3
+#: the most of the height a table takes, in rows; characters of a headline
+_ROWS: Final = 12
+_LONGEST: Final = 400
+#: height of a chart [px]
+_HIGH: Final = 260
+
+
+class AskedPage(QWidget):
+    """Shows a page.
+
+    Signals
+    -------
+    chosen : ``Change``
+        A card was pressed.
+    wanted : ``tuple`` of ``str``
+        What limits is to be shown on the canvas, by its ids.
+    """
+
+    chosen = Signal(object)
+    wanted = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.theme = theme
+        self.page: Page | None = None
+        self.chip = Label()
+        self.chip.setObjectName("chip")
+        self.headline = Label(wrap=True)
+        self.headline.setFont(sized(self.font(), 1.2, True))
+        self.grid = Grid()
+        self.limit_title, self.change_title = Label("What limits it", role="title"), Label(role="title")
+        self.limits: Pool[LimitRow] = Pool(self._new_limit, 4)
+        self.cards = Cards()
+        self.cards.chosen.connect(self.chosen)
+        self.table_title = Label(role="title")
+        self.table = Table((), theme, "Rows of the answer", wrap=True, spare=True)
+        self.remarks: Pool[Label] = Pool(lambda: quiet(""), 4)
+        self.views: list[FigureView] = []
+        self._figures = QVBoxLayout()
+        page = QWidget()
+        page.setObjectName("panel")
+        in_column(
+            in_row(self.chip, 1),
+            self.headline,
+            self.grid,
+            self.change_title,
+            self.cards,
+            self.limit_title,
+            self.limits,
+            self.table_title,
+            self.table,
+            self.remarks,
+            self._figures,
+            1,
+            on=page,
+            margins=(14, 6, 12, 10),
+            spacing=7,
+        )
+        in_column((scrolled(page), 1), on=self, margins=FLUSH)
+
+    def _new_limit(self) -> LimitRow:
+        row = LimitRow()
+        row.wanted.connect(self.wanted)
+        return row
+
+    def show_page(self, page: Page, theme: Theme) -> None:
+        """Show another page."""
+        self.page, self.theme = page, theme
+        self.chip.setText(page.chip_text)
+        self.chip.setVisible(page.state is not State.ANSWERED)
+        dress(self.chip, "tone", str(page.state.tone) or "accent")
+        self.headline.setText(in_one_line(page.headline, _LONGEST))
+        for cell, figure in zip(self.grid.shown(len(page.figures)), page.figures, strict=True):
+            cell.show_figure(figure, theme, False)
+        self.grid.arrange()
+        changes = [c for c in page.changes if c.edit is not None or c.place or c.detail or not c.command]
+        self.change_title.setText(page.changes_title)
+        self.change_title.setVisible(bool(changes))
+        self.cards.show_changes(changes, theme)
+        for row, limit in zip(self.limits.shown(len(page.limits)), page.limits, strict=True):
+            row.show_limit(limit, theme)
+        self.limit_title.setVisible(bool(page.limits))
+        self._show_table(page.table, theme)
+        for line, text in zip(self.remarks.shown(len(page.remarks)), page.remarks, strict=True):
+            line.setText(text)
+
+    def _show_table(self, rows: Rows | None, theme: Theme) -> None:
+        shown = rows is not None and bool(rows.rows)
+        self.table.setVisible(shown)
+        self.table_title.setVisible(shown and bool(rows and rows.title))
+        if rows is None or not shown:
+            return
+        self.table_title.setText(rows.title)
+        self.table.set_theme(theme)
+        columns = [
+            Column(c.title, number=c.number, width=64 if c.number else 150, spare=at >= _FIRST)
+            for at, c in enumerate(rows.columns)
+        ]
+        self.table.lines.set_lines(
+            [
+                Line(tuple(Cell(text, tip=text, tone="bad" if n in rows.limits else "") for text in row), n)
+                for n, row in enumerate(rows.rows)
+            ],
+            columns,
+        )
+        line = self.table.fontMetrics().height()
+        self.table.setFixedHeight(round((min(len(rows.rows), _ROWS) * 2.6 + 3) * line))
+
+    def show_figures(self, figures: Sequence[Figure]) -> None:
+        """Show charts below the page; bars can be clicked, which asks for their thing on the canvas."""
+        from designer.gui.figures.view import FigureView
+
+        while len(self.views) < len(figures):
+            view = FigureView(self.theme)
+            view.picked.connect(self._picked)
+            view.setFixedHeight(_HIGH)
+            self.views.append(view)
+            self._figures.addWidget(view)
+        for number, view in enumerate(self.views):
+            view.set_theme(self.theme)
+            view.set_figure(figures[number] if number < len(figures) else None)
+            view.setVisible(number < len(figures))
+
+    def _picked(self, key: str) -> None:
+        self.wanted.emit((key,))
+
+    def entry(self) -> QWidget | None:
+        """The first button of a card."""
+        return next((card.button for card in self.cards.shown if card.button.isVisibleTo(card)), None)
+
+    def setFocus(self, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> None:
+        """The keys go to the first card."""
+        first = self.entry()
+        if first is not None:
+            first.setFocus(reason)
