@@ -208,6 +208,7 @@ TRAIN-MEMORY           error          The model does not fit in memory
 TRAIN-MIXED            warning        Accelerators of several kinds train together
 TRAIN-PRECISION        warning        The accelerator lacks the number format
 TRAIN-PROGRAM          warning        The training program is not known
+TRAIN-TIGHT            warning        The model fits in memory only with little fragmentation
 VM-CPUS                error          A host has too few virtual CPUs left
 VM-DEVICE              error          A device cannot be given to a machine
 VM-FRACTIONS           error          Parts of GPUs cannot be combined in this release

@@ -60,6 +60,11 @@ class NominalCosts:
         ranks, stride = _group(self.layout, group)
         return nominal_collective_time(kind, size, ranks, stride, self.network)
 
+    def servers(self, group: RankGroup) -> int:
+        """Servers that the ranks of one group are in."""
+        ranks, stride = _group(self.layout, group)
+        return math.ceil(ranks * stride / self.network.accelerators_per_server)
+
 
 def _group(layout: Layout, group: RankGroup) -> tuple[int, int]:
     """Ranks in a group and the distance between neighbours."""

@@ -1,4 +1,4 @@
-"""What parts and links are called in the drawing: ``hosts[1]/gpu0`` is *ESXi hosts 2, GPU 0*."""
+"""What parts and links are called in the drawing: ``hosts[1]/gpu0`` is *ESXi host 2, GPU 0*."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _MEMBER: Final = re.compile(r"([^\[\]/]+)\[(\d+|\*)\]")
 _MOST: Final = 4000
 #: both ends of a link, or a member of a group with what is in it
 _PLACE: Final = re.compile(r"([^\s,;:()]+)( [→↔] )([^\s,;:()]+)|[\w-]+\[(?:\d+|\*)\](?:/[\w\[\]*-]+)*")
+#: the number at the end of a name
+_NUMBER: Final = re.compile(r"[\s_]*#?\d[\d.]*$")
 _ENDS: Final = re.compile(r"^(\S+)( [→↔] )(\S+)(.*)$", re.DOTALL)
 
 
@@ -40,7 +42,7 @@ def part_title(block: Block, path: str, *, alone: bool = False) -> str:
                 return path
             steps.append((group.id, one or 0))
             if one is None or not group.naming:
-                names.append(group.label if one is None else f"{group.label} {one + 1}")
+                names.append(group.label if one is None else f"{one_of(group.label)} {one + 1}")
             else:
                 # the name that exports and cable lists give it
                 names.append(member_name(top, steps))
@@ -73,6 +75,31 @@ def in_names(block: Block, text: str) -> str:
         return f"{part_title(block, match[1])}{match[2]}{part_title(block, match[3])}"
 
     return _PLACE.sub(named, text[:_MOST]) + text[_MOST:]
+
+
+def without_number(label: str) -> str:
+    """``GPU 0`` is ``GPU``."""
+    return _NUMBER.sub("", label).strip() or label
+
+
+def one_of(label: str) -> str:
+    """The singular of what a group is called: ``Leaf switches`` is ``Leaf switch``."""
+    head, comma, rest = label.partition(",")
+    words = head.split()
+    if words and words[-1].endswith("ches"):
+        words[-1] = words[-1][:-2]
+    elif words and words[-1].endswith("eaves"):
+        words[-1] = words[-1][:-3] + "f"
+    elif words and words[-1].endswith("s") and not words[-1].endswith("ss") and words[-1] != words[-1].upper():
+        words[-1] = words[-1][:-1]
+    return " ".join(words) + comma + rest
+
+
+def several(name: str) -> str:
+    """The plural of a kind of part: ``GPUs``, ``PCIe switches``, ``Memories``."""
+    if re.search(r"(?:ch|sh|s|x)$", name):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if re.search(r"[^aeiouAEIOU]y$", name) else f"{name}s"
 
 
 def _is_alone(block: Block, part: Part) -> bool:

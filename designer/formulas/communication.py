@@ -37,6 +37,10 @@ class CommunicationCosts(Protocol):
         """Time of one collective of `size` bytes over `group` when nothing hides it [s]."""
         ...
 
+    def servers(self, group: RankGroup) -> int:
+        """Servers that the ranks of one group are in."""
+        ...
+
 
 #: makes the costs of a layout; a search asks for one per layout
 CommunicationModel = Callable[[Layout], CommunicationCosts]
@@ -48,3 +52,7 @@ class NoCommunication:
     def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
         """Zero [s]."""
         return Seconds(0.0)
+
+    def servers(self, group: RankGroup) -> int:
+        """One: nothing leaves a server."""
+        return 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 from designer.errors import AnalysisError
 from designer.formulas.shapes import TransformerNumbers
@@ -23,8 +24,21 @@ class Recompute(StrEnum):
     """Which activations are computed again in the backward pass instead of being kept."""
 
     NONE = "none"
+    POINTWISE = "pointwise"  #: results of norms, of activation functions and of products that widen latents
     SELECTIVE = "selective"  #: the attention scores only
     FULL = "full"  #: every layer from its input
+
+
+class Schedule(StrEnum):
+    """In which order stages of a pipeline run the passes of its microbatches."""
+
+    ONE_ONE = "1f1b"  #: one forward, one backward, interleaved or not
+    ZERO_BUBBLE = "zero-bubble"  #: ZB1P: gradients of weights fill what the pipeline leaves empty
+    DUAL_PIPE = "dual-pipe"  #: from both ends at once, traffic of experts behind the passes of another microbatch
+
+
+#: what training programs offer as a rule: searches try these
+COMMON: Final = (Recompute.NONE, Recompute.SELECTIVE, Recompute.FULL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +59,22 @@ class Layout:
     sequence_parallel: bool = False
     sharding: Sharding = Sharding.NONE
     recompute: Recompute = Recompute.NONE
+    schedule: Schedule = Schedule.ONE_ONE
+
+    @property
+    def virtual_stages(self) -> int:
+        """Parts the layers are cut into: `interleave` for each stage of the pipeline."""
+        return self.pipeline * self.interleave
 
     @property
     def ranks(self) -> int:
         """Accelerators used."""
         return self.tensor * self.context * self.data * self.pipeline
+
+    @property
+    def copies(self) -> int:
+        """Ranks of a pipeline that hold the same stage: both ends of one that runs from both."""
+        return 2 if self.schedule is Schedule.DUAL_PIPE else 1
 
     @property
     def replicas(self) -> int:
@@ -78,7 +103,14 @@ class Layout:
                 place="global_batch",
                 remedy=f"take a multiple of {at_once}, for example {max(1, round(global_batch / at_once)) * at_once}",
             )
-        return global_batch // at_once
+        found = global_batch // at_once
+        if self.copies > 1 and found % self.copies:
+            raise AnalysisError(
+                f"{found} microbatches do not divide over both ends of a pipeline",
+                place="global_batch",
+                remedy=f"take a multiple of {self.copies * at_once}",
+            )
+        return found
 
     def describe(self) -> str:
         """Short text, such as ``TP8 PP16 DP8 v3 mb1 selective``."""
@@ -90,7 +122,48 @@ class Layout:
         parts += ["SP"] if self.sequence_parallel else []
         parts += [f"shard-{self.sharding}"] if self.sharding is not Sharding.NONE else []
         parts += [f"recompute-{self.recompute}"] if self.recompute is not Recompute.NONE else []
+        parts += [str(self.schedule)] if self.schedule is not Schedule.ONE_ONE else []
         return " ".join(parts)
+
+
+class StageLayers(NamedTuple):
+    """Layers on the first stage of a pipeline, on the last, and on each of the others."""
+
+    first: int
+    last: int
+    middle: int
+
+    @property
+    def most(self) -> int:
+        """Layers of the fullest stage."""
+        return max(self)
+
+
+#: the embedding and the head, where each takes the place of a layer
+ENDS: Final = 2
+
+
+def ends_hold_layers(layers: int, layout: Layout) -> bool:
+    """True if the embedding and the head each take the place of a layer."""
+    parts = layout.virtual_stages
+    return layout.pipeline > 1 and layers % parts > 0 and (layers + ENDS) % parts == 0
+
+
+def stage_layers(layers: int, layout: Layout) -> StageLayers:
+    """How the layers of a model are spread over the stages of a pipeline.
+
+    Where layers do not divide evenly and two more would, the embedding and the head take the place of a layer each,
+    as in Llama 3.1 405B (126 layers in 128 virtual stages) and by Megatron's options that account for them. Otherwise
+    all stages but the last have the same number, rounded up.
+    """
+    parts = layout.virtual_stages
+    if layout.pipeline == 1:
+        return StageLayers(layers, layers, layers)
+    if ends_hold_layers(layers, layout):
+        each = (layers + ENDS) // layout.pipeline
+        return StageLayers(each - 1, each - 1, each if layout.pipeline > ENDS else each - 1)
+    each = math.ceil(layers / parts) * layout.interleave
+    return StageLayers(each, max(0, layers - each * (layout.pipeline - 1)), each)
 
 
 def _refuse(text: str, remedy: str) -> AnalysisError:
@@ -123,13 +196,13 @@ def check_layout(layout: Layout, shape: TransformerNumbers, sequence: int, accel
             raise _refuse(
                 f"{size} {name} of {shape.name} do not divide by {degree}", "choose a degree that divides them"
             )
-    stages = layout.pipeline * layout.interleave
-    if stages > shape.layers:
+    stages = layout.virtual_stages
+    if stages > shape.layers and stages != shape.layers + ENDS:
         raise _refuse(
-            f"{stages} pipeline stages for {shape.layers} layers of {shape.name}", "use fewer stages or interleaves"
+            f"{stages} pipeline stages for {shape.layers} layers of {shape.name}",
+            f"use fewer stages or interleaves; {shape.layers + ENDS} stages hold the embedding and the head as well",
         )
-    if layout.interleave > 1 and layout.pipeline == 1:
-        raise _refuse("an interleaved schedule needs a pipeline of 2 or more", "set interleave to 1")
+    _check_schedule(layout)
     if layout.expert > 1:
         if not shape.experts:
             raise _refuse(f"{shape.name} has no experts to spread", "set the expert degree to 1")
@@ -139,3 +212,14 @@ def check_layout(layout: Layout, shape: TransformerNumbers, sequence: int, accel
                 f"{layout.replicas} ranks of data and context parallelism",
                 f"choose a divisor of {math.gcd(shape.experts, layout.replicas)}",
             )
+
+
+def _check_schedule(layout: Layout) -> None:
+    if layout.interleave > 1 and layout.pipeline == 1:
+        raise _refuse("an interleaved schedule needs a pipeline of 2 or more", "set interleave to 1")
+    if layout.schedule is not Schedule.ONE_ONE and (layout.interleave > 1 or layout.pipeline == 1):
+        raise _refuse(
+            f"a {layout.schedule} schedule needs a pipeline of 2 or more, not interleaved", "set the schedule to 1f1b"
+        )
+    if layout.schedule is Schedule.DUAL_PIPE and layout.pipeline % 2:
+        raise _refuse(f"a pipeline of {layout.pipeline} stages from both ends", "use an even number of stages")

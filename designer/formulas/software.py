@@ -26,6 +26,8 @@ class Software:
         Hidden states and scores pass through dropout.
     tensor_overlap, data_overlap
         Share of the tensor- and data-parallel traffic that runs behind matrix products [1].
+    expert_overlap
+        Share of the traffic of experts that runs behind computing where the schedule of the pipeline lets it [1].
     pointwise, attention
         Memory passes of pointwise kernels against fully fused ones, and speed of the fused attention kernel against
         the one its generation is calibrated for [1].
@@ -65,6 +67,7 @@ class Software:
     layer_latency: Constant
     reduce_bytes: Constant
     straggler: Constant
+    expert_overlap: Constant
     fitted_on: frozenset[tuple[str, str]] = frozenset()
 
 
@@ -112,6 +115,9 @@ _EAGER_PASSES: Final = _fitted(
 )
 _HALF: Final = _assumed(2.0, 2.0, 4.0, "16-bit gradients", "B")
 _SINGLE: Final = _assumed(4.0, 2.0, 4.0, "32-bit gradients", "B")
+_ALL_BEHIND: Final = Constant(
+    1.0, 0.8, 1.0, "deepseek-v3-2024", Status.SECONDARY, "1", "both all-to-all and pipeline traffic fully hidden"
+)
 _BEHIND: Final = _assumed(0.8, 0.5, 1.0, "buckets behind the backward pass")
 
 _MEGATRON_2022: Final = Software(
@@ -132,6 +138,7 @@ _MEGATRON_2022: Final = Software(
     ),
     reduce_bytes=_SINGLE,
     straggler=_STRAGGLER,
+    expert_overlap=_ALL_BEHIND,
     fitted_on=_runs("ampere fp16 bf16"),
 )
 _TUNED: Final = replace(

@@ -292,6 +292,7 @@ class _Reader:
             shared_experts=experts.shared,
             shared_ffn=experts.shared_width,
             moe_layers=experts.layers,
+            token_groups=self._token_groups() if experts.count else 0,
             q_rank=q_rank,
             kv_rank=kv_rank,
             rope_dim=rope,
@@ -390,6 +391,11 @@ class _Reader:
         if self.family == "llama4":
             shared, shared_width = 1, width
         return _Experts(count, per_token, width, shared, shared_width, self._moe_layers(layers))
+
+    def _token_groups(self) -> int:
+        """Groups that the experts of a token are taken from; 0 where there is one group."""
+        groups = self.number("n_group", least=0) or 0
+        return (self.number("topk_group", least=0) or 0) if groups > 1 else 0
 
     def _moe_layers(self, layers: int) -> int:
         dense = self.data.get("mlp_only_layers")

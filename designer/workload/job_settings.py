@@ -57,6 +57,15 @@ LAYOUT: Final = (
     Setting("context", "Context parallel", "count", 1),
     Setting("expert", "Expert parallel", "count", 1),
     Setting("interleave", "Interleaved stages", "count", 1),
+    Setting(
+        "schedule",
+        "Pipeline schedule",
+        "choice",
+        "1f1b",
+        choices=("1f1b", "zero-bubble", "dual-pipe"),
+        help="1f1b: one forward, one backward; zero-bubble: gradients of weights fill gaps; dual-pipe: from both ends, "
+        "traffic of experts behind computing, each token sent once to a server (DeepSeek-V3)",
+    ),
     Setting("sequence_parallel", "Sequence parallel", "flag", False),
     Setting(
         "sharding",
@@ -71,8 +80,9 @@ LAYOUT: Final = (
         "Recompute",
         "choice",
         "auto",
-        choices=("auto", "none", "selective", "full"),
-        help="auto: as little as fits in memory",
+        choices=("auto", "none", "pointwise", "selective", "full"),
+        help="auto: as little as fits in memory, of none, selective and full; pointwise: norms and activation "
+        "functions, as DeepSeek-V3 and Megatron-Core (layernorm, moe_act, mla_up_proj)",
     ),
     Setting("placement", "Rank order", "choice", "drawn", choices=("drawn", "best")),
     Setting("adapters", "Adapters only", "flag", False),

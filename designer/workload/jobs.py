@@ -21,6 +21,8 @@ class Job:
     placement
         ``drawn``: ranks in the order of the drawing; ``best``: the best of the orders that put each
         dimension of the layout next to each other.
+    schedule
+        In which order stages of a pipeline run their passes: ``1f1b``, ``zero-bubble`` or ``dual-pipe``.
     forward_only
         Validation or batch inference: no backward pass (convolutional networks).
     measured_compute
@@ -50,6 +52,7 @@ class Job:
     forward_only: bool
     measured_compute: float
     machines: str = ""
+    schedule: str = "1f1b"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ class TransformerShape:
     experts, experts_per_token, shared_experts, expert_ffn, shared_ffn, moe_layers
         Routed experts per expert layer, those a token uses, shared ones, their inner widths, and how many layers
         have experts.
+    token_groups
+        Groups of experts that the experts of a token are taken from, one group a server as trained; 0 for all.
     q_rank, kv_rank, rope_dim
         Latent attention: ranks of the query and key-value compression, and the rotated part of a head.
     causal, predicted_share
@@ -64,6 +66,7 @@ class TransformerShape:
     expert_ffn: int = 0
     shared_ffn: int = 0
     moe_layers: int = 0
+    token_groups: int = 0
     q_rank: int = 0
     kv_rank: int = 0
     rope_dim: int = 0

@@ -214,9 +214,24 @@ def answer(
     stuck = next((f for f in run.findings if f.code == "CLOCK-STUCK"), None)
     if stuck is not None:
         raise AnalysisError(stuck.text, place=job.place, remedy=stuck.remedy)
+    return answer_of(prices, job, run, run_with, bands=bands, explained=explained)
+
+
+def answer_of(
+    prices: Prices, job: Job, run: Run, run_with: Callable[[Changes], Run], *, bands: bool, explained: bool
+) -> Answer:
+    """What a program comes to in a run, alone or with others.
+
+    Parameters
+    ----------
+    run_with
+        The same run with changes.
+    """
+    program = job.program
+    assert program is not None
     values = values_of(run, job)
     groups = bands_of(prices, [step.task for step in program.steps], run) if bands else {}
-    metrics = banded(job, values, groups, run_with)
+    metrics = banded(job, values, groups, run_with, run)
     why = explained_by_runs(job, run, values, run_with) if explained else Account(0.0, 0.0, 0.0)
     return Answer(metrics, why, lambda: run, run.table, run.table.words, run.findings)
 

@@ -114,7 +114,8 @@ def hidden_traffic(
     plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstimate
 ) -> Mapping[RankGroup, float]:
     """Seconds of traffic that hide behind computing, by group; parameters as of `parts_of`."""
-    seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
+    blocking = dict.fromkeys(("tensor_overlap", "data_overlap", "expert_overlap"), _NONE_HIDDEN)
+    seen = replace(plan, software=replace(plan.software, **blocking))
     found = seen.estimate(costs)
     names = {group: f"{group}_communication" for group in _used(costs)}
     each = {group: float(getattr(found, name)) - float(getattr(busy, name)) for group, name in names.items()}

@@ -148,6 +148,13 @@ class RoutedCosts:
             self.used[group] = (kind, float(size), found[1])
         return Seconds(found[0])
 
+    def servers(self, group: RankGroup) -> int:
+        """Servers that the ranks of one group are in, at most."""
+        arrangement = arrangement_of(self.layout, group)
+        if arrangement[1] <= 1:
+            return 1
+        return max(one.situation.servers for one in self.ranks.communicators(arrangement))
+
     def _slowest(self, kind: Kind, arrangement: Arrangement, size: float) -> tuple[float, Communicator]:
         times: list[tuple[float, Communicator]] = []
         for made in self.ranks.communicators(arrangement):

@@ -42,6 +42,10 @@ class ServerCosts:
             return self.routed.time(kind, group, size)
         return Seconds(size / float(self.out.rate.min()) + size / float(self.back.rate.min()))
 
+    def servers(self, group: RankGroup) -> int:
+        """Servers that the ranks of one group are in."""
+        return self.routed.servers(group)
+
 
 def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:
     """The costs with the parameter servers a selector names.

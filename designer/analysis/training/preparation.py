@@ -25,7 +25,7 @@ from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import CommunicationCosts, NoCommunication
 from designer.formulas.compute.convolutional_forward import ForwardRates, forward_spread, forward_time, forward_work
-from designer.formulas.layout import Layout, Recompute, Sharding, check_layout
+from designer.formulas.layout import COMMON, Layout, Recompute, Schedule, Sharding, check_layout
 from designer.formulas.memory.convolutional_memory import convolutional_memory, require_batch
 from designer.formulas.memory.transformer_memory import transformer_memory
 from designer.formulas.pipeline.step_composition import (
@@ -386,6 +386,7 @@ def _layout(job: Job, count: int, place: str) -> Layout:
         job.sequence_parallel,
         Sharding.NONE if job.sharding == _AUTO else Sharding(job.sharding),
         Recompute.NONE if job.recompute == _AUTO else Recompute(job.recompute),
+        Schedule(job.schedule),
     )
 
 
@@ -401,7 +402,7 @@ def _least_that_fits(plan: TrainingPlan, shape: TransformerShape) -> Layout:
     except AnalysisError:
         return layout
     shardings = tuple(Sharding) if job.sharding == _AUTO and layout.data > 1 else (layout.sharding,)
-    again = tuple(Recompute) if job.recompute == _AUTO else (layout.recompute,)
+    again = COMMON if job.recompute == _AUTO else (layout.recompute,)
     device, how, program = plan.accelerator, plan.precision, plan.software
     for recompute, sharding in product(again, shardings):
         one = replace(layout, sharding=sharding, recompute=recompute)

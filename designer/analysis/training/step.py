@@ -167,7 +167,7 @@ def _fitting(plan: TrainingPlan, costs: RoutedCosts | ServerCosts) -> tuple[Step
         except DesignerError as error:
             inner = "" if not error.place or error.place.startswith(plan.place) else f".{error.place}"
             raise AnalysisError(error.text, place=f"{plan.place}{inner}", remedy=error.remedy) from None
-        return step, (*plan.findings, _too_large(plan, refusal))
+        return step, (*plan.findings, _too_large(plan, step, refusal))
 
 
 def unfit(plan: TrainingPlan) -> list[Finding]:
@@ -182,6 +182,10 @@ def unfit(plan: TrainingPlan) -> list[Finding]:
     return [Finding("TRAIN-MEMORY", Severity.ERROR, text, where, "shard them, or use more tensor or pipeline ranks")]
 
 
-def _too_large(plan: TrainingPlan, refusal: DesignerError) -> Finding:
+def _too_large(plan: TrainingPlan, step: StepEstimate, refusal: DesignerError) -> Finding:
+    """That a step does not fit, or only with less reserve and fragmentation than usual."""
     where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
-    return Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
+    if not step.memory.may_fit:
+        return Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
+    text = f"{refusal.text}; with little fragmentation {format_quantity(step.memory.least, 'size')} are enough"
+    return Finding("TRAIN-TIGHT", Severity.WARNING, text, where, refusal.remedy or "")

@@ -64,6 +64,8 @@ class LayerCost:
         The part of `forward` that context traffic can hide behind [s].
     scores, pointwise
         What attention scores and memory-bound kernels take of `forward` and `backward` together [s].
+    weights
+        The part of `backward` that makes gradients of weights [s].
     """
 
     forward: Seconds
@@ -77,6 +79,7 @@ class LayerCost:
     attention: Seconds
     scores: Seconds
     pointwise: Seconds
+    weights: Seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,8 @@ def layer_cost(
     again = 0.0
     if layout.recompute is Recompute.FULL:
         again = forward
+    elif layout.recompute is Recompute.POINTWISE:
+        again = point_forward + _latent_up(shape, bench, tokens, split)
     elif layout.recompute is Recompute.SELECTIVE:
         kept = 0.0 if software.fused_attention else score.forward
         again = kept + software.selective.value * (forward - score.forward)
@@ -174,6 +179,8 @@ def layer_cost(
         Seconds(score.forward),
         Seconds(score.forward + score.backward),
         Seconds(point_forward + point_backward),
+        # half of the backward products: the others make gradients of what was multiplied
+        Seconds(0.0 if frozen else (linear_backward + feed.backward) / 2),
     )
 
 
@@ -199,6 +206,16 @@ def _attention_products(shape: TransformerNumbers, bench: _Bench, tokens: float,
         products = [(h, heads * shape.head_dim + kv * (shape.head_dim + shape.value_head_dim)), output]
     pairs = [bench.product(tokens, inner, columns) for inner, columns in products]
     return sum(f for f, _ in pairs), sum(b for _, b in pairs)
+
+
+def _latent_up(shape: TransformerNumbers, bench: _Bench, tokens: float, split: int) -> float:
+    """Forward time of the products that widen compressed queries, keys and values [s]."""
+    if not shape.kv_rank:
+        return 0.0
+    heads = shape.heads / split
+    widths = [(shape.q_rank, heads * shape.head_dim)] if shape.q_rank else []
+    widths.append((shape.kv_rank, heads * (shape.head_dim - shape.rope_dim + shape.value_head_dim)))
+    return sum(bench.product(tokens, inner, columns)[0] for inner, columns in widths)
 
 
 @dataclass(frozen=True, slots=True)

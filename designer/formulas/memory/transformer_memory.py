@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -10,7 +9,7 @@ from typing import Final
 from designer.errors import AnalysisError
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.formula import Formula
-from designer.formulas.layout import Layout, Recompute, Sharding, check_layout
+from designer.formulas.layout import Layout, Recompute, Schedule, Sharding, check_layout, stage_layers
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import TransformerNumbers
 from designer.formulas.software import Software
@@ -61,20 +60,37 @@ class MemoryBreakdown:
         """True if it fits the memory of the accelerator."""
         return self.total <= self.capacity
 
+    @property
+    def least(self) -> Bytes:
+        """All parts with as little reserved and fragmented as is known [B]."""
+        fragments = (1 + FRAGMENTS.low) / (1 + FRAGMENTS.value)
+        kept = self.weights + self.gradients + self.optimizer + self.activations * fragments
+        return Bytes(kept + self.gathered + self.reserve * RESERVE.low / RESERVE.value)
+
+    @property
+    def may_fit(self) -> bool:
+        """True if it fits with as little reserved and fragmented as is known."""
+        return self.least <= self.capacity
+
 
 def local_parameters(shape: TransformerNumbers, layout: Layout) -> tuple[float, float]:
     """Parameters on the fullest rank before sharding: those every replica holds, and those of its experts."""
-    per_stage = math.ceil(shape.layers / layout.pipeline)
-    share = min(per_stage, shape.moe_layers)
-    dense_layers = per_stage - share if shape.moe_layers else per_stage
-    common = (
-        per_stage * shape.attention_parameters
-        + dense_layers * shape.dense_parameters
-        + share * shape.moe_common_parameters
-    )
+    spread = stage_layers(shape.layers, layout)
     ends = shape.embedding_parameters + (shape.head_parameters if layout.pipeline == 1 else 0)
-    routed = share * shape.experts * shape.expert_parameters / layout.expert
-    return (common + ends) / layout.tensor, routed / layout.tensor
+
+    def held(count: int, beside: float) -> tuple[float, float]:
+        share = min(count, shape.moe_layers)
+        dense_layers = count - share if shape.moe_layers else count
+        common = (
+            count * shape.attention_parameters
+            + dense_layers * shape.dense_parameters
+            + share * shape.moe_common_parameters
+        )
+        routed = share * shape.experts * shape.expert_parameters / layout.expert
+        return (common + beside) / layout.tensor, routed / layout.tensor
+
+    common, routed = max(held(spread.first, ends), held(spread.middle, 0.0), key=sum)
+    return common * layout.copies, routed * layout.copies
 
 
 def transformer_memory(
@@ -94,7 +110,8 @@ def transformer_memory(
     Rajbhandari et al. 2020 for sharding; Korthikanti et al. 2022 for activations.
     """
     common, routed = local_parameters(shape, layout)
-    replicas, expert_replicas = layout.replicas, layout.replicas / layout.expert
+    replicas = layout.replicas * layout.copies
+    expert_replicas = replicas / layout.expert
     trained = ADAPTERS.value if frozen else 1
 
     def split(part: Sharding) -> float:
@@ -106,7 +123,7 @@ def transformer_memory(
     gathered = 0.0
     if layout.sharding is Sharding.PARAMETERS:
         # the layer at work and the one fetched ahead
-        gathered = 2 * (common + routed) / math.ceil(shape.layers / layout.pipeline) * precision.weight_bytes.value
+        gathered = 2 * (common + routed) / stage_layers(shape.layers, layout).most * precision.weight_bytes.value
     activations = _activations(shape, layout, precision, software, sequence, microbatches, frozen)
     # weights nothing updates are kept in the format they multiply in
     weight = precision.matrix_bytes.value if frozen else precision.weight_bytes.value
@@ -133,13 +150,18 @@ def layer_activations(
     split = layout.tensor
     # inputs of products: none where their weights are frozen, a byte each where they run in 8 bit
     inputs = 0.0 if frozen else EIGHT_BIT.value if precision.name == "fp8" else 1.0
-    serial = shape.hidden * (SERIAL.value * 0.5 * (1 + inputs) + (MASKS.value if software.dropout else 0))
+    # what norms and activation functions give can be made again from what they read
+    made = 0.0 if layout.recompute is Recompute.POINTWISE else inputs
+    serial = shape.hidden * (SERIAL.value * 0.5 * (1 + made) + (MASKS.value if software.dropout else 0))
     serial /= split if layout.sequence_parallel else 1
     heads = 2 * shape.heads * shape.head_dim + 2 * shape.kv_heads * shape.head_dim
+    if shape.kv_rank and layout.recompute is Recompute.POINTWISE:
+        # latents are kept and widened again
+        heads = shape.heads * shape.value_head_dim + split * (shape.q_rank + shape.kv_rank + shape.rope_dim)
     width = shape.ffn
     if shape.moe_layers:
         width = max(shape.ffn if shape.moe_layers < shape.layers else 0, _expert_width(shape))
-    inner = width * (1 + inputs + (1 if shape.gated else 0))
+    inner = width * (1 + made + (1 if shape.gated else 0))
     scores = 0.0
     if not software.fused_attention and layout.recompute is not Recompute.SELECTIVE:
         scores = SCORES.value * shape.heads * sequence
@@ -163,20 +185,38 @@ def _activations(
     frozen: bool,
 ) -> float:
     tokens = layout.micro_batch * sequence / layout.context
-    per_stage = math.ceil(shape.layers / layout.pipeline)
     whole = layer_activations(shape, layout, precision, software, sequence, frozen)
-    stages, chunks = layout.pipeline, layout.interleave
-    flying = min(microbatches, stages) if chunks == 1 else stages * (1 + (stages - 1) / (stages * chunks))
+    flying = _layers_in_flight(shape.layers, layout, microbatches)
     if layout.recompute is Recompute.FULL:
         entry = shape.hidden / (layout.tensor if layout.sequence_parallel else 1)
-        kept = entry * precision.activation_bytes.value * per_stage * flying + whole
+        kept = entry * precision.activation_bytes.value * flying + whole
     else:
-        kept = whole * per_stage * flying
+        kept = whole * flying
     logits = 0.0
     if layout.pipeline == 1:
         logits = LOGITS.value * shape.vocabulary * shape.predicted_share / layout.tensor
         logits *= precision.activation_bytes.value
     return tokens * (kept + logits)
+
+
+def _layers_in_flight(layers: int, layout: Layout, microbatches: int) -> float:
+    """Layers times microbatches whose activations the fullest stage keeps.
+
+    A stage starts as many microbatches before its first backward pass as there are stages after it, and one. With v
+    virtual stages, 2 (p - rank - 1) + (v - 1) p + 1 of its v parts are started (Narayanan 2021, figure 4). From both
+    ends at once, p + 1 are (DeepSeek-V3 2024, table 2).
+    """
+    spread, p, v = stage_layers(layers, layout), layout.pipeline, layout.interleave
+    if layout.schedule is Schedule.DUAL_PIPE:
+        return spread.most * min(microbatches, p + 1)
+
+    def started(rank: int) -> float:
+        if v == 1:
+            return min(microbatches, p - rank)
+        return min(microbatches, (2 * (p - rank - 1) + (v - 1) * p + 1) / v)
+
+    second = spread.middle * started(1) if p > 1 else 0.0
+    return max(spread.first * started(0), second)
 
 
 def what_would_fit(

@@ -9,7 +9,7 @@ from typing import Final
 
 from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
-from designer.formulas.layout import Layout, Recompute, Sharding, check_layout
+from designer.formulas.layout import COMMON, Layout, Sharding, check_layout
 from designer.formulas.shapes import TransformerNumbers
 
 #: virtual stages per accelerator that are tried
@@ -71,7 +71,7 @@ def _choices(
         for interleave in interleaves:
             for micro in micros:
                 for sharding in shardings:
-                    for recompute in Recompute:
+                    for recompute in COMMON:
                         for sequential in (False, True) if tensor > 1 else (False,):
                             layout = Layout(
                                 tensor,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.errors import AnalysisError
@@ -13,7 +13,7 @@ from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
 from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.formulas.compute.transformer_layer import LayerCost, head_cost, layer_cost
 from designer.formulas.formula import Formula
-from designer.formulas.layout import Layout, Recompute, Sharding, check_layout
+from designer.formulas.layout import Layout, Recompute, Schedule, Sharding, check_layout, stage_layers
 from designer.formulas.memory.transformer_memory import (
     ADAPTERS,
     MemoryBreakdown,
@@ -22,7 +22,7 @@ from designer.formulas.memory.transformer_memory import (
     transformer_memory,
     what_would_fit,
 )
-from designer.formulas.pipeline.bubble import bubble_fraction
+from designer.formulas.pipeline.bubble import bubble_fraction, scheduled_bubble
 from designer.formulas.pipeline.overlap import exposed_time
 from designer.formulas.pipeline.step_composition import (
     NO_INPUT,
@@ -45,6 +45,10 @@ TRAINING_PASSES: Final = Constant(3.0, 3.0, 3.0, "counted-training", Status.DERI
 EXPERTS_PACE: Final = Constant(
     1.0, 0.65, 1.05, "assumed-training", Status.ASSUMED, "1", "uneven rows of grouped products, routing on the host"
 )
+#: while traffic of experts runs behind computing: multiprocessors that send and receive
+EXPERT_UNITS: Final = Constant(
+    20 / 132, 0.1, 0.2, "deepseek-v3-2024", Status.PRIMARY, "1", "20 multiprocessors of 132 on H800"
+)
 #: widens the band alone: releases of the programs for adapters differ
 ADAPTERS_PACE: Final = Constant(
     1.0, 0.80, 1.05, "fit-training", Status.DERIVED, "1", "low: runs on 64 and 1024 accelerators over their estimates"
@@ -61,10 +65,25 @@ class _Pass:
     tensor: float
     context: float
     expert: float
+    #: of `backward`, gradients of weights
+    weights: float
+
+    @property
+    def traffic(self) -> float:
+        return self.tensor + self.context + self.expert
 
     @property
     def total(self) -> float:
-        return self.forward + self.backward + self.recompute + self.tensor + self.context + self.expert
+        return self.forward + self.backward + self.recompute + self.traffic
+
+    def times(self, count: float) -> _Pass:
+        """So many of it one after another."""
+        return _Pass(*(count * value for value in self.values))
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The parts in their order."""
+        return self.forward, self.backward, self.recompute, self.tensor, self.context, self.expert, self.weights
 
 
 class TransformerStep:
@@ -196,26 +215,18 @@ class TransformerStep:
 
     def _stage(self, layout: Layout, communication: CommunicationCosts) -> _Pass:
         """The slowest stage for one microbatch."""
-        sums = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-        for count, cost in self._costs(layout):
-            weight = count / self.shape.layers
-            one = self._layer_pass(layout, cost, communication)
-            for place, value in enumerate(
-                (one.forward, one.backward, one.recompute, one.tensor, one.context, one.expert)
-            ):
-                sums[place] += weight * value
-        parts = layout.pipeline * layout.interleave
-        per_stage = math.ceil(self.shape.layers / parts) * layout.interleave
-        left = max(0, self.shape.layers - per_stage * (layout.pipeline - 1))
+        layers = [
+            self._layer_pass(layout, cost, communication).times(count / self.shape.layers)
+            for count, cost in self._costs(layout)
+        ]
+        mean = _Pass(*(sum(values) for values in zip(*(one.values for one in layers), strict=True)))
+        spread = stage_layers(self.shape.layers, layout)
+        per_stage, left = spread.middle, spread.last
         head_forward, head_backward = self._head(layout)
-        last = sum(sums) * left + head_forward + head_backward
-        middle = sum(sums) * per_stage
-        if last >= middle:
-            scaled = [value * left for value in sums]
-            scaled[0] += head_forward
-            scaled[1] += head_backward
-            return _Pass(*scaled)
-        return _Pass(*(value * per_stage for value in sums))
+        last = mean.times(left)
+        last = replace(last, forward=last.forward + head_forward, backward=last.backward + head_backward)
+        middle = mean.times(per_stage)
+        return last if last.total >= middle.total else middle
 
     def _layer_pass(self, layout: Layout, cost: LayerCost, communication: CommunicationCosts) -> _Pass:
         software = self.software
@@ -233,14 +244,31 @@ class TransformerStep:
                 again = 0.0
             tensor = cost.tensor_messages * (passes * one + again) * visible
         if cost.expert_bytes:
-            one = communication.time(Kind.ALL_TO_ALL, RankGroup.EXPERT, cost.expert_bytes)
-            # a token waits to be sent before its expert starts, and comes back after it ends
-            expert = 2 * 2 * one
+            # a token is sent before its expert starts, and comes back after it ends
+            out, back = self._expert_bytes(layout, cost.expert_bytes, communication.servers(RankGroup.EXPERT))
+            one = communication.time(Kind.ALL_TO_ALL, RankGroup.EXPERT, out)
+            expert = 2 * (one + communication.time(Kind.ALL_TO_ALL, RankGroup.EXPERT, back))
         if cost.context_bytes:
             one = communication.time(Kind.ALL_GATHER, RankGroup.CONTEXT, cost.context_bytes)
             context = exposed_time(one, cost.attention, Ratio(1.0))
             context += exposed_time(Seconds(2 * one), Seconds(2 * cost.attention), Ratio(1.0))
-        return _Pass(cost.forward, cost.backward, cost.recompute, tensor, context, expert)
+        return _Pass(cost.forward, cost.backward, cost.recompute, tensor, context, expert, cost.weights)
+
+    def _expert_bytes(self, layout: Layout, whole: Bytes, servers: int) -> tuple[Bytes, Bytes]:
+        """What a rank sends to experts and back [B].
+
+        Programs that run a pipeline from both ends send a token once to every server and pass it on there, out in the
+        format of products (DeepSeek-V3 2024, sections 3.2.2 and 3.3.3).
+        """
+        if layout.schedule is not Schedule.DUAL_PIPE:
+            return whole, whole
+        out = self.precision.matrix_bytes.value / self.precision.activation_bytes.value
+        once = 1.0
+        if servers > 1:
+            experts = self.shape.experts_per_token
+            reached = servers * (1 - (1 - 1 / servers) ** experts)
+            once = min(reached, self.shape.token_groups or reached) / experts
+        return Bytes(whole * out * once), Bytes(whole * once)
 
     def _data(self, layout: Layout, microbatches: int, stage: _Pass, communication: CommunicationCosts) -> float:
         """Exposed traffic among replicas in one step [s]."""
@@ -255,7 +283,7 @@ class TransformerStep:
         if layout.sharding is Sharding.PARAMETERS:
             gather = communication.time(Kind.ALL_GATHER, RankGroup.DATA, gather_size)
             scatter = communication.time(Kind.REDUCE_SCATTER, RankGroup.DATA, reduce_size)
-            layers = math.ceil(self.shape.layers / layout.pipeline)
+            layers = stage_layers(self.shape.layers, layout).most
             first = 2 * gather / (layers + 1)
             forward = exposed_time(gather, Seconds(stage.forward), overlap)
             backward = exposed_time(Seconds(gather + scatter), Seconds(stage.backward + stage.recompute), overlap)
@@ -270,9 +298,10 @@ class TransformerStep:
         scatter = communication.time(Kind.REDUCE_SCATTER, RankGroup.DATA, reduce_size)
         gather = communication.time(Kind.ALL_GATHER, RankGroup.DATA, Bytes(trained * gather_size))
         if layout.sharding is Sharding.GRADIENTS:
-            # Only a part of the sums is kept, so every microbatch is scattered.
-            one = Seconds(stage.backward + stage.recompute)
-            return microbatches * exposed_time(scatter, one, overlap) + exposed_time(gather, ahead, overlap)
+            # Only a part of the sums is kept, so every microbatch is scattered; of an interleaved schedule, every
+            # round, in which a virtual stage runs a microbatch for each stage one after another.
+            scatters = math.ceil(microbatches / rounds)
+            return scatters * exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, overlap)
         return exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, overlap)
 
     def _optimizer(self, layout: Layout) -> float:
@@ -280,7 +309,7 @@ class TransformerStep:
         trained = ADAPTERS.value if self.frozen else 1
         parameters = trained * (common + routed)
         if layout.sharding is not Sharding.NONE:
-            parameters /= layout.replicas
+            parameters /= layout.replicas * layout.copies
         rate = self.accelerator.memory_bandwidth * MEMORY_SHARE.value
         return parameters * self.software.optimizer.value / rate + self.software.step_floor.value
 
@@ -294,7 +323,11 @@ class TransformerStep:
         input_stage: InputStage,
     ) -> StepEstimate:
         stage = self._stage(layout, communication)
-        bubble = bubble_fraction(layout.pipeline, layout.interleave, microbatches) * microbatches * stage.total
+        stage, alone = self._overlapped(layout, stage), stage
+        if layout.schedule is Schedule.ONE_ONE:
+            bubble = bubble_fraction(layout.pipeline, layout.interleave, microbatches) * microbatches * stage.total
+        else:
+            bubble = self._bubble(layout, alone, stage)
         hops = 0.0
         if layout.pipeline > 1:
             tokens = layout.micro_batch * self.sequence / layout.context
@@ -302,6 +335,8 @@ class TransformerStep:
             one = communication.time(Kind.SEND, RankGroup.PIPELINE, size)
             visible = 1 - self.software.tensor_overlap.value
             hops = 2 * one * layout.interleave * visible * (microbatches + (layout.pipeline - 1) / layout.interleave)
+            if layout.schedule is Schedule.DUAL_PIPE:
+                hops *= 1 - self.software.expert_overlap.value
         parts = {
             "compute": microbatches * (stage.forward + stage.backward),
             "recompute": microbatches * stage.recompute,
@@ -326,6 +361,31 @@ class TransformerStep:
             seen(self.software, self.accelerator, self.precision),
         )
         return compose_step(parts, frame, spread_of(self._doubts(layout)), input_stage)
+
+    def _overlapped(self, layout: Layout, stage: _Pass) -> _Pass:
+        """One microbatch through the slowest stage where the passes of another one hide the traffic of experts."""
+        if layout.schedule is not Schedule.DUAL_PIPE or not stage.expert:
+            return stage
+        slower = stage.times(1 / (1 - EXPERT_UNITS.value))
+        work = Seconds(slower.total - slower.expert)
+        return replace(
+            slower, expert=exposed_time(Seconds(stage.expert), work, Ratio(self.software.expert_overlap.value))
+        )
+
+    @staticmethod
+    def _bubble(layout: Layout, alone: _Pass, both: _Pass) -> float:
+        """Idle time of schedules that make gradients of weights when nothing else can be done [s]."""
+        # of all traffic that is not hidden, half belongs to the forward pass
+        forward = alone.forward + alone.traffic / 2
+        backward = alone.backward + alone.recompute + alone.traffic / 2
+        return scheduled_bubble(
+            layout.schedule,
+            layout.pipeline,
+            Seconds(forward),
+            Seconds(backward),
+            Seconds(alone.weights),
+            Seconds(both.total),
+        )
 
     def _doubts(self, layout: Layout) -> list[tuple[float, Constant]]:
         """Constants that computing rests on, with the share of it that each decides."""
@@ -382,6 +442,6 @@ FORMULA: Final = Formula(
     "transformer-step",
     "Transformer training step",
     transformer_step,
-    ("megatron-2021", "megatron-sequence-2022", "zero-2020", "fit-training"),
-    "one-forward-one-backward schedules; steady state",
+    ("megatron-2021", "megatron-sequence-2022", "zero-2020", "fit-training", "deepseek-v3-2024"),
+    "one-forward-one-backward, zero-bubble and two-ended schedules; steady state",
 )

@@ -33,9 +33,9 @@ GROUPS: Final[Mapping[str, frozenset[str]]] = {
         variation profile prompt output spread lengths trace prefix storage readers dirty_rate device_state disks"""
     ),
     "Parallel": _names(
-        """micro_batch global_batch tensor pipeline data context expert interleave sequence_parallel sharding recompute
-        placement replicas prompt_group prompt_tensor exchange parameter_servers accelerators_per_trial most_tensor
-        most_pipeline most_context channels at_once vmknics_per_nic multifd_devices"""
+        """micro_batch global_batch tensor pipeline data context expert interleave schedule sequence_parallel sharding
+        recompute placement replicas prompt_group prompt_tensor exchange parameter_servers accelerators_per_trial
+        most_tensor most_pipeline most_context channels at_once vmknics_per_nic multifd_devices"""
     ),
     "Software": _names(
         """precision software adapters engine release weights cache graph budget slots memory_share drafts draft block

@@ -24,7 +24,7 @@ from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import DesignerError, ExchangeError
-from designer.formulas.layout import Recompute, Sharding
+from designer.formulas.layout import Recompute, Sharding, ends_hold_layers
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.network_view import one_line
 from designer.workload.kind import program_of
@@ -117,6 +117,8 @@ def _widths(plan: TrainingPlan) -> Iterator[str]:
         yield f"--expert-model-parallel-size {layout.expert}"
     if layout.interleave > 1:
         yield f"--num-virtual-stages-per-pipeline-rank {layout.interleave}"
+    if isinstance(shape, TransformerShape) and ends_hold_layers(shape.layers, layout):
+        yield "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split"
     if layout.sequence_parallel and layout.tensor > 1:
         yield "--sequence-parallel"
     yield f"--micro-batch-size {job.micro_batch}"
@@ -132,6 +134,9 @@ def _widths(plan: TrainingPlan) -> Iterator[str]:
             pass
     if layout.recompute is Recompute.SELECTIVE:
         yield "--recompute-activations"
+    elif layout.recompute is Recompute.POINTWISE and isinstance(shape, TransformerShape):
+        modules = ["layernorm", *(["moe_act"] if shape.experts else []), *(["mla_up_proj"] if shape.kv_rank else [])]
+        yield f"--recompute-granularity selective --recompute-modules {' '.join(modules)}"
     elif layout.recompute is Recompute.FULL:
         yield "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"
 
