@@ -76,6 +76,11 @@ MORE = {
         ("serving", {"group": "gpu4, gpu5, gpu6, gpu7", "prompt_group": "gpu0, gpu1, gpu2, gpu3", "rate": "4 1/s"}),
         ("serving", {"model": "gpt-oss-120b", "tensor": 2, "data": 2, "expert": 4, "drafts": 0}),
         ("inference", {}),
+        ("training", {"model": "llama-2-7b", "checkpoint_every": 10, "checkpoint_to": "drives"}),
+        ("training", {"model": "llama-2-7b", "checkpoint_every": 10, "checkpoint_to": "drives", "snapshot": True}),
+        ("training", {"dataset": "imagenet-1k", "checkpoint_every": 5, "checkpoint_to": "drives"}),
+        ("training", {"exchange": "parameter-server", "dataset": "imagenet-1k"}),
+        ("training", {"dataset": "imagenet-1k", "prefetch": 0}),
     ],
     "serving-l40s-4": [
         ("inference", {"scenario": "offline"}),
