@@ -91,7 +91,8 @@ class Accelerator:
         rated, runs_as = self.calibration.power, self.runs_as(number_format)
         if rated is None or self.power <= 0 or runs_as not in _HALVES:
             return CARD if self.is_card else FULL_CLOCK
-        return clock_share(Ratio(self.power / (self.flops[runs_as] * _HALVES[runs_as] * rated.value)))
+        limit = Ratio(self.power / (self.flops[runs_as] * _HALVES[runs_as] * rated.value))
+        return clock_share(limit, self.calibration.root)
 
     @property
     def calibration(self) -> Generation:

@@ -311,7 +311,7 @@ def _pointwise(
     if bench.precision.name == "fp8":
         # every expert a token goes to casts a copy of it
         copies = shape.experts_per_token if experts else 1
-        cast = CAST.value * tokens * ((1 + copies) * h + (h + width) / split)
+        cast = CAST.value * bench.software.casts.value * tokens * ((1 + copies) * h + (h + width) / split)
         forward, backward = forward + cast, backward + cast
     return bench.pointwise(forward, KERNELS_FORWARD.value), bench.pointwise(backward, 2 * KERNELS_FORWARD.value)
 

@@ -161,6 +161,35 @@ def test_a_power_limit_lowers_the_clock_by_the_cube_root(watts: float, clock: fl
     assert matrix_rate(limited, "bf16", 4096) == pytest.approx(full * clock, rel=0.002)
 
 
+@pytest.mark.parametrize(
+    ("watts", "peak", "generation", "clock"),
+    [(750, 1307e12, "CDNA3", 0.75), (1000, 1307e12, "CDNA3", 1.0), (1000, 2306.9e12, "CDNA4", 0.8903)],
+)
+def test_clocks_of_parts_that_share_a_chip(watts: float, peak: float, generation: str, clock: float) -> None:
+    """MI300X has 3/4 of the power of MI325X, and does 3/4: its voltage hardly falls with the clock.
+
+    MI350X has 1000 W for 2,307 TFLOP/s where MI355X has 1400 W for 2,517: 0.779 of it, (0.529 / 0.75)^(1/3) = 0.890.
+    """
+    rates = {"bf16": FlopPerSecond(peak), "fp8": FlopPerSecond(2 * peak)}
+    part = dataclasses.replace(PARTS["H100"], generation=generation, power=Watts(watts), flops=rates)
+    for number_format in rates:
+        assert part.clock(number_format).value == pytest.approx(clock, abs=1e-3)
+
+
+def test_kernels_that_write_8_bit_take_no_passes_for_it() -> None:
+    """One layer of 1,024 tokens: with copies 2 elements of 2 B for 2 h, h + 4 h over the memory bandwidth, twice."""
+    eight = precision("fp8")
+    quick = dataclasses.replace(ROUND, flops={**ROUND.flops, "fp8": FlopPerSecond(2 * ROUND.peak("bf16"))})
+    own, fused = (
+        layer_cost(SMALL, Layout(), quick, eight, software(name), 1024).pointwise
+        - layer_cost(SMALL, Layout(), quick, BF16, software(name), 1024).pointwise
+        for name in ("transformer-engine", "fused")
+    )
+    copied = 2 * 2 * 1024 * (2 * SMALL.hidden + SMALL.hidden + SMALL.ffn) * 2
+    assert own == pytest.approx(copied / (ROUND.memory_bandwidth * MEMORY_SHARE.value))
+    assert fused == pytest.approx(0, abs=1e-12)
+
+
 def test_more_units_at_the_same_power_never_lower_the_rate() -> None:
     """Twice the peak has half the power for each operation: clock (1/3)^(1/3) = 0.693, 1.387 times the rate.
 
@@ -281,7 +310,7 @@ def test_a_program_that_is_not_known_is_not_taken_for_another(name: str) -> None
     unknown = recognised(name) or software("unknown")
     assert unknown.name == "unknown"
     for known in SOFTWARE.values():
-        for field in ("pointwise", "data_overlap", "optimizer", "launch", "convolution_traffic"):
+        for field in ("pointwise", "data_overlap", "optimizer", "launch", "casts", "convolution_traffic"):
             wide, narrow = getattr(unknown, field), getattr(known, field)
             assert wide.low <= narrow.value <= wide.high, (known.name, field)
 
