@@ -1,7 +1,7 @@
 """MLPerf Training v4.1 to v5.1, drawn as servers and racks: ``python -m tests.validation.training.newer`` prints them.
 
 The measurements are kept outside the checkout (`tests.real.newer_measurements`). Predicted are steady rates of
-runs of language models whose layout is known, in 8 bit, and of BERT, which runs data-parallel.
+runs of language models whose layout is known, in 8 or 4 bit, and of BERT, which runs data-parallel.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _settings(setup: Row) -> Mapping[str, Any] | None:
         shape = {"model": "bert-large", "software": "fused", "precision": "fp8", "sequence": 256}
         each = setup["global_batch"] // setup["gpus"]
         return {**batch, **shape, "data": setup["gpus"], "micro_batch": each, "sharding": "none"}
-    if layout is None or layout["precision"] != "fp8":
+    if layout is None or layout["precision"] not in ("fp8", "nvfp4"):
         return None
     attention = "-fp8-attention" if layout["attention_fp8"] else ""
     names = ("tensor", "pipeline", "context", "data", "interleave", "micro_batch")
@@ -71,7 +71,7 @@ def _settings(setup: Row) -> Mapping[str, Any] | None:
         **{name: layout[name] for name in names},
         "model": MODELS[benchmark],
         "software": f"transformer-engine{attention}",
-        "precision": "fp8",
+        "precision": layout["precision"],
         "sequence": setup["sequence"],
         "sequence_parallel": layout["tensor"] > 1,
         "sharding": "optimizer" if layout["data"] * layout["context"] > 1 else "none",

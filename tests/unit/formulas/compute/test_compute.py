@@ -16,6 +16,7 @@ from designer.formulas.compute.transformer_layer import layer_cost
 from designer.formulas.layout import Layout, Recompute
 from designer.formulas.precision import PRECISIONS, precision
 from designer.formulas.software import SOFTWARE, recognised, software
+from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, Watts
 from designer.workload.models import model
 from tests.unit.formulas.machines import BF16, EXPERTS, ROUND, SMALL
@@ -190,6 +191,22 @@ def test_kernels_that_write_8_bit_take_no_passes_for_it() -> None:
     assert fused == pytest.approx(0, abs=1e-12)
 
 
+def test_products_in_4_bit_leave_some_layers_in_16_bit() -> None:
+    """85 % of a product at the rate of 4 bit, 15 % at that of 16 bit; without 4 bit it runs in 8."""
+    four, wide = precision("nvfp4"), precision("bf16")
+    rates = {"bf16": FlopPerSecond(1e15), "fp8": FlopPerSecond(2e15), "fp4": FlopPerSecond(4e15)}
+    part = dataclasses.replace(PARTS["H100"], generation="Blackwell", flops=rates, power=Watts(0))
+    quick, slow = (matrix_rate(part, name, 4096) for name in ("nvfp4", "bf16"))
+    # 0.60 of 4 bit and 0.776 of 16 bit, both sustained alike
+    assert quick / slow == pytest.approx(4 * 0.60 / 0.776)
+    program = dataclasses.replace(software("fused"), launch=Constant(0.0, 0.0, 0.0, "counted-training", Status.DERIVED))
+    mixed, plain = (layer_cost(SMALL, Layout(), part, one, program, 16384) for one in (four, wide))
+    products = [c.forward + c.backward - c.scores - c.pointwise for c in (mixed, plain)]
+    assert products[0] / products[1] == pytest.approx(0.85 * slow / quick + 0.15, rel=0.02)
+    assert PARTS["H100"].runs_as("nvfp4") == "fp8"
+    assert part.runs_as("nvfp4") == "fp4"
+
+
 def test_more_units_at_the_same_power_never_lower_the_rate() -> None:
     """Twice the peak has half the power for each operation: clock (1/3)^(1/3) = 0.693, 1.387 times the rate.
 
@@ -327,6 +344,7 @@ def test_number_formats() -> None:
         "fp16": 2,
         "bf16": 2,
         "fp8": 2,
+        "nvfp4": 2,
     }
     with pytest.raises(AnalysisError, match="int4"):
         precision("int4")
