@@ -19,8 +19,8 @@ from designer.analysis.study.survival import Survival, Way
 from designer.catalog.parttype import part_kinds
 from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
 from designer.design.document import Design, Wiring, WorkloadSpec, with_changes
+from designer.design.ids import find_workload
 from designer.design.query import count_kinds, count_links
-from designer.design.workload_ids import find_workload
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
 from designer.rules.context import Context

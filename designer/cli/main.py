@@ -119,7 +119,10 @@ def fail(text: str) -> int:
     if sys.stderr is not None:
         # whoever reads the messages may have gone as well
         with contextlib.suppress(OSError, ValueError):
-            print(f"{_PROGRAM}: {shortened(text)}", file=plain(sys.stderr), flush=True)
+            from designer.cli.output import print_line
+
+            print_line(f"{_PROGRAM}: {shortened(text)}", "  ", plain(sys.stderr))
+            sys.stderr.flush()
     return 2
 
 

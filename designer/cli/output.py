@@ -93,9 +93,8 @@ def finite(value: Any) -> Any:
 
 
 def print_problem(text: str) -> None:
-    """One line on stderr."""
-    clear_bar()
-    print(f"designer: {shortened(text)}", file=sys.stderr)
+    """A message on stderr."""
+    print_line(f"designer: {shortened(text)}", "  ", sys.stderr)
 
 
 def print_written(output: str, notes: Sequence[str] = (), quiet: bool = False) -> None:
@@ -261,7 +260,7 @@ def print_line(text: str, below: str = "", stream: Any = None) -> None:
     """A line of prose: in a terminal it goes on below after `below`, elsewhere it is one line, for other programs."""
     out = stream or sys.stdout
     clear_bar()
-    if (room := _room(out)) and len(text) > room:
+    if (room := page_width() if stream is None else _room(out)) and len(text) > room:
         text = textwrap.fill(text, room, subsequent_indent=below, break_on_hyphens=False, break_long_words=False)
     print(text, file=out)
 

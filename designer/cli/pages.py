@@ -106,9 +106,10 @@ def with_overrides(page: Page, options: argparse.Namespace) -> Page:
 def page_lines(page: Page, width: int = 0, *, everything: bool = False) -> list[Line]:
     """The lines of a page: no more than thirty, unless that would cut off a figure."""
     room = max(_LEAST_WIDTH, width or page_width() or _WIDTH)
-    cut = _Cut()
-    lines = _lines(page, room, cut, everything)
+    lines = _lines(page, room, _Cut(rows=20), everything)
     for smaller in (
+        _Cut(rows=16),
+        _Cut(),
         _Cut(shares=3, rows=10),
         _Cut(shares=3, remarks=1, rows=8),
         _Cut(shares=3, remarks=1, limits=3, rows=6),
@@ -352,7 +353,7 @@ def wrapped_command(arguments: Sequence[str], room: int, margin: str) -> list[st
     """A command on lines that a shell joins again; an option stays with its value."""
     words: list[str] = []
     for word in map(_quoted, arguments):
-        if words and words[-1].startswith("--") and " " not in words[-1]:
+        if words and words[-1].startswith("-") and " " not in words[-1]:
             words[-1] = f"{words[-1]} {word}"
         else:
             words.append(word)

@@ -13,8 +13,8 @@ from typing import Any, Final
 from designer.errors import ExchangeError
 from designer.interchange.foreign.fabric import FabricDrawing, host_of
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.infiniband import LANE_RATES, rate_of
 from designer.interchange.foreign.json_text import objects, parse_json, string
+from designer.interchange.foreign.rates import LANE_RATES, rate_of
 from designer.plain_text import counted
 
 #: a switch and its port: ``leaf01:12``, ``leaf01:1/3/1``, ``director:L01/U1/4``

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from designer.analysis.study import analyze
 from designer.decisions.runs import Run
 from designer.design.document import Design
-from designer.design.workload_ids import find_workload
+from designer.design.ids import find_workload
 from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
 from designer.sources import Estimate
 from designer.spelling import near

@@ -24,7 +24,7 @@ from designer.checks.runner import State, promises_of, run
 from designer.checks.world import World
 from designer.decisions.failures import FEED, Failure, failures, feed_of, lost_parts
 from designer.design.document import Design, WorkloadSpec
-from designer.design.workload_ids import find_workload
+from designer.design.ids import find_workload
 from designer.errors import AnalysisError
 from designer.formulas.reliability.outage import REPAIR, outage
 from designer.formulas.reliability.time_between_failures import PARTS, time_between_failures

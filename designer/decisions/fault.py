@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: sorts of tests that end at one host: collectives inside it, and between it and the next one
 INSIDE: Final = ("all_reduce", "all_gather", "alltoall")
 BETWEEN: Final = TWO_HOSTS
+#: a fault of the machine as a whole has one place, without a path
+WHOLE: Final = ("",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,33 @@ class FaultKind:
 
     name: str
     find: Callable[[Machine], Iterator[Fault]]
+
+
+def slower(
+    name: str,
+    title: str,
+    remedy: str,
+    *effects: Effect,
+    at: Callable[[Machine], Sequence[str]] = lambda _: WHOLE,
+) -> FaultKind:
+    """A kind of fault that shows as lower rates alone.
+
+    Parameters
+    ----------
+    title
+        With ``{}`` for the path of the part.
+    effects
+        Those on tests inside a host concern only the part that has the fault.
+    at
+        Paths of the parts that may have it; the whole machine by default.
+    """
+
+    def find(machine: Machine) -> Iterator[Fault]:
+        for path in at(machine):
+            left = tuple(one if one.sorts == BETWEEN else replace(one, part=path) for one in effects)
+            yield Fault(name, title.format(path), path, remedy, effects=left)
+
+    return FaultKind(name, find)
 
 
 @cache

@@ -19,7 +19,7 @@ from designer.analysis.study import run_workload
 from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.workloads import ChangeWorkload
-from designer.design.workload_ids import find_workload
+from designer.design.ids import find_workload
 from designer.errors import AnalysisError
 from designer.formulas.layout import Layout
 from designer.formulas.memory.convolutional_memory import largest_batch

@@ -60,6 +60,8 @@ class Candidate:
         Why it lost, or what decides it.
     replicas
         The fewest units that hold the limits; 0 where none do.
+    most
+        Requests per second that one unit can take, with the band; None where it was not run.
     outcome
         Of these, or of the last that were run.
     cost
@@ -71,6 +73,7 @@ class Candidate:
     choice: str = ""
     replicas: int = 0
     accelerators: int = 0
+    most: tuple[float, float, float] | None = None
     outcome: Outcome = _NOTHING
     cost: float = 0.0
     way: Way | None = None
@@ -149,6 +152,8 @@ def size_serving(
 ) -> Sized:
     """The fewest accelerators of the kind drawn that serve a rate of requests within limits.
 
+    A deployment that is split into engines for prompts and for answers is sized as that, on all of its accelerators.
+
     Parameters
     ----------
     search
@@ -171,11 +176,16 @@ def size_serving(
         )
     kinds = {"": network, **(others or {})}
     free = tuple(name for name in search if name != "split")
-    kinds = {"": network, **(others or {})}
+    is_split = bool(asked.deployment.prompts)
+    if is_split:
+        group = f"{asked.deployment.prompts}, {asked.deployment.group}"
+        asked = replace(asked, deployment=replace(asked.deployment, group=group, prompts="", prompt_tensor=0))
     placed, found = _widths(kinds, asked, place, free, watch)
     load = Mean.of(asked, placed[0])
     size = _Search(asked, load, cost_of, watch)
-    if free or others:
+    if is_split and not free:
+        ways, found = list[Replicas](), []
+    elif free or others:
         several = len({p.device.name for p in placed}) > 1
         ways = [way for p in placed for way in replicas_of(p, free, p.device.name if several else "")]
         found += size.smallest(ways)
@@ -183,7 +193,7 @@ def size_serving(
         ways = [Replicas(p) for p in placed]
         found += [size.run(way) for way in ways]
     looked = len(ways)
-    if "split" in search:
+    if is_split or "split" in search:
         for name, other in kinds.items():
             pods = _pods(other, asked, place, name)
             found += size.smallest(pods)
@@ -310,7 +320,7 @@ class _Search:
             if now.holds:
                 accelerators = way.accelerators(units)
                 why, cost = way.takes(rate / units, tried.most), accelerators * self._each(way)
-                return Candidate(way.tensor, why, way.choice, units, accelerators, now, cost, way)
+                return Candidate(way.tensor, why, way.choice, units, accelerators, tried.most, now, cost, way)
             if last is not None and now.kept <= last.kept and rate / units < tried.most[0] / _STRIDE_LIMIT:
                 break
             last = now

@@ -74,7 +74,8 @@ class Step:
     @property
     def edit(self) -> Together:
         """All of it as one step that can be undone."""
-        return Together(tuple(one.edit for one in self.edits), "; ".join(one.title for one in self.edits))
+        words = "; ".join(one.words for one in self.edits)
+        return Together(tuple(one.edit for one in self.edits), f"{words[:1].upper()}{words[1:]}")
 
 
 @dataclass(frozen=True, eq=False)

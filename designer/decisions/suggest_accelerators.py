@@ -11,7 +11,7 @@ from designer.analysis.network import Network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.routes.selection import resolve
 from designer.catalog.loader import load_catalog
-from designer.catalog.parttype import Capability, PartType
+from designer.catalog.parttype import Capability, PartType, part_kinds
 from designer.decisions.suggest_candidates import Candidate, Prices
 from designer.decisions.suggest_cost import Cost
 from designer.design.address import Address, block_at, split_path, where_stored
@@ -22,6 +22,7 @@ from designer.design.edits.parts import SetType, SetValue
 from designer.design.edits.together import Together
 from designer.design.edits.workloads import ChangeWorkload
 from designer.errors import DesignerError
+from designer.plain_text import counted
 
 #: what a better accelerator has more of, and none of it less
 _RATES: Final = ("flops_bf16", "flops_fp8", "flops_fp32", "memory_bandwidth")
@@ -96,9 +97,10 @@ def _faster(network: Network, number: int, prices: Prices) -> Iterator[Candidate
         freed = [SetValue(tuple(which), name, None, within=within) for name, which in held.items() if which]
         swap: Edit = SetType(ids, other.id, other, within=within)
         title = f"swap {len(ids)} × {part.kind} for {other.title}"
-        edit = Together((swap, *freed), title) if freed else swap
+        named = f"replace {counted(times, part_kinds()[part.kind].title)} by {other.title}"
+        edit = Together((swap, *freed), f"{named[:1].upper()}{named[1:]}") if freed else swap
         cost = Cost.of(prices.by_part, prices.of(other, times), times, max(0.0, watts))
-        yield Candidate(title, f"type:{within}{ids}", edit, cost)
+        yield Candidate(title, f"type:{within}{ids}", edit, cost, named)
 
 
 def _better(old: PartType, other: PartType) -> bool:

@@ -15,7 +15,7 @@ from designer.analysis.network import Network
 from designer.analysis.network.capacities import NETWORK
 from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.catalog.loader import load_catalog
-from designer.catalog.parttype import Capability, PartType, value_of
+from designer.catalog.parttype import Capability, PartType, part_kinds, value_of
 from designer.decisions.suggest_cost import Cost
 from designer.design.address import Address, block_at, split_path, where_stored
 from designer.design.channels import channel_number
@@ -29,9 +29,11 @@ from designer.design.edits.properties import SetPolicy
 from designer.design.edits.together import Together
 from designer.design.edits.wirings import AddWirings, ChangeWirings
 from designer.design.ids import Numberer, next_id
+from designer.design.naming import one_of, several, without_number
 from designer.design.query import links_of
 from designer.errors import DesignerError
 from designer.fields import amount
+from designer.plain_text import counted
 
 #: lanes a slot can have
 _LANES: Final = (1, 2, 4, 8, 16)
@@ -66,14 +68,24 @@ class Candidate:
 
     Parameters
     ----------
+    title
+        For scripts: with ids.
     about
         What it changes: of candidates about the same thing only one can be taken.
+    named
+        The title with names in place of ids, for people; empty where the title has no ids.
     """
 
     title: str
     about: str
     edit: Edit
     cost: Cost
+    named: str = ""
+
+    @property
+    def words(self) -> str:
+        """The change in words, for people."""
+        return self.named or self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +214,16 @@ def _slots(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
     most_lanes = min(_known(network, e, "pcie_lanes", 16) for e in ends)
     most_generation = min(_known(network, e, "pcie_generation", generation) for e in ends)
     what = _many(ids, "the slot at", "slots such as")
+    slots = _between(network, link, f"{counted(times, 'PCIe link')}")
     for wider in (n for n in _LANES if lanes < n <= most_lanes):
         edit = ChangeLinks(ids, {"lanes": wider, "bandwidth_per_direction": None}, within=within)
-        yield Candidate(f"widen {what} to x{wider}", f"slot:{within}{ids}", edit, Cost.of(prices.by_part, 0.0, times))
+        cost, named = Cost.of(prices.by_part, 0.0, times), f"widen {slots} to x{wider}"
+        yield Candidate(f"widen {what} to x{wider}", f"slot:{within}{ids}", edit, cost, named)
     if generation and most_generation > generation:
         changes = {"generation": most_generation, "bandwidth_per_direction": None}
         edit = ChangeLinks(ids, changes, within=within)
-        title = f"run {what} at PCIe {most_generation}.0"
-        yield Candidate(title, f"slot:{within}{ids}", edit, Cost.of(prices.by_part, 0.0, times))
+        title, named = (f"run {which} at PCIe {most_generation}.0" for which in (what, slots))
+        yield Candidate(title, f"slot:{within}{ids}", edit, Cost.of(prices.by_part, 0.0, times), named)
 
 
 def _uplinks(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
@@ -230,7 +244,8 @@ def _uplinks(network: Network, link: int, prices: Prices) -> Iterator[Candidate]
     what = f"a second x{definition.lanes or 16} uplink"
     title = f"add {what} at {ids[0]}" if len(ids) == 1 else f"add {what} at each of {len(ids)} such as {ids[0]}"
     cost = Cost.of(prices.by_part, prices.of_link("pcie", definition.count * times), 2 * definition.count * times)
-    yield Candidate(title, f"uplink:{within}{ids}", edit, cost)
+    named = _between(network, link, f"add {what} to {counted(times, 'PCIe link')}")
+    yield Candidate(title, f"uplink:{within}{ids}", edit, cost, named)
 
 
 def _ends_at(network: Network, own: Sequence[Link | Wiring], number: int) -> int:
@@ -260,6 +275,31 @@ def _many(ids: Sequence[str], one: str, several: str) -> str:
     return f"{one} {ids[0]}" if len(ids) == 1 else f"{len(ids)} {several} {ids[0]}"
 
 
+def _several(network: Network, number: int, times: int) -> str:
+    """Parts such as the given one, in words: ``256 NICs``, or the name of the one there is."""
+    part = network.net.part(number)
+    if times == 1:
+        return part.label
+    title = network.kind(number).title
+    return counted(times, title, several(title))
+
+
+def _between(network: Network, link: int, what: str) -> str:
+    """What is done to links such as the given one, and between what: ``cables … between NIC and Leaf switch``."""
+    net = network.net
+    names: list[str] = []
+    for number in (int(net.link_a[link]), int(net.link_b[link])):
+        within, name, block = _place(network, net.path(number))
+        group = block_at(network.design, within[:-1]).groups[within[-1][0]] if within else None
+        alone = group is not None and len(block.parts) == 1
+        names.append(
+            one_of(group.label).split(",")[0]
+            if group is not None and alone
+            else without_number(block.parts[name].label)
+        )
+    return f"{what} between {names[0]} and {names[1]}"
+
+
 def _moves(network: Network, link: int) -> Iterator[Candidate]:
     """A GPU from below a link that binds to a part like its own that fewer GPUs hang on."""
     net = network.net
@@ -280,9 +320,9 @@ def _moves(network: Network, link: int) -> Iterator[Candidate]:
                 side = "a" if own.a == switch else "b"
                 edit = Reconnect(own.id, side, other.id, within=within)
                 times = int((net.link_def == int(net.link_def[link])).sum())
-                yield Candidate(
-                    f"move {gpu} from {switch} to {other.id}", f"gpu:{within}{gpu}", edit, Cost(ports=times)
-                )
+                title = f"move {gpu} from {switch} to {other.id}"
+                named = f"move {block.parts[gpu].label} from {part.label} to {other.label}"
+                yield Candidate(title, f"gpu:{within}{gpu}", edit, Cost(ports=times), named)
 
 
 def _gpus_below(block: Block) -> dict[str, list[tuple[str, Link]]]:
@@ -316,14 +356,15 @@ def _cables(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
         title = (
             f"add {more} {name}{'s' if more > 1 else ''} to each of {what}" if times > 1 else f"add a {name} to {what}"
         )
-        yield Candidate(title, about, edit, cost)
+        yield Candidate(title, about, edit, cost, _between(network, link, f"add {counted(more * times, name)}"))
     rate = amount(definition.bandwidth_per_direction, "rate") if definition.bandwidth_per_direction else 0.0
     faster = next((r for r in _LINE_RATES if rate * _BITS < r * (1 - 1e-9)), None)
     if rate and faster is not None:
         text = f"{faster / 1e9:g} Gb/s"
         edit = change(ids, {"bandwidth_per_direction": text}, within=within)
         cost = Cost.of(prices.by_part, prices.of_link(definition.kind, definition.count * times), 2 * times)
-        yield Candidate(f"cables of {text} for {what}", about, edit, cost)
+        named = _between(network, link, f"cables of {text}")
+        yield Candidate(f"cables of {text} for {what}", about, edit, cost, named)
 
 
 def _free_ports(network: Network, number: int) -> float:
@@ -357,7 +398,8 @@ def _types(network: Network, number: int, prices: Prices) -> Iterator[Candidate]
         cost = Cost.of(prices.by_part, prices.of(other, times), times, max(0.0, watts))
         what = _many(ids, "", "such as").strip()
         edit = _swap(block, within, ids, other, name)
-        yield Candidate(f"swap {what} for {other.title}", f"type:{within}{ids}", edit, cost)
+        named = f"replace {_several(network, number, times)} by {other.title}"
+        yield Candidate(f"swap {what} for {other.title}", f"type:{within}{ids}", edit, cost, named)
 
 
 def _better(kind: str, name: str, has: float, fits: Callable[[PartType], bool]) -> list[PartType]:
@@ -377,8 +419,9 @@ def _better(kind: str, name: str, has: float, fits: Callable[[PartType], bool]) 
 def _swap(block: Block, within: Address, ids: tuple[str, ...], other: PartType, name: str) -> Edit:
     swap: Edit = SetType(ids, other.id, other, other.sources, within=within)
     again = _freed(block, ids, name)
-    kind = block.parts[ids[0]].kind
-    return Together((swap, *again(within)), f"swap {len(ids)} × {kind} for {other.title}") if again else swap
+    first = block.parts[next(iter(ids))]
+    what = f"{len(ids)} × {part_kinds()[first.kind].title}" if len(ids) > 1 else first.label
+    return Together((swap, *again(within)), f"Replace {what} by {other.title}") if again else swap
 
 
 def most_power(part_type: PartType | None) -> float:
@@ -416,13 +459,15 @@ def storage_types(network: Network, number: int, prices: Prices, *, client: bool
     ):
         edit, about = _swap(block, within, ids, other, name), f"type:{within}{ids}"
         if _same_server(old, other):
-            yield Candidate(f"mount {what} as {other.title}", about, edit, Cost())
+            named = f"mount {_several(network, number, int(members.sum()))} as {other.title}"
+            yield Candidate(f"mount {what} as {other.title}", about, edit, Cost(), named)
         elif bought < _TYPES_LIMIT:
             bought += 1
             times = int(members.sum())
             watts = max(0.0, (most_power(other) - most_power(old)) * times)
             cost = Cost.of(prices.by_part, prices.of(other, times), cables, watts)
-            yield Candidate(f"swap {what} for {other.title}", about, edit, cost)
+            named = f"replace {_several(network, number, times)} by {other.title}"
+            yield Candidate(f"swap {what} for {other.title}", about, edit, cost, named)
 
 
 def _protocol(part_type: PartType | None) -> str:
@@ -500,7 +545,8 @@ def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidat
     edits += [AddWirings(tuple(joined), within=within)] if joined else []
     kind = network.kind(number).title.lower()
     edit = Together(tuple(edits), f"Add {new.label}")
-    yield Candidate(f"add a {kind} like {name}", f"another:{within}{name}", edit, cost)
+    copies = f"{new.label}, a copy of {part.label}" if times == 1 else f"a copy of {part.label} to each of {times:,}"
+    yield Candidate(f"add a {kind} like {name}", f"another:{within}{name}", edit, cost, f"add {copies}")
 
 
 def _one_more_member(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:

@@ -15,8 +15,7 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from designer.design.document import MAX_PARTS, Block, Group, Link, Part, Wiring
-from designer.design.joining import Int, ends_of, expand_wiring, parents_of, refuse_many
-from designer.design.pattern import Selection
+from designer.design.joining import Int, Selection, ends_of, expand_wiring, parents_of, refuse_many
 from designer.design.selectors import Selector, natural_key, parse_selector
 from designer.design.shapes import SHAPES_LIMIT, Shape, plain_of, shape_of
 from designer.errors import DocumentError

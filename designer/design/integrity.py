@@ -20,9 +20,8 @@ from designer.design.document import Block, Design, Group, Link, Part, Wiring
 from designer.design.elaborate import distinct_links, elaborate
 from designer.design.joining import patterns
 from designer.design.legality import misfit
-from designer.design.likeness import alike_parts
 from designer.design.limits import check_size
-from designer.design.port_usage import overfull, usage
+from designer.design.port_usage import alike_parts, overfull, usage
 from designer.design.references import reaches
 from designer.design.selectors import parse_selector
 from designer.errors import AnalysisError, DocumentError

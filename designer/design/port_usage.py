@@ -13,10 +13,23 @@ import numpy.typing as npt
 from designer.catalog.parttype import PartKind, PortKind, link_kinds, part_kinds
 from designer.design.document import Design, LinkValues, Part
 from designer.design.elaborate import Int, Netlist, elaborate
-from designer.design.likeness import alike_parts
 from designer.errors import DocumentError
 from designer.fields import Quantity
 from designer.memo import Alike, Memo
+
+
+def alike_parts(net: Netlist) -> Int:
+    """A number for each definition of a part, the same for those of one kind and type without values of their own.
+
+    : (n_definitions,)
+    """
+    known: dict[tuple[str, str, int], int] = {}
+    numbers = [
+        known.setdefault((part.kind, part.type, n if part.overrides else -1), len(known))
+        for n, part in enumerate(net.part_defs)
+    ]
+    return np.array(numbers, dtype=np.int64)
+
 
 #: the busiest part of each type is asked first where there are so few types
 _FEW_TYPES: Final = 64

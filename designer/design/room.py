@@ -17,8 +17,7 @@ from designer.design.address import Address, Ref
 from designer.design.arrange.sizes import CONTAINER, GRID, HEADER, PADDING
 from designer.design.document import Part
 from designer.design.edit import Edit
-from designer.design.geometry import Geometry, lay_out, may_move, moving_boxes
-from designer.design.moved_boxes import grown
+from designer.design.geometry import Geometry, grown, lay_out, may_move, moving_boxes
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]

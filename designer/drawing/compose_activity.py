@@ -10,7 +10,7 @@ import numpy.typing as npt
 from designer.drawing.batches import Batch, Rects
 from designer.drawing.compose_boxes import faded
 from designer.drawing.levels import Level
-from designer.drawing.palette import mixed
+from designer.drawing.theme import mixed
 from designer.drawing.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from designer.catalog.parttype import part_kinds
 from designer.drawing.batches import Batch, Boxes, Glyphs, Rects
 from designer.drawing.levels import Level
-from designer.drawing.palette import mixed
-from designer.drawing.theme import STEPS
+from designer.drawing.theme import STEPS, mixed
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame, Regions, ViewState
 

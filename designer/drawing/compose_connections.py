@@ -11,9 +11,8 @@ from designer.drawing.batches import Batch, Lines
 from designer.drawing.compose_boxes import faded
 from designer.drawing.cut import Cut
 from designer.drawing.levels import Level
-from designer.drawing.palette import mixed
 from designer.drawing.polylines import level, offset, phases, pieces, polylines
-from designer.drawing.theme import DASH
+from designer.drawing.theme import DASH, mixed
 from designer.drawing.view_state import Frame, Regions, ViewState
 
 Float = npt.NDArray[np.float64]

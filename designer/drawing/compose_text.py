@@ -16,8 +16,8 @@ from designer.drawing.batches import Batch, Boxes, Label, Labels, Lines, Rects
 from designer.drawing.compose_boxes import faded, glyph_places, heat_of, is_block
 from designer.drawing.fonts import lines_of, text_width
 from designer.drawing.levels import Level
-from designer.drawing.palette import rgb
 from designer.drawing.short_names import written
+from designer.drawing.theme import rgb
 from designer.drawing.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]

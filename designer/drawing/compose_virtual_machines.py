@@ -12,10 +12,9 @@ from designer.drawing.batches import Batch, Boxes, Label, Labels, Lines, Rects
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level
 from designer.drawing.marks import outline, tip
-from designer.drawing.palette import mixed
 from designer.drawing.polylines import pieces, polylines
 from designer.drawing.short_names import shorter
-from designer.drawing.theme import CanvasTheme
+from designer.drawing.theme import CanvasTheme, mixed
 from designer.drawing.trays import CHIP, DETAIL_PX, NAME_PX, PAD, ROW, SLACK, Trays
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame, Regions, ViewState

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
 
 from designer.drawing.icons import EXTENT, LINE, Outline, glyph, window_icons
-from designer.drawing.palette import palette
+from designer.drawing.theme import palette
 
 #: width of the lines of the window's icons, on the square of outlines
 _LINE: Final = 1.7

@@ -75,6 +75,15 @@ class Wrap(QWidget):
             widget.setParent(self)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
+    def set_widgets(self, *widgets: QWidget) -> None:
+        """Lay out other widgets; those left out are the caller's to delete."""
+        self._widgets = widgets
+        for widget in widgets:
+            if widget.parentWidget() is not self:
+                widget.setParent(self)
+                widget.show()
+        self._place()
+
     def event(self, event: QEvent) -> bool:
         """One of the widgets came, went, or wants another size."""
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.FontChange, QEvent.Type.Show):

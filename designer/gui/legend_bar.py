@@ -10,8 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
 
-from designer.drawing.palette import mixed
-from designer.drawing.theme import STEPS, CanvasTheme
+from designer.drawing.theme import STEPS, CanvasTheme, mixed
 from designer.gui.controls import plain
 from designer.gui.layouts import in_row
 from designer.gui.toolbar import Hint

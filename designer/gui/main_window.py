@@ -34,13 +34,11 @@ from designer.gui.start_page import StartPage
 from designer.gui.toolbar import Hint, ToolBar
 from designer.gui.window.billing import Billing
 from designer.gui.window.menus import Menus
-from designer.gui.window.proposing import Proposing
 from designer.gui.window.racking import Racking
 from designer.gui.window.recovery import Recovery
 from designer.gui.window.reporting import Reporting
 from designer.gui.window.requests import Requests
 from designer.gui.window.saving import SavingState
-from designer.gui.window.sweeping import Sweeps
 from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
 from designer.gui.window_area import WindowArea
@@ -54,6 +52,7 @@ if TYPE_CHECKING:
     from designer.gui.dialogs.command_palette import PaletteEntry
     from designer.gui.documents import Document
     from designer.gui.panels._panel import Panel, PanelKind, Place, Surroundings
+    from designer.gui.panels.improve import ImprovePanel
     from designer.gui.places import Places
     from designer.gui.recovery_page import RecoveryPage
     from designer.gui.time_bar import TimeBar
@@ -100,11 +99,9 @@ class MainWindow(QMainWindow):
         self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.name)
         self.recovery_ = Recovery(self)
         self.requests = Requests(self)
-        self.sweeps = Sweeps(self)
         self.racking = Racking(self)
         self.billing = Billing(self)
         self.reporting = Reporting(self)
-        self.proposing = Proposing(self, self.open_proposal)
         self.time_bar_: TimeBar | None = None
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
@@ -304,7 +301,6 @@ class MainWindow(QMainWindow):
 
     def _closed(self, document: Document) -> None:
         self._disconnect()
-        self.sweeps.close(document.session)
         self.racking.close(document.session)
         self.billing.close(document.session)
         self.reporting.close(document.session)
@@ -383,6 +379,7 @@ class MainWindow(QMainWindow):
             places.inspector.member_wanted.connect(partial(show_member, self))
             places.inspector.what_if.tried.connect(self.update_actions)
             places.inspector.sweep_wanted.connect(self.sweep_value)
+            places.opened = self.open_proposal
             places.findings.waive_wanted.connect(self.requests.waive)
             places.answer.workload_wanted.connect(lambda: self.edit_workload(new=True))
             places.answer.update_wanted.connect(partial(self.run, "analyze.run"))
@@ -599,10 +596,8 @@ class MainWindow(QMainWindow):
         self.menus.set_theme(self.theme)
         self.start.set_theme(self.theme)
         self.recovery_.set_theme(self.theme)
-        self.sweeps.set_theme(self.theme)
         self.racking.set_theme(self.theme)
         self.billing.set_theme(self.theme)
-        self.proposing.set_theme(self.theme)
         for _, canvas in self.documents:
             canvas.set_theme(self._canvas_theme())
         for panel in self._panels.values():
@@ -749,7 +744,12 @@ class MainWindow(QMainWindow):
     def sweep_value(self, varied: Varied | None = None) -> None:
         """Ask what the workload does while a value varies; the batch, or what comes first, where none is named."""
         if self.document is not None:
-            self.sweeps.ask(self.document.session, self.theme, varied)
+            self._improve().ask_sweep(varied)
+
+    def _improve(self) -> ImprovePanel:
+        """The place Improve, in front."""
+        self.show_panel("improve")
+        return self._ready_places().improve
 
     def edit_racks(self) -> None:
         """Show the racks of the document, to move what stands in them."""
@@ -768,7 +768,9 @@ class MainWindow(QMainWindow):
 
     def propose_designs(self) -> None:
         """Ask for designs that reach a goal."""
-        self.proposing.ask(self.theme, self.document.session.design if self.document is not None else None)
+        if self.document is None:
+            self.new_document()
+        self._improve().ask_designs()
 
     def open_proposal(self, design: Design) -> None:
         """Open a proposed design as a new, unsaved document."""
@@ -886,11 +888,9 @@ class MainWindow(QMainWindow):
         if self.places is not None:
             self.places.close_jobs()
         self.recovery_.close()
-        self.sweeps.close_all()
         self.racking.close_all()
         self.billing.close_all()
         self.reporting.close_all()
-        self.proposing.close()
         if self.workspace_ is not None:
             self.workspace_.close_all()
         if self.sweeper is not None:

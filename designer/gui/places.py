@@ -21,6 +21,7 @@ from designer.gui.panels._panel import Panel, PanelKind, Place, Surroundings, pa
 from designer.gui.panels.answer import AnswerPanel
 from designer.gui.panels.compare import ComparePanel
 from designer.gui.panels.findings import FindingsPanel
+from designer.gui.panels.improve import ImprovePanel
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.moment import MomentPanel
 from designer.gui.panels.outline import OutlinePanel
@@ -30,6 +31,7 @@ from designer.gui.viewmodels.moments import slower_texts
 from designer.present.numbers import counted
 
 if TYPE_CHECKING:
+    from designer.design.document import Design
     from designer.gui.documents import Document
     from designer.gui.session import Session
 
@@ -203,6 +205,8 @@ class Places(QFrame):
         self._make_soon.timeout.connect(self._make_seen)
         #: called when the keys go back to the canvas
         self.left: Callable[[], object] = lambda: None
+        #: opens a proposed design
+        self.opened: Callable[[Design], object] = lambda _design: None
         self.books = {
             place: Book([kind for kind in panel_kinds() if kind.place is place], below=place is Place.ANSWER)
             for place in Place
@@ -255,6 +259,11 @@ class Places(QFrame):
         """The panel that compares two designs."""
         return self._one("compare", ComparePanel)
 
+    @property
+    def improve(self) -> ImprovePanel:
+        """The panel of changes, sizes, sweeps and proposals."""
+        return self._one("improve", ImprovePanel)
+
     def _one(self, name: str, kind: type[P]) -> P:
         """A panel as what it is."""
         panel = self._panel(name)
@@ -275,9 +284,14 @@ class Places(QFrame):
         # a layout shows it only when the event loop has been round, and what is not shown takes no keys
         panel.show()
         panel.canvas_wanted.connect(lambda: self.left())
+        if isinstance(panel, ImprovePanel):
+            panel.open_wanted.connect(self._open)
         panel.set_front(name in self._front)
         if self._session is not None:
             panel.set_session(self._session)
+
+    def _open(self, design: Design) -> None:
+        self.opened(design)
 
     # ---- which are seen
 

@@ -19,7 +19,7 @@ from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.start_page import thumbnail
 from designer.gui.theme import Theme
 from designer.gui.workers import Cancelled_, Newest
-from designer.interchange.native.leftovers import Leftover, State
+from designer.interchange.native.journal import Leftover, State
 from designer.plain_text import MONTHS
 
 _PICTURE: Final = QSize(168, 100)

@@ -55,8 +55,8 @@ _BETWEEN: Final = 15
 _LATER: Final = (
     "designer.interchange.native.reader",
     "designer.design.geometry",
-    "designer.drawing.palette",
-    "designer.interchange.native.leftovers",
+    "designer.drawing.theme",
+    "designer.interchange.native.journal",
     "designer.interchange.native.writer",
     "designer.design.history",
     "designer.design.edits.clipboard",
@@ -586,7 +586,7 @@ def _servers(template: Template) -> str:
 def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixmap:
     """A small picture of a design: boxes in the colours of their kinds, and the links between them."""
     from designer.design.geometry import lay_out
-    from designer.drawing.palette import palette
+    from designer.drawing.theme import palette
 
     colours = palette(theme.name)
     geometry = lay_out(design)

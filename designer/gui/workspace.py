@@ -19,8 +19,7 @@ from designer.gui.session import Session
 from designer.gui.settings import Settings, journal_folder
 from designer.gui.workers import Cancelled_, making_much
 from designer.interchange.native.envelope import SUFFIX
-from designer.interchange.native.journal import new_path
-from designer.interchange.native.leftovers import Claim, Leftover, survey
+from designer.interchange.native.journal import Claim, Leftover, new_path, survey
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.native.reader import loads
 from designer.memo import forget

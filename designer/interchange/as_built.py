@@ -16,7 +16,7 @@ from designer.catalog.partkind import Domain
 from designer.catalog.parttype import Capability, link_kinds, part_kinds
 from designer.design.document import Design, LinkValues
 from designer.design.elaborate import Netlist, elaborate
-from designer.design.node_names import homes, node_names
+from designer.design.naming import homes, node_names
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 from designer.findings import Finding, Severity

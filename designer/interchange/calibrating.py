@@ -22,6 +22,8 @@ from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.sources import Status
 
+#: benchmarks of serving engines, see ``calibrating_serving``
+SERVING: Final = "serving"
 #: smaller messages say more about latency than about links [B]
 LARGE_MESSAGE: Final = 64 * 2**20
 LARGEST_TEXT: Final = 64_000_000
@@ -74,7 +76,7 @@ def calibrate(design: Design, text: str, tool: str, name: str, group: str = "gpu
         raise ExchangeError(f"{len(text)} characters are too many", remedy="give the output of one run")
     reader = TOOLS.get(tool)
     if reader is None:
-        raise ExchangeError(f"{tool!r} is no known tool", remedy=f"use one of {', '.join(TOOLS)}")
+        raise ExchangeError(f"{tool!r} is no known tool", remedy=f"use one of {', '.join((*TOOLS, SERVING))}")
     key = f"calibration-{tool}"
     source = SourceRecord(title=f"Measured with {tool}", status=Status.PRIMARY, locator=name)
     fitted, found = reader(design, text, key, group)

@@ -16,7 +16,7 @@ from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Design
 from designer.design.elaborate import elaborate
 from designer.design.name_pattern import safe
-from designer.design.node_names import homes, node_names
+from designer.design.naming import homes, node_names
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 

@@ -168,6 +168,8 @@ class Change:
         Figures with the change: title and value, as ``("First token, p95", "341 ms")``.
     sketch
         Small drawing of what is kept and what is added.
+    design
+        Design that a window opens as a new document; None where there is none.
     """
 
     title: str
@@ -180,6 +182,7 @@ class Change:
     place: str = ""
     rows: tuple[tuple[str, str], ...] = ()
     sketch: tuple[Sketch, ...] = ()
+    design: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import Final
 from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.decisions.answers import Binding
 from designer.design.document import Design
-from designer.design.naming import in_names
+from designer.design.naming import in_names, several
 from designer.present import numbers
 from designer.present.blocks import Limit
-from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words, several
+from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words
 
 _SHORT: Final = re.compile(r" (between|from) .*| of the steps of collectives")
 _LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
 from designer.catalog.parttype import link_kinds, part_kinds
+from designer.design.naming import one_of, without_number
 from designer.memo import memo
 
 if TYPE_CHECKING:
@@ -214,7 +215,6 @@ _PHRASES: Final[tuple[tuple[re.Pattern[str], _Words], ...]] = tuple(
 #: link kinds whose name is also that of what they connect
 _PLAIN: Final = MappingProxyType({"memory_bus": "Memory bus", "c2c": "NVLink-C2C"})
 _STEP: Final = re.compile(r"([^\[\]/]+)\[(?:\d+|\*)\]")
-_NUMBER: Final = re.compile(r"[\s_]*#?\d[\d.]*$")
 #: names that are no words: paths, addresses, ids
 _CODED: Final = re.compile(r"[\d_:/\[\]]")
 #: first words of names that are no names themselves
@@ -310,37 +310,18 @@ def _layout_words(found: re.Match[str]) -> str:
     return ", ".join(words) or "one GPU"
 
 
+def part_kind_words(kind: str) -> str:
+    """A kind of part: ``PCIe switch``."""
+    known = part_kinds().get(kind)
+    return known.title if known is not None else kind.replace("_", " ")
+
+
 def link_words(kind: str) -> str:
     """A kind of link: ``PCIe``."""
     if kind in _PLAIN:
         return _PLAIN[kind]
     known = link_kinds().get(kind)
     return known.title if known is not None else kind.replace("_", " ")
-
-
-def without_number(label: str) -> str:
-    """``GPU 0`` is ``GPU``."""
-    return _NUMBER.sub("", label).strip() or label
-
-
-def one_of(label: str) -> str:
-    """The singular of what a group is called: ``Leaf switches`` is ``Leaf switch``."""
-    head, comma, rest = label.partition(",")
-    words = head.split()
-    if words and words[-1].endswith("ches"):
-        words[-1] = words[-1][:-2]
-    elif words and words[-1].endswith("leaves"):
-        words[-1] = "leaf"
-    elif words and words[-1].endswith("s") and not words[-1].endswith("ss") and words[-1] != words[-1].upper():
-        words[-1] = words[-1][:-1]
-    return " ".join(words) + comma + rest
-
-
-def several(name: str) -> str:
-    """The plural of a kind of part: ``GPUs``, ``PCIe switches``, ``Memories``."""
-    if re.search(r"(?:ch|sh|s|x)$", name):
-        return f"{name}es"
-    return f"{name[:-1]}ies" if re.search(r"[^aeiouAEIOU]y$", name) else f"{name}s"
 
 
 def continued(text: str) -> str:
@@ -391,8 +372,7 @@ def part_words(block: Block, path: str) -> str:
     part, group = find_part(block, path)
     if part is None:
         return "part"
-    kind = part_kinds().get(part.kind)
-    plain = kind.title if kind is not None else part.kind.replace("_", " ")
+    plain = part_kind_words(part.kind)
     name = one_of(group).split(",")[0] if group else without_number(part.label)
     if _CODED.search(name) or len(name) > 40 or plain.startswith(name) or name == part.kind:
         return plain

@@ -8,21 +8,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.study import analyze
+from designer.decisions.suggest import suggest
 from designer.design.document import Design
-from designer.errors import Cancelled, ReportError
+from designer.errors import Cancelled, DesignerError, ReportError
 from designer.findings import Finding
 from designer.progress import Cancel, Progress
 from designer.report.chapter import chapter_kinds
 from designer.report.document import Chapter, Report
 from designer.report.inventory import inventory
 from designer.report.settings import Settings
-from designer.report.subject import Context, Subject, written_date
-from designer.report.what_if import tried
+from designer.report.subject import Context, Subject, ordered, written_date
+from designer.report.tables.cost import one_currency
 from designer.report.wording import counted, in_words, listed
 
-#: designs with more accelerators than this are analysed without sweeps, and fewer purchases are tried
+#: designs with more accelerators than this are analysed without sweeps, and changes are sought for one workload alone
 LARGE: Final = 600
-HUGE: Final = 4_000
+#: workloads that changes are sought for
+_SUGGESTED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,19 @@ def _studied(one: Given, letter: str, settings: Settings, tell: Progress, stop: 
     analysis = analyze(
         one.design, file=one.file or None, curves=size <= LARGE, progress=_part(tell, 0.0, 0.6), cancelled=stop
     )
-    most = 5 if size <= LARGE else 3 if size <= HUGE else 1
-    what_ifs = tried(one.design, analysis, progress=_part(tell, 0.6, 0.4), cancelled=stop, most=most)
-    return Subject(letter, one.design, analysis, settings, one.file, one.findings, what_ifs)
+    subject = Subject(letter, one.design, analysis, settings, one.file, one.findings)
+    asked = ordered(subject)[: _SUGGESTED if size <= LARGE else 1]
+    prices = one_currency(settings.prices)
+    for n, workload in enumerate(asked):
+        step = _part(tell, 0.6 + 0.4 * n / len(asked), 0.4 / len(asked))
+        try:
+            found = suggest(one.design, workload.id, prices=prices, progress=step, cancelled=stop)
+        except Cancelled:
+            raise
+        except DesignerError:
+            continue
+        subject.suggestions[workload.id] = found
+    return subject
 
 
 def _part(tell: Progress, begin: float, room: float) -> Progress:

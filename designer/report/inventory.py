@@ -13,6 +13,7 @@ import numpy.typing as npt
 from designer.catalog.parttype import Capability, Domain, link_kinds, part_kinds, value_of
 from designer.design.document import Design, Link, Part, Wiring
 from designer.design.elaborate import Netlist, elaborate
+from designer.design.naming import one_of
 from designer.memo import Memo
 from designer.sources import Status
 
@@ -285,7 +286,7 @@ def unit_name(stock: Inventory, index: int) -> str:
     way, part, alone = _way(stock, index)
     if not way:
         return part.label
-    own = " · ".join(f"{name} {member + 1}" for name, member in way)
+    own = " · ".join(f"{one_of(name)} {member + 1}" for name, member in way)
     return own if alone else f"{own} · {part.label}"
 
 

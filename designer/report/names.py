@@ -1,4 +1,4 @@
-"""Paths inside a text, such as ``hosts[1]/gpu0``, as the drawing names them: ``ESXi hosts 2, GPU 0``."""
+"""Paths inside a text, such as ``hosts[1]/gpu0``, as the drawing names them: ``ESXi host 2, GPU 0``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from designer.design.document import Block, Design
+from designer.design.naming import one_of
 from designer.errors import DesignerError
 from designer.memo import Memo
 from designer.plain_text import harmless, shortened
@@ -104,7 +105,7 @@ def _name(stock: Inventory, path: str) -> str:
         return path[len(_VSPHERE) :].upper()
     member = _MEMBER.fullmatch(path)
     if member is not None and (group := stock.net.block.groups.get(member[1])) is not None:
-        return f"{group.label.replace('_', ' ')} {int(member[2]) + 1}"
+        return f"{one_of(group.label.replace('_', ' '))} {int(member[2]) + 1}"
     named = _part(stock, path)
     machine = stock.design.vms.get(path) if named == path else None
     return named if machine is None else machine.label

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 
 from designer.analysis.results import WorkloadResult
 from designer.present.blocks import Figure, Page, Tone
+from designer.present.decisions.suggest import page_of_suggestions
 from designer.present.workload import page_of
 from designer.report.cells import muted, strong, text
 from designer.report.charts.shares import Share, Whole, shares
 from designer.report.charts.strip import band_strip, margin_strip
 from designer.report.document import Align, Drawing, Follows, Head, KeyFigure, Row, Span, Table, Text, rich
-from designer.report.subject import Subject, WhatIf, main_metric
-from designer.report.wording import NBSP, continued, quantity, times
+from designer.report.subject import Subject
+from designer.report.wording import NBSP, continued
 from designer.sources import Estimate
 
 #: inks of the parts of a whole, of which the first limits
 _INKS = ("data", "data2", "band", "band2", "muted", "quiet")
-#: a purchase worth naming gains at least this much
-WORTH = 1.05
 _STYLES = {Tone.GOOD: "ok", Tone.WARNING: "warn", Tone.BAD: "alarm"}
 
 
@@ -128,30 +127,23 @@ def first_limits(page: Page, subject: Subject, most: int = 3) -> Table | None:
     return Table("What limits it", heads, tuple(rows), small=True) if rows else None
 
 
-def bought(subject: Subject, workload: str) -> WhatIf | None:
-    """The purchase that helps a workload most; None where none is worth naming."""
-    every = [w for w in subject.what_ifs if workload in w.before and w.gain(workload) >= WORTH]
-    return max(every, key=lambda w: w.gain(workload), default=None)
+def suggested(subject: Subject, results: Sequence[WorkloadResult]) -> list[Page]:
+    """The pages of what `suggest` found for some results; only of those it was asked for."""
+    return [
+        page_of_suggestions(subject.suggestions[w.id], subject.design) for w in results if w.id in subject.suggestions
+    ]
 
 
-def purchase_sentence(page: Page, subject: Subject, best: WhatIf) -> str:
-    """What a purchase brings a workload: ``Twice the rate of X gains 1.73×, 217 GB/s in place of 125 GB/s``."""
-    metric = main_metric(best.before[page.key])
-    one, other = best.before[page.key].metrics[metric], best.after[page.key].metrics[metric]
-    figure = next((f for f in page.figures if f.name == metric), None)
-    what = figure.unit if figure is not None and one.unit == "1/s" else ""
-    values = f"{quantity(other.value, other.unit, what)} instead of {quantity(one.value, one.unit, what)}"
-    return f"{best.what} ({best.detail}) gains {times(best.gain(page.key))}: {values}"
-
-
-def follows(pages: Sequence[Page], subject: Subject) -> Follows:
-    """What to do about each workload: the purchase that helps it most, or that none does."""
+def follows(results: Sequence[WorkloadResult], subject: Subject) -> tuple[Follows, ...]:
+    """What to do about the workloads that changes were sought for; nothing for others."""
     said: list[Text] = []
-    for page in pages[:3]:
-        name = name_of(page, subject)
-        best = bought(subject, page.key)
-        if best is not None:
-            said.append(rich(f"{name}: {continued(purchase_sentence(page, subject, best))}."))
+    for page in suggested(subject, results):
+        name = next((w.title for w in subject.results if w.id == page.key), page.key)
+        steps = [one for one in page.changes if one.edit is not None]
+        if steps:
+            said.append(
+                rich(f"{name}: {continued(steps[0].title)} ({steps[0].detail}, {steps[0].gain}). {page.headline}")
+            )
         else:
-            said.append(rich(f"{name}: no purchase that was tried gains 5% or more."))
-    return Follows(tuple(said) or (rich("Nothing limits these workloads."),))
+            said.append(rich(f"{page.headline} {' '.join(page.remarks)}".strip()))
+    return (Follows(tuple(said)),) if said else ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -12,17 +13,17 @@ from typing import Final
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Analysis, Bottleneck, WorkloadResult
 from designer.catalog.sources import load_sources
+from designer.decisions.suggest import Suggestions
 from designer.design.document import Design
 from designer.findings import Finding, Severity
 from designer.plain_text import MONTHS
+from designer.present.targets import Verdict, judge, parsed, targets_of
 from designer.report.inventory import Inventory, inventory
 from designer.report.names import in_names
 from designer.report.settings import Settings
 from designer.report.tables.racks import Plan, plan_of
-from designer.report.verdicts import Verdict, judge
 from designer.report.wording import NBSP, spelled
 from designer.sources import Estimate, Source
-from designer.units import DIMENSION_OF_UNIT, parse
 from designer.workload.metrics import times_better
 
 #: the metrics a workload is judged by, best first
@@ -40,6 +41,8 @@ MAIN: Final = (
     "accelerators",
     "step_time",
 )
+#: kinds of workload that are goals in themselves, before mere transfers
+GOALS: Final = ("inference", "training", "migration", "serving")
 _MEMBER: Final = re.compile(r"\[\d+\]")
 
 
@@ -59,36 +62,6 @@ class Target:
     note: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class WhatIf:
-    """An edit that was applied and analysed again.
-
-    Parameters
-    ----------
-    what
-        What is bought, as a sentence begins.
-    before, after
-        Analyses of the workloads concerned, by id.
-    cables
-        How many links were widened, 0 for a part.
-    """
-
-    what: str
-    detail: str
-    before: Mapping[str, WorkloadResult]
-    after: Mapping[str, WorkloadResult]
-
-    def gain(self, workload: str) -> float:
-        """How many times better a workload gets."""
-        return gain_of(self.before[workload], self.after[workload])
-
-    @property
-    def best(self) -> str:
-        """The workload that gains most; a goal in itself before a mere transfer."""
-        goals = [k for k, w in self.before.items() if w.kind not in ("transfer", "collective") and self.gain(k) > 1.02]
-        return max(goals or self.before, key=self.gain)
-
-
 @dataclass(eq=False)
 class Subject:
     """One design of a report."""
@@ -99,7 +72,8 @@ class Subject:
     settings: Settings
     file: str = ""
     loaded: tuple[Finding, ...] = ()
-    what_ifs: Sequence[WhatIf] = ()
+    #: what `suggest` finds for the workloads that matter most, by workload
+    suggestions: dict[str, Suggestions] = field(default_factory=dict[str, Suggestions])
 
     @cached_property
     def network(self) -> Network:
@@ -148,58 +122,53 @@ class Subject:
 
     @cached_property
     def targets(self) -> list[Target]:
-        """Promises of the design and of the settings, judged by bands."""
+        """Promises of the design, targets of the report, and what settings of workloads ask for, judged by bands."""
         given = [
             (a.workload, a.metric, a.comparison, a.value, a.note) for a in self.design.assertions.values() if a.workload
         ]
-        given += [
-            (t.workload, t.metric, t.comparison, t.value, t.note)
-            for t in self.settings.chosen.targets
-            if t.workload in self.design.workloads
+        given += [(t.workload, t.metric, t.comparison, t.value, t.note) for t in self.settings.chosen.targets]
+        given = [one for one in given if one[0] in self.design.workloads]
+        known = {one[:2] for one in given}
+        asked = [
+            (w.id, t.metric, t.comparison, t.value, "")
+            for w in self.results
+            for t in targets_of(self.design, w.id, {name: e.unit for name, e in w.metrics.items()}).values()
+            if (w.id, t.metric) not in known
         ]
-        return [self._target(f"{self.letter}{n}", *told) for n, told in enumerate(given, start=1)]
+        return [self._target(f"{self.letter}{n}", *one) for n, one in enumerate([*given, *asked], start=1)]
 
-    def _target(self, number: str, workload: str, metric: str, comparison: str, value: str, note: str) -> Target:
+    def _target(
+        self, number: str, workload: str, metric: str, comparison: str, value: str | float, note: str
+    ) -> Target:
         result = next((w for w in self.results if w.id == workload), None)
         title = result.title if result is not None else workload
         found = result.metrics.get(metric) if result is not None else None
         if found is None:
-            return Target(number, title, metric, comparison, float("nan"), "1", workload, None, None, note or value)
-        target = _parsed(value, found.unit)
+            return Target(number, title, metric, comparison, math.nan, "1", workload, None, None, note or str(value))
+        target = parsed(value, found.unit) if isinstance(value, str) else value
         verdict = judge(found, comparison, target) if target is not None else None
-        return Target(
-            number,
-            title,
-            metric,
-            comparison,
-            target if target is not None else float("nan"),
-            found.unit,
-            workload,
-            found,
-            verdict,
-            note,
-        )
+        at = math.nan if target is None else target
+        return Target(number, title, metric, comparison, at, found.unit, workload, found, verdict, note)
 
     def missed(self, workload: str) -> bool:
         """True if a target of the workload is missed by its value."""
         return any(t.workload == workload and t.verdict is not None and not t.verdict.good for t in self.targets)
 
 
-def _parsed(value: str, unit: str) -> float | None:
-    from designer.errors import UnitError
-
-    try:
-        return parse(value, DIMENSION_OF_UNIT[unit])
-    except (UnitError, KeyError):
-        try:
-            return float(value.split()[0].replace(",", ""))
-        except (ValueError, IndexError):
-            return None
-
-
 def is_served(result: WorkloadResult) -> bool:
     """True of a language model behind a serving engine: it has a chapter of its own."""
     return result.kind == "inference" and "requests_per_second" in result.metrics and "ttft" in result.metrics
+
+
+def ordered(subject: Subject) -> list[WorkloadResult]:
+    """Its workloads, those first that are goals and miss a target, then goals, then the one the design opens with."""
+    order = {kind: at for at, kind in enumerate(GOALS)}
+    opens = subject.design.default_workload
+
+    def rank(w: WorkloadResult) -> tuple[bool, bool, int, bool]:
+        return (w.kind not in order, not subject.missed(w.id), order.get(w.kind, len(order)), w.id != opens)
+
+    return sorted(subject.results, key=rank)
 
 
 def main_metric(result: WorkloadResult) -> str:

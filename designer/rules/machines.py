@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from designer.analysis.network import Network
-from designer.analysis.network.islands import find_islands, role_of
+from designer.analysis.network.islands import find_islands, roles_of
 from designer.catalog.parttype import Capability
 from designer.design.document import Link, Part, Wiring
 
@@ -55,7 +55,7 @@ class MachineClass:
         members = find_islands(network).members(island).tolist()
         net = network.net
         self.items: tuple[MachinePart, ...] = tuple(
-            MachinePart(n, net.path(n), net.part(n), role_of(network, int(net.part_def[n]))) for n in members
+            MachinePart(n, net.path(n), net.part(n), roles_of(network)[int(net.part_def[n])]) for n in members
         )
         self._by_number = {item.number: item for item in self.items}
         # what all rules ask again and again of the same few parts

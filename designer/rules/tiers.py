@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.analysis.network.capacities import NETWORK
-from designer.analysis.network.islands import role_of
+from designer.analysis.network.islands import roles_of
 from designer.analysis.routes.gateways import find_fabric
 from designer.catalog.parttype import Capability
 
@@ -81,7 +81,7 @@ def find_tiers(network: Network) -> tuple[Tier, ...]:
     for here, there in ((sa, sb), (sb, sa)) * at:
         unknown = component[there] < 0
         component[there[unknown]] = component[here[unknown]]
-    roles = np.array([role_of(network, k) in COMPUTE_ROLES for k in range(len(net.part_defs))], dtype=bool)
+    roles = np.array([role in COMPUTE_ROLES for role in roles_of(network)], dtype=bool)
     computing = set(fabric.fabric[roles[net.part_def[fabric.gateway]] & served].tolist())
     found: list[Tier] = []
     for number in np.unique(component[component >= 0]).tolist():

@@ -16,7 +16,9 @@ from designer.formulas.serving._release import Overheads, Release, Scheduling
 from designer.resources import assets
 from designer.sources import Constant, Status
 from designer.units import parse
+from designer.workload.calibration import Calibration
 from designer.workload.entries import check_entry, load_entry
+from designer.workload.models import models
 
 _HEADER: Final = {
     "id",
@@ -52,9 +54,9 @@ def load_release(path: Path) -> Release:
 def _release(data: Mapping[str, Any], path: Path) -> Release:
     check_entry(data, path, "engine", _HEADER, _HEADER - {"note", "models", "architecture", "first_late"})
     given = cast("Mapping[str, Any]", data["overheads"])
-    plain = {"prefill_factor", "narrow", "unpacked"}
+    plain = {"prefill_factor", "narrow", "unpacked", "slower"}
     values = {k: float(v) if k in plain else parse(v, "duration") for k, v in given.items()}
-    missing = {f.name for f in fields(Overheads)} - set(values) - {"expert_layer", "narrow", "unpacked"}
+    missing = {f.name for f in fields(Overheads)} - set(values) - {"expert_layer", "narrow", "unpacked", "slower"}
     if missing:
         raise CatalogError(f"missing {sorted(missing)}", place="overheads", remedy="give them")
     if data["engine"] not in ENGINES:
@@ -119,6 +121,33 @@ def release(engine: str, version: str = "") -> Chosen:
             return Chosen(replace(near, step_spread=wide[0], first_spread=wide[1], known=False), False)
     shared = mine[""]
     return Chosen(replace(shared, release=wanted), False)
+
+
+def calibrated(chosen: Chosen, calibration: Calibration | None) -> Chosen:
+    """A release as a benchmark of the deployment showed it; as it is without one."""
+    if calibration is None:
+        return chosen
+    one, shipped = calibration, chosen.release
+    overheads = replace(
+        shipped.overheads,
+        slower=one.steps,
+        prefill_factor=shipped.overheads.prefill_factor * one.prompts,
+        prefill_step=shipped.overheads.prefill_step * one.prompts,
+        path=shipped.overheads.path * one.steps * one.prompts,
+    )
+    measured = ((one.model, one.weights),) if one.model in models() else ()
+    release = replace(
+        shipped,
+        overheads=overheads,
+        known=True,
+        step_spread=one.step_spread,
+        first_spread=max(one.first_spread, one.step_spread),
+        fitted_on="a benchmark of this deployment",
+        models=measured,
+        architecture=one.architecture,
+        first_late=0.0,
+    )
+    return Chosen(release, True)
 
 
 #: vLLM takes smaller steps and fewer requests on devices with less memory than this, and on A100 however much it has

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from designer.workload.calibration import Calibration
+
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
@@ -41,6 +43,8 @@ class Deployment:
         A MIG instance or a virtual GPU that each replica has, such as ``1g.10gb`` or ``20C``; empty for whole ones.
     stream_interval
         Tokens sent to a client at once; 0 for the engine's default.
+    calibration
+        What a benchmark of it showed of its engine; None without.
     published
         True once empty weights became those of the checkpoint, which an engine finds by itself.
     """
@@ -70,6 +74,7 @@ class Deployment:
     part: str = ""
     stream_interval: int = 0
     published: bool = False
+    calibration: Calibration | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.without_qt
 def test_an_evacuation_is_reported_machine_by_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["analyze", "vsphere-cluster-4", "--workload", "evacuate"]) == 0
     out, err = capsys.readouterr()
-    rows = {line.split("  ")[1].strip(): line for line in out.splitlines() if "ESXi hosts 1" in line}
+    rows = {line.split("  ")[1].strip(): line for line in out.splitlines() if "ESXi host 1" in line}
     assert "14.2 s" in rows["Inference 0"]
     assert "alone" in rows["Inference 0"]
     assert "stays" in rows["Training 0"]

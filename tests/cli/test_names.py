@@ -13,7 +13,7 @@ import pytest
 from designer.cli.completing import candidates
 from designer.cli.main import commands
 from designer.design.document import Design, WorkloadSpec
-from designer.design.workload_ids import find_workload
+from designer.design.ids import find_workload
 from designer.errors import AnalysisError
 from designer.interchange.templates import find_template, template_ids
 from designer.spelling import did_you_mean, known_name, near

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from designer.__main__ import main
-from designer.checks.analysing import analyze
+from designer.checks.runner import analyze
 from designer.cli.pages import command_text, has_colour, wrapped_command
 from designer.interchange.templates import open_design
 from designer.present.workload import page_of
@@ -235,13 +235,14 @@ def test_the_largest_shares_are_kept_where_room_is_short() -> None:
     assert not re.search(r" 0%", text)
 
 
-def test_an_import_keeps_to_the_width_of_the_terminal(tmp_path: Path) -> None:
+def test_an_import_keeps_to_the_width_of_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV18\t0-47\t0\nGPU1\tNV18\t X \t48-95\t1\n"
     (tmp_path / "topo.txt").write_text(matrix)
+    monkeypatch.chdir(tmp_path)
     with terminal_of(60) as terminal:
-        assert main(["import", str(tmp_path / "topo.txt")]) == 0
+        assert main(["import", "topo.txt"]) == 0
     assert [line for line in terminal.getvalue().splitlines() if len(line) > 60] == []
-    assert "1 server, 2 GPUs, 2 sockets: 2 cpu" in terminal.getvalue()
+    assert "The file holds 2 CPUs, 2 GPUs" in terminal.getvalue()
 
 
 def test_a_simulation_too_short_for_a_figure_says_so_in_words() -> None:

@@ -8,9 +8,8 @@ from pytestqt.qtbot import QtBot
 from designer.analysis.study import analyze
 from designer.decisions.answers import Binding, Row
 from designer.decisions.frontier import breaks, frontier
-from designer.gui import theme
-from designer.gui.dialogs.sweep_dialog import SweepDialog
 from designer.gui.main_window import MainWindow
+from designer.gui.panels._sweep import SweepPage
 from designer.interchange.overrides import overridden
 from designer.sources import Estimate
 
@@ -29,31 +28,29 @@ def test_the_bottleneck_changes_where_nothing_is_left_of_it() -> None:
 
 
 @pytest.fixture
-def dialog(window: MainWindow, qtbot: QtBot):
+def page(window: MainWindow, qtbot: QtBot):
     window.open_template("hgx-h100-8")
     assert window.document is not None
     session = window.document.session
     session.set_workload("resnet-50")
-    made = SweepDialog(session, theme.LIGHT, None, window)
-    made.show()
+    window.run("analyze.sweep")
+    assert window.places is not None
+    made = window.places.improve.sweep
     made.first.range.setText("64..512*2")
     for name, box in made.metrics.items():
         box.setChecked(name in ("memory_per_gpu", "samples_per_second"))
     made.run()
-    qtbot.waitUntil(lambda: made.task is not None and not made.busy, timeout=120_000)
-    yield made
-    made.close()
-    made.close_jobs()
-    made.deleteLater()
+    qtbot.waitUntil(lambda: made.task is not None and not made.job.busy, timeout=120_000)
+    return made
 
 
-def test_every_place_equals_a_fresh_analysis(dialog: SweepDialog, qtbot: QtBot) -> None:
-    task = dialog.task
+def test_every_place_equals_a_fresh_analysis(page: SweepPage, qtbot: QtBot) -> None:
+    task = page.task
     assert task is not None
-    assert dialog.slider.maximum() == 3
+    assert page.slider.maximum() == 3
     for at in range(4):
-        dialog.slider.setValue(at)
-        looked = dialog.run_looked_at
+        page.slider.setValue(at)
+        looked = page.run_looked_at
         assert looked is not None
         design = overridden(task.design, [f"{task.paths[0]}={looked.settings[0]}"])
         fresh = analyze(design, [task.workload], curves=False).workloads[0]
@@ -61,21 +58,21 @@ def test_every_place_equals_a_fresh_analysis(dialog: SweepDialog, qtbot: QtBot) 
             told: Estimate = looked.metrics[name]
             assert told.value == pytest.approx(fresh.metrics[name].value, rel=1e-12)
         assert {(b.what, b.id) for b in looked.binding} == {(b.what, b.id) for b in fresh.binding}
-        assert looked.settings[0] in dialog.looked.text()
-        for pointer in dialog.plots._pointers:
+        assert looked.settings[0] in page.cards.shown[0].title.text()
+        for pointer in page.plots._pointers:
             assert pointer.isVisible()
-    assert dialog.slider.marks == breaks(dialog.way.rows)
-    dialog.best.setChecked(True)
-    best = frontier(dialog.rows, *task.metrics[:2])
-    assert [r.number for r in dialog.way.rows] == [r.number for r in best]
-    assert dialog.run_looked_at is not None
+    assert page.slider.marks == breaks(page.way.rows)
+    page.best.setChecked(True)
+    best = frontier(page.rows, *task.metrics[:2])
+    assert [r.number for r in page.way.rows] == [r.number for r in best]
+    assert page.run_looked_at is not None
 
 
-def test_the_values_of_a_run_are_used_and_undone(dialog: SweepDialog, qtbot: QtBot) -> None:
-    session = dialog.session
+def test_the_values_of_a_run_are_used_and_undone(page: SweepPage, qtbot: QtBot) -> None:
+    session = page.session
     before = session.design
-    dialog.slider.setValue(1)
-    dialog.use.click()
+    page.slider.setValue(1)
+    page.cards.shown[0].button.click()
     assert session.design != before
     assert session.design.workloads["resnet-50"].settings["micro_batch"] in (128, "128")
     session.undo()

@@ -469,10 +469,10 @@ def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
 
     # its cable is found in the Links dock; four of them, in the Inspector
     keys.press("Alt+6")
-    keys.tab_to("Filter channels")
+    keys.tab_to("Filter links")
     keys.type(storage)
     keys.press("Return")
-    assert keys.focus.accessibleName() == "Channels by utilisation"
+    assert keys.focus.accessibleName() == "Links by utilization"
     assert user.session.selection == {((), Ref("links", f"{storage}--{leaf}"))}
     keys.press("Alt+3")
     keys.tab_to("Parallel links")

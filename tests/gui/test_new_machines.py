@@ -54,7 +54,7 @@ def test_a_machine_with_a_virtual_gpu_on_the_selected_host(window: MainWindow) -
 
     QTimer.singleShot(0, fill)
     window.run("insert.machine")
-    assert told[0].startswith("It will run on ESXi hosts 3"), told
+    assert told[0].startswith("It will run on ESXi host 3"), told
     made = next(vm for vm in session.design.vms.values() if vm.id not in before.vms)
     assert (made.name, made.host, made.devices[0].profile) == ("Chat", "hosts[2]/server", "grid_a100d-20c")
     placed = machines_of(session.design).placement.placed[made.id]

@@ -1,90 +1,124 @@
-"""Designs proposed from the window: searched beside it, shown as table and plot, the chosen one opened."""
+"""Designs proposed from the place Improve: filled in, searched beside the window, the chosen one opened."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from designer.gui.dialogs.propose_dialog import ProposeDialog
 from designer.gui.main_window import MainWindow
+from designer.gui.panels._propose import ProposePage
 
 LEFT = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
-def dialog(window: MainWindow) -> ProposeDialog:
+def page(window: MainWindow) -> ProposePage:
+    window.resize(1440, 900)
     window.run("file.propose")
-    found = window.proposing.dialog
-    assert found is not None
-    found.settings.setText("model=llama-2-7b; dataset=c4-en")
-    found.choose.setText("server=dgx-a100,dgx-h100; nodes=1,2; storage=drives")
-    found.within.setText("90 d")
+    assert window.places is not None
+    found = window.places.improve.propose
+    tick(found, "server", "dgx-a100", "dgx-h100")
+    tick(found, "nodes", "1", "2")
+    tick(found, "network", "none", "leaf-spine 1:1")
+    write(found, "within", "90")
     return found
 
 
-def search(qtbot: QtBot, dialog: ProposeDialog) -> None:
-    qtbot.mouseClick(dialog.go, LEFT)
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=120_000)
+def tick(page: ProposePage, choice: str, *values: str) -> None:
+    for value, box in page.ticks[choice].items():
+        if box.isChecked() != (value in values):
+            box.click()
 
 
-def test_the_best_are_shown_and_one_opens(window: MainWindow, dialog: ProposeDialog, qtbot: QtBot) -> None:
-    before = len(list(window.documents.order))
-    search(qtbot, dialog)
-    assert dialog.found is not None
-    assert dialog.found.best
-    assert dialog.lines.rowCount() == len(dialog.found.best)
-    assert "worked out" in dialog.why.toPlainText()
-    dialog.table.selectRow(0)
-    title = dialog.lines.lines[0].cells[0].text
-    qtbot.mouseClick(dialog.take, LEFT)
-    assert len(list(window.documents.order)) == before + 1
+def write(page: ProposePage, name: str, text: str) -> None:
+    field = page.fields[name]
+    assert isinstance(field, QLineEdit)
+    field.setText(text)
+
+
+def search(qtbot: QtBot, page: ProposePage) -> None:
+    qtbot.mouseClick(page.job.go, LEFT)
+    qtbot.waitUntil(lambda: not page.job.busy, timeout=120_000)
+
+
+def test_the_best_are_cards_and_one_opens(window: MainWindow, page: ProposePage, qtbot: QtBot) -> None:
+    search(qtbot, page)
+    assert page.found is not None
+    assert page.found.best
+    cards = page.cards.shown
+    assert len(cards) == len(page.found.best)
+    assert "the goal" in page.headline.text()
+    qtbot.mouseClick(cards[-1].button, LEFT)
     assert window.document is not None
-    assert window.document.session.design.title == title
+    assert window.document.session.design == page.found.best[-1].design
 
 
-def test_what_cannot_be_is_told(dialog: ProposeDialog, qtbot: QtBot) -> None:
-    dialog.within.setText("1 d")
-    dialog.power.setText("12 kW")
-    search(qtbot, dialog)
-    assert dialog.lines.rowCount() == 0
-    assert not dialog.take.isEnabled()
-    assert "cannot be kept" in dialog.why.toPlainText() or "at best" in dialog.why.toPlainText()
+def test_a_point_of_the_front_is_clicked_and_marks_its_card(page: ProposePage, qtbot: QtBot) -> None:
+    search(qtbot, page)
+    assert page.found is not None
+    assert page.front is not None
+    front = page.front
+    assert len(front.points) == len(page.found.best) > 1
+    QApplication.processEvents()
+    number, x, y = front.points[-1]
+    at = front.plot.mapFromScene(front.place_of(x, y))
+    QTest.mouseClick(front.plot.viewport(), LEFT, pos=at)
+    qtbot.waitUntil(lambda: front.chosen == number, timeout=3000)
+    marked = [n for n, card in enumerate(page.cards.shown) if card.property("selected")]
+    assert marked == [number]
 
 
-def test_wrong_wishes_stay_in_the_dialog(dialog: ProposeDialog, qtbot: QtBot) -> None:
-    for line, text in ((dialog.budget, "much"), (dialog.settings, "modell=x"), (dialog.prices, "/nowhere.csv")):
+def test_what_cannot_be_is_said(page: ProposePage, qtbot: QtBot) -> None:
+    write(page, "within", "1")
+    page.power.setText("12")
+    search(qtbot, page)
+    assert not [card for card in page.cards.shown if card.button.isVisible()]
+    assert page.found is not None
+    assert page.headline.text()
+
+
+def test_wrong_wishes_stay_in_the_form(page: ProposePage, qtbot: QtBot) -> None:
+    for line, text in ((page.budget, "much"), (page.prices, "/nowhere.csv"), (page.fields["within"], "soon")):
+        assert isinstance(line, QLineEdit)
         kept = line.text()
         line.setText(text)
-        qtbot.mouseClick(dialog.go, LEFT)
-        assert dialog.problem.isVisibleTo(dialog)
-        assert not dialog.busy
+        qtbot.mouseClick(page.job.go, LEFT)
+        assert page.job.problem.isVisibleTo(page)
+        assert not page.job.busy
         line.setText(kept)
+    tick(page, "server")
+    qtbot.mouseClick(page.job.go, LEFT)
+    assert "ticked" in page.job.problem.text()
 
 
-def test_stopped_by_esc_and_closed_with_the_window(window: MainWindow, dialog: ProposeDialog, qtbot: QtBot) -> None:
-    dialog.choose.setText("nodes=1,2,4,8,16")
-    qtbot.mouseClick(dialog.go, LEFT)
-    assert dialog.busy
-    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    assert not dialog.busy
-    assert dialog.isVisible()
-    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: window.proposing.dialog is None, timeout=20_000)
+def test_it_is_stopped_by_esc_and_stays(page: ProposePage, qtbot: QtBot) -> None:
+    tick(page, "nodes", *page.ticks["nodes"])
+    qtbot.mouseClick(page.job.go, LEFT)
+    assert page.job.busy
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    assert not page.job.busy
+    assert page.isVisible()
 
 
-def test_the_same_search_as_a_command(dialog: ProposeDialog, tmp_path: Path) -> None:
-    dialog.copy_command()
+def test_the_same_search_as_a_command(page: ProposePage) -> None:
+    page.copy_command()
     said = QGuiApplication.clipboard().text()
     assert said.startswith("designer propose train --with model=llama-2-7b")
     assert "--within '90 d'" in said
+    assert "--choose server=dgx-a100,dgx-h100" in said
 
 
-def test_goals_fill_in_what_is_usual(dialog: ProposeDialog) -> None:
-    dialog.goal.setCurrentIndex(2)
-    dialog.goal.activated.emit(2)
-    assert dialog.within.text() == "10 min"
-    assert "hosts" in dialog.settings.text()
+def test_goals_fill_in_what_is_usual(page: ProposePage) -> None:
+    page.goal.setCurrentIndex(2)
+    page.goal.activated.emit(2)
+    form = page.form
+    assert form.texts["within"] == "10"
+    assert form.texts["hosts"] == "hosts[0]/server"
+    assert form.ticked["nodes"] == ("4", "5", "6")
+    page.goal.setCurrentIndex(1)
+    page.goal.activated.emit(1)
+    assert page.form.ticked["server"] == ("serving-l40s-4", "dgx-h100")

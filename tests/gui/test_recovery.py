@@ -19,8 +19,7 @@ from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
 from designer.gui.recovery_page import RecoveryPage, when
 from designer.gui.settings import journal_folder
-from designer.interchange.native.journal import Journal, new_path, recover
-from designer.interchange.native.leftovers import State
+from designer.interchange.native.journal import Journal, State, new_path, recover
 from designer.interchange.native.raw import digest_of
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import save

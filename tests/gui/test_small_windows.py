@@ -31,7 +31,6 @@ from designer.gui.dialogs.machine_dialog import MachineDialog
 from designer.gui.dialogs.paste_dialog import PasteDialog
 from designer.gui.dialogs.pixels_dialog import PixelsDialog
 from designer.gui.dialogs.settings_dialog import SettingsDialog
-from designer.gui.dialogs.sweep_dialog import SweepDialog
 from designer.gui.dialogs.waive_dialog import WaiveDialog
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
@@ -222,6 +221,15 @@ def of_what_to_change_and_of_failures(sized: MainWindow, qtbot: QtBot) -> None:
             assert not table.horizontalScrollBar().isVisible()
 
 
+def test_no_text_of_the_forms_of_improve_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+    assert sized.places is not None
+    sized.show_panel("improve")
+    for ask in (sized.places.improve.ask_sweep, sized.places.improve.ask_designs):
+        ask()
+        qtbot.wait(20)
+        assert not problems(sized)
+
+
 def of_a_comparison_and_of_the_waivers(sized: MainWindow, qtbot: QtBot) -> None:
     assert sized.places is not None
     panel = sized.places.compare
@@ -255,7 +263,7 @@ def test_no_text_is_cut_or_covered_where_a_point_is_two_pixels() -> None:
 
 
 @pytest.mark.parametrize("scale", [100, 200])
-@pytest.mark.parametrize("which", ["settings", "workload", "machine", "sweep", "paste", "waive", "picture"])
+@pytest.mark.parametrize("which", ["settings", "workload", "machine", "paste", "waive", "picture"])
 def test_no_text_of_a_dialog_is_cut_or_covered(
     window: MainWindow, settings: Settings, qapp: QApplication, qtbot: QtBot, which: str, scale: int
 ) -> None:
@@ -275,12 +283,8 @@ def test_no_text_of_a_dialog_is_cut_or_covered(
     elif which == "waive":
         broken = open_design("hpe-apollo-6500-nfs")
         dialog = WaiveDialog(broken, check(broken).findings[0], window)
-    elif which == "picture":
-        dialog = PixelsDialog(window)
     else:
-        window.open_template("hgx-h100-8")
-        assert window.document is not None
-        dialog = SweepDialog(window.document.session, theme.LIGHT, None, window)
+        dialog = PixelsDialog(window)
     dialog.show()
     found: list[str] = []
     for look in (theme.LIGHT, theme.DARK, theme.CONTRAST):
@@ -288,8 +292,6 @@ def test_no_text_of_a_dialog_is_cut_or_covered(
         qtbot.wait(10)
         found += problems(dialog)
     dialog.close()
-    if isinstance(dialog, SweepDialog):
-        dialog.close_jobs()
     dialog.deleteLater()
     qapp.setFont(before)
     assert not found

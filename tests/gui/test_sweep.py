@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
-from designer.gui.dialogs.sweep_dialog import SweepDialog
 from designer.gui.figures.sweep_plot import SweepPlots
 from designer.gui.main_window import MainWindow
+from designer.gui.panels._sweep import SweepPage
 from designer.gui.session import Session
 from designer.gui.viewmodels import inspector, sweep
 from designer.interchange.templates import open_design
@@ -32,10 +32,10 @@ def opened(window: MainWindow, qtbot: QtBot) -> tuple[MainWindow, Session]:
     return window, document.session
 
 
-def run(qtbot: QtBot, dialog: SweepDialog, values: str) -> None:
-    dialog.first.range.setText(values)
-    qtbot.mouseClick(dialog.go, LEFT)
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
+def run(qtbot: QtBot, page: SweepPage, values: str) -> None:
+    page.first.range.setText(values)
+    qtbot.mouseClick(page.job.go, LEFT)
+    qtbot.waitUntil(lambda: not page.job.busy, timeout=60_000)
 
 
 def test_batch_against_memory_throughput_and_time(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
@@ -43,21 +43,21 @@ def test_batch_against_memory_throughput_and_time(opened: tuple[MainWindow, Sess
     window, session = opened
     session.set_workload("resnet-50")
     window.run("analyze.sweep")
-    dialog = window.sweeps.open[session]
-    assert dialog.first.varied is not None
-    assert dialog.first.varied.path == "workloads.resnet-50.micro_batch"
-    assert dialog.first.range.text() == "64..1024*2"
+    page = window.places.improve.sweep
+    assert page.first.varied is not None
+    assert page.first.varied.path == "workloads.resnet-50.micro_batch"
+    assert page.first.range.text() == "64..1024*2"
     design = session.design
-    run(qtbot, dialog, "64..256*2")
-    shown = {plot.metric: plot.lines[0].y for plot in dialog.plots.view.plots}  # type: ignore[union-attr]
+    run(qtbot, page, "64..256*2")
+    shown = {plot.metric: plot.lines[0].y for plot in page.plots.view.plots}  # type: ignore[union-attr]
     assert list(shown) == ["memory_per_gpu", "samples_per_second", "time_to_train"]
     assert list(shown["memory_per_gpu"]) == sorted(shown["memory_per_gpu"])
     assert list(shown["time_to_train"]) == sorted(shown["time_to_train"], reverse=True)
     assert session.design is design, "a sweep changes nothing"
-    rows = list(csv.DictReader(io.StringIO(dialog.csv())))
+    rows = list(csv.DictReader(io.StringIO(page.csv())))
     assert [row["workloads.resnet-50.micro_batch"] for row in rows] == ["64", "128", "256"]
     assert [float(row["memory_per_gpu [B]"]) for row in rows] == list(shown["memory_per_gpu"])
-    dialog.copy_command()
+    page.copy_command()
     assert "--vary 'workloads.resnet-50.micro_batch=64..256*2'" in QGuiApplication.clipboard().text()
 
 
@@ -69,13 +69,13 @@ def test_what_stands_in_the_field_is_what_varies(
     window, session = opened
     session.set_workload("resnet-50")
     window.run("analyze.sweep")
-    dialog = window.sweeps.open[session]
-    row = dialog.first
+    page = window.places.improve.sweep
+    row = page.first
     batch, other = row.varied, row.known[2]
     assert batch is not None
     assert other != batch
-    dialog.activateWindow()
-    qtbot.waitUntil(dialog.isActiveWindow, timeout=3000)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow, timeout=3000)
     row.value.setFocus()
     line = row.value.lineEdit()
     assert line is not None
@@ -96,13 +96,13 @@ def test_a_value_of_a_part_from_the_inspector(opened: tuple[MainWindow, Session]
     window.places.inspector.flush()
     QApplication.processEvents()
     qtbot.mouseClick(window.places.inspector.what_if.sweep, LEFT)
-    dialog = window.sweeps.open[session]
-    assert dialog.first.varied is not None
-    assert dialog.first.varied.path == f"links.{link}.bandwidth_per_direction"
-    qtbot.mouseClick(dialog.go, LEFT)
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
-    assert dialog.rows
-    assert not any(row.error for row in dialog.rows)
+    page = window.places.improve.sweep
+    assert page.first.varied is not None
+    assert page.first.varied.path == f"links.{link}.bandwidth_per_direction"
+    qtbot.mouseClick(page.job.go, LEFT)
+    qtbot.waitUntil(lambda: not page.job.busy, timeout=60_000)
+    assert page.rows
+    assert not any(row.error for row in page.rows)
 
 
 def test_every_line_of_the_inspector_has_a_path_that_works(opened: tuple[MainWindow, Session]) -> None:
@@ -135,15 +135,15 @@ def test_two_values_lines_switches_axes_and_zoom(opened: tuple[MainWindow, Sessi
     window, session = opened
     session.set_workload("resnet-50")
     window.run("analyze.sweep")
-    dialog = window.sweeps.open[session]
-    second = dialog.second
+    page = window.places.improve.sweep
+    second = page.second
     second.value.setCurrentIndex(second.value.findData("workloads.resnet-50.precision"))
     second.range.setText("fp16, fp32")
-    run(qtbot, dialog, "64..256*2")
-    plots = dialog.plots
+    run(qtbot, page, "64..256*2")
+    plots = page.plots
     assert plots.view is not None
     assert [line.name for line in plots.view.plots[0].lines] == ["fp16", "fp32"]
-    assert plots.legend.isVisibleTo(dialog)
+    assert plots.legend.isVisibleTo(page)
     plots.switches["line:fp32"].setChecked(False)
     plots.switches["time_to_train"].setChecked(False)
     assert list(plots.plots) == ["memory_per_gpu", "samples_per_second"]
@@ -151,7 +151,7 @@ def test_two_values_lines_switches_axes_and_zoom(opened: tuple[MainWindow, Sessi
     top, below = (plot.getViewBox() for plot in plots.plots.values())
     top.setXRange(1.9, 2.3, padding=0)
     assert below.viewRange()[0] == pytest.approx([1.9, 2.3])
-    qtbot.mouseClick(dialog.whole, LEFT)
+    qtbot.mouseClick(page.whole, LEFT)
     assert top.viewRange()[0] == below.viewRange()[0] == pytest.approx([1.782, 2.432], abs=0.001)
     QApplication.processEvents()
     line = plots.view.plots[0].lines[0]
@@ -161,7 +161,7 @@ def test_two_values_lines_switches_axes_and_zoom(opened: tuple[MainWindow, Sessi
     text = plots.read(QPointF(plots._area.mapFromScene(point)))
     assert "Microbatch: 128" in text
     assert "80 % band" in text
-    apart = dialog.pop_out()
+    apart = page.pop_out()
     assert apart.isWindow()
     assert apart.findChild(SweepPlots).view is plots.view  # type: ignore[union-attr]
     apart.close()
@@ -171,20 +171,18 @@ def test_it_can_be_stopped_and_what_came_stays(opened: tuple[MainWindow, Session
     window, session = opened
     session.set_workload("resnet-50")
     window.run("analyze.sweep")
-    dialog = window.sweeps.open[session]
-    dialog.first.range.setText("1..1000")
-    qtbot.mouseClick(dialog.go, LEFT)
-    qtbot.waitUntil(lambda: len(dialog.rows) >= 3, timeout=60_000)
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    assert not dialog.busy
-    came = len(dialog.rows)
+    page = window.places.improve.sweep
+    page.first.range.setText("1..1000")
+    qtbot.mouseClick(page.job.go, LEFT)
+    qtbot.waitUntil(lambda: len(page.rows) >= 3, timeout=60_000)
+    QTest.keyClick(page, Qt.Key.Key_Escape)
+    assert not page.job.busy
+    came = len(page.rows)
     assert 3 <= came < 1000
-    assert dialog.isVisible()
     qtbot.wait(100)
-    assert len(dialog.rows) == came
-    assert dialog.state.text().startswith("Stopped after")
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    assert not dialog.isVisible()
+    assert len(page.rows) == came
+    assert page.job.state.text().startswith("Stopped after")
+    assert page.isVisible()
 
 
 @pytest.mark.parametrize("values", ["", "8..1", "1..9..2", "1..100000"])
@@ -192,22 +190,40 @@ def test_what_cannot_be_is_told_beside_the_field(opened: tuple[MainWindow, Sessi
     window, session = opened
     session.set_workload("resnet-50")
     window.run("analyze.sweep")
-    dialog = window.sweeps.open[session]
-    dialog.first.range.setText(values)
-    qtbot.mouseClick(dialog.go, LEFT)
-    assert dialog.problem.isVisible()
-    assert dialog.problem.text()
-    assert not dialog.busy
+    page = window.places.improve.sweep
+    page.first.range.setText(values)
+    qtbot.mouseClick(page.job.go, LEFT)
+    assert page.job.problem.isVisible()
+    assert page.job.problem.text()
+    assert not page.job.busy
 
 
-def test_closing_the_document_closes_its_sweep(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
+def test_closing_the_document_stops_its_sweep(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
     window, session = opened
+    session.set_workload("resnet-50")
     window.run("analyze.sweep")
-    dialog = window.sweeps.open[session]
-    assert dialog.isVisible()
+    assert window.places is not None
+    page = window.places.improve.sweep
+    page.first.range.setText("1..1000")
+    qtbot.mouseClick(page.job.go, LEFT)
+    qtbot.waitUntil(lambda: len(page.rows) >= 1, timeout=60_000)
     window.close_document()
-    assert not window.sweeps.open
-    assert not dialog.isVisible()
+    assert not page.job.busy
+    assert not page.rows
+
+
+def test_another_workload_is_swept_after_it_is_shown(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
+    window, session = opened
+    session.set_workload("resnet-50")
+    window.run("analyze.sweep")
+    assert window.places is not None
+    page = window.places.improve.sweep
+    run(qtbot, page, "64, 128")
+    session.set_workload("all-reduce")
+    window.run("analyze.sweep")
+    assert not page.rows
+    assert page.first.varied is not None
+    assert page.first.varied.path.startswith("workloads.all-reduce.")
 
 
 def test_what_is_varied_first_has_a_range() -> None:

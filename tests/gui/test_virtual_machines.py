@@ -143,7 +143,7 @@ def test_a_drop_is_one_step_and_tells_the_migration(user: User) -> None:
     assert vm.host == "hosts[2]/server"
     assert vm.devices[0].part in ("hosts[2]/gpu0", "hosts[2]/gpu1")
     assert user.session.history.done == done + 1
-    assert user.session.history.undo_label == "Move Inference 0 to ESXi hosts 3"
+    assert user.session.history.undo_label == "Move Inference 0 to ESXi host 3"
     assert user.host_of("infer0") == "hosts[2]/server"
     moved = user.session.migration
     assert moved is not None
@@ -490,9 +490,9 @@ def test_tables_and_findings_call_hosts_as_the_drawing_does(window: MainWindow, 
     tables, findings = places.panels["tables"], places.findings
     assert isinstance(tables, TablesPanel)
     shown = [cell.text for line in tables.table.lines.lines for cell in line.cells]
-    assert "ESXi hosts 1" in shown
+    assert "ESXi host 1" in shown
     shown += [cell.text for line in findings.table.lines.lines for cell in line.cells]
-    assert any("ESXi hosts 2, GPU 0" in text for text in shown)
+    assert any("ESXi host 2, GPU 0" in text for text in shown)
     shown += [label.full for label in places.answer.findChildren(ElidedLink)]
     shown += [label.text() for label in places.answer.findChildren(Label)]
     assert not [text for text in shown if "hosts[" in text]

@@ -193,7 +193,7 @@ def test_fields_offer_what_the_design_has(qtbot: QtBot) -> None:
     assert set(workload_choices.offered(design, "vmotion", "vms")) == set(design.vms)
     assert "gpus" in workload_choices.offered(design, "transfer", "to")
     title = workload_choices.suggested_title(design, "evacuation", {"hosts": "hosts[0]/server"})
-    assert title == "Empty ESXi hosts 1"
+    assert title == "Empty ESXi host 1"
 
 
 def test_the_field_in_hand_is_explained_and_a_sweep_can_be_asked_for(qtbot: QtBot) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from designer.__main__ import main
-from designer.checks.functions import FUNCTIONS
+from designer.checks.evaluate import FUNCTIONS
 from designer.design.document import Assertion
 from designer.design.edits.assertions import AddAssertions
 from designer.interchange.native.writer import save

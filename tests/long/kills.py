@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from designer.interchange.native.held import is_running
-from designer.interchange.native.leftovers import State, survey
+from designer.interchange.native.journal import State, survey
 from designer.interchange.native.raw import digest_of
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import dumps

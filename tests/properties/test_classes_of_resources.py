@@ -45,7 +45,7 @@ def one_by_one(*columns: Any, figures: Any = ()) -> Partition[Any]:
 def servers_stand_for_others() -> Iterator[None]:
     """Few servers stand for others too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hop_loads, "ALIKE_LIMIT", 0)
+        patch.setattr(hop_loads, "FOLDED_LIMIT", 0)
         yield
 
 
@@ -120,7 +120,7 @@ def test_classes_are_the_expanded_problem(design: Design, kind: str) -> None:
     classed = answer(design, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hop_loads, "classes_of", one_by_one)
-        patch.setattr(hop_loads, "ALIKE_LIMIT", 10**9)
+        patch.setattr(hop_loads, "FOLDED_LIMIT", 10**9)
         patch.setattr(routed_groups, "_from_plain", lambda *_: None)
         patch.setattr(routes, "_plain_routes", lambda *_: None)
         forget()
@@ -158,7 +158,7 @@ def test_rates_and_bottlenecks_are_those_of_all_routes(design: Design) -> None:
             continue
         rate, binds, problem = solved(network, legs)
         assert activity.rate == pytest.approx(rate, rel=CLOSE)
-        assert set(activity.binds.tolist()) == binds
+        assert set(activity.hops.members(activity.binding).tolist()) == binds
         first, alike = activity.tightest()
         assert set(first.tolist()) <= binds
         assert int(alike.sum()) == len(binds)
@@ -168,7 +168,7 @@ def test_rates_and_bottlenecks_are_those_of_all_routes(design: Design) -> None:
 
 def all_loads(network: Network, activity: Activity) -> np.ndarray:
     """What an activity puts on every resource at its rate."""
-    return np.bincount(activity.resource, activity.usage * activity.rate, network.n_resources)
+    return np.bincount(*activity.hops.every(), network.n_resources) * activity.rate
 
 
 @given(clusters(), st.integers(20, 400))
@@ -217,7 +217,7 @@ def test_templates_at_a_tenth_of_their_size(template: str) -> None:
     classed = answer(design, "all-reduce")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hop_loads, "classes_of", one_by_one)
-        patch.setattr(hop_loads, "ALIKE_LIMIT", 10**9)
+        patch.setattr(hop_loads, "FOLDED_LIMIT", 10**9)
         patch.setattr(routed_groups, "_from_plain", lambda *_: None)
         patch.setattr(routes, "_plain_routes", lambda *_: None)
         forget()

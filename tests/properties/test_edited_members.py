@@ -110,16 +110,16 @@ def figures(network: Network, group: Communicator) -> dict[str, np.ndarray | flo
         activity = getattr(group, side)
         if activity is None:
             continue
-        load = np.bincount(activity.resource, activity.usage, network.n_resources)
+        load = np.bincount(*activity.hops.every(), network.n_resources)
         edge = activity.edge
         told |= {
             f"{side} load": load,
             f"{side} rates": np.array([activity.rate, activity.rate_then, edge.low, edge.value, edge.high]),
-            f"{side} binds": activity.binds,
+            f"{side} binds": activity.hops.members(activity.binding),
         }
         held, many = activity.tightest()
-        told[f"{side} counted"] = float(many.sum()) - len(activity.binds)
-        assert np.isin(held, activity.binds).all()
+        told[f"{side} counted"] = float(many.sum()) - len(activity.hops.members(activity.binding))
+        assert np.isin(held, activity.hops.members(activity.binding)).all()
     return told
 
 

@@ -30,7 +30,7 @@ def answered(design: Design, spec: WorkloadSpec, classes: bool) -> Answer:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(folding, "ALIKE_LIMIT", few)
         patch.setattr(frames, "ALIKE_LIMIT", few)
-        patch.setattr(hop_loads, "ALIKE_LIMIT", many)
+        patch.setattr(hop_loads, "FOLDED_LIMIT", many)
         forget()
         try:
             return run_workload(build_network(design), spec, curves=False)

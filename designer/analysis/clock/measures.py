@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
-from statistics import median
 from typing import Final
 
 import numpy as np
@@ -125,7 +123,7 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
     if measure.of == "end":
         return ends[-1] - job.start if ends else None
     if measure.of in ("pace", "progress"):
-        pace = _pace(ends)
+        pace = _pace(run, job, step)
         if measure.of == "pace" or pace is None or program.recovery is None or run.end <= job.start:
             return pace if measure.of == "pace" else None
         if program.arrivals is None:
@@ -153,10 +151,22 @@ def answered(run: Run, program: str) -> Readings:
     return Readings({}, {}) if log is None or log.saturated else log.readings
 
 
-def _pace(ends: Sequence[float]) -> float | None:
-    """The time from one end to the next that half of them take at most [s]."""
-    ends = sorted(ends)
-    return median(after - before for before, after in pairwise(ends)) if len(ends) > 1 else None
+def _pace(run: Run, job: Job, name: str) -> float | None:
+    """The time from one end of a step to the next that half of them take at most, other steps it waits for aside [s].
+
+    Those are steps of items before it that are done now and then, such as checkpoints.
+    """
+    program = job.program
+    ends = sorted(run.ends(job.name, name))
+    if program is None or len(ends) < 2:
+        return None
+    others = [step for step in program.step(name).lags if step != name]
+    mine = [task for task in run.tasks if task.program == job.name and task.parent < 0 and task.done]
+    spent = np.zeros(len(ends))
+    for task in mine:
+        if task.step in others:
+            spent[np.searchsorted(ends, task.ready, side="right") % len(ends)] += task.time
+    return float(np.median(np.diff(ends) - spent[1:]))
 
 
 def endless(program: Program, step: str) -> bool:
@@ -214,9 +224,24 @@ def answer(
     stuck = next((f for f in run.findings if f.code == "CLOCK-STUCK"), None)
     if stuck is not None:
         raise AnalysisError(stuck.text, place=job.place, remedy=stuck.remedy)
+    return answer_of(prices, job, run, run_with, bands=bands, explained=explained)
+
+
+def answer_of(
+    prices: Prices, job: Job, run: Run, run_with: Callable[[Changes], Run], *, bands: bool, explained: bool
+) -> Answer:
+    """What a program comes to in a run, alone or with others.
+
+    Parameters
+    ----------
+    run_with
+        The same run with changes.
+    """
+    program = job.program
+    assert program is not None
     values = values_of(run, job)
     groups = bands_of(prices, [step.task for step in program.steps], run) if bands else {}
-    metrics = banded(job, values, groups, run_with)
+    metrics = banded(job, values, groups, run_with, run)
     why = explained_by_runs(job, run, values, run_with) if explained else Account(0.0, 0.0, 0.0)
     return Answer(metrics, why, lambda: run, run.table, run.table.words, run.findings)
 

@@ -18,7 +18,7 @@ from designer.analysis.collectives.times import expression
 from designer.analysis.network import LISTED_LIMIT, Network
 from designer.analysis.network.capacities import SPREAD
 from designer.analysis.network.channel_order import ways
-from designer.analysis.network.islands import role_of
+from designer.analysis.network.islands import roles_of
 from designer.analysis.results import ChannelLoads, Curve, Flow, LoadsOfClasses
 from designer.analysis.routes import route
 from designer.analysis.routes.gateways import COMPUTE_ROLES
@@ -78,7 +78,7 @@ def role_findings(group: Communicator) -> list[Finding]:
     network, net = group.network, group.network.net
     nics = group.between.hops.nics
     of = net.part_def[nics]
-    roles = {d: role_of(network, d) for d in np.flatnonzero(np.bincount(of)).tolist()}
+    roles = {d: roles_of(network)[d] for d in np.flatnonzero(np.bincount(of)).tolist()}
     by_role: dict[str, list[int]] = {}
     for role in sorted(set(roles.values()) - set(COMPUTE_ROLES[0])):
         by_role[role] = nics[np.isin(of, [d for d, own in roles.items() if own == role])].tolist()
@@ -292,7 +292,8 @@ def _loads(
         n = 2 * network.net.n_links
         load, busy, raw = np.zeros(n), np.zeros(n), np.repeat(network.rate, 2)
         for activity, rate in sides:
-            carried = np.bincount(network.channels_of(activity.resource), activity.usage, n) * rate
+            resource, usage = activity.hops.every()
+            carried = np.bincount(network.channels_of(resource), usage, n) * rate
             load += carried
             busy += carried / raw * tightest * fill
         return load, network.over_both_ways(busy)

@@ -11,7 +11,7 @@ from designer.analysis.network import NETWORKS_LIMIT, TIE_TOLERANCE, Network
 from designer.analysis.network.capacities import NETWORK, of_each
 from designer.analysis.network.partition import Float, Int
 from designer.analysis.routes.efficiency import N_PLACEMENTS, derated, efficiencies_of
-from designer.analysis.routes.hop_loads import Cells, Hops
+from designer.analysis.routes.hop_loads import Cells, Hops, resources_of
 from designer.formulas.collectives import EdgeRate
 from designer.formulas.transfer.achievable_fraction import both_directions_share
 from designer.memo import memo
@@ -46,24 +46,14 @@ class Activity:
     edge_links: Int
 
     @property
-    def resource(self) -> Int:
-        """All resources it uses."""
-        return self.hops.every.resource
-
-    @property
-    def usage(self) -> Float:
-        """What it puts on each of them per unit of rate."""
-        return self.hops.every.usage
-
-    @property
     def n_legs(self) -> int:
         """How many hops there are."""
         return self.hops.n_legs
 
     def binds_on(self, network: Network, links: Int) -> Int:
-        """The resources of some links that bind it, of leading islands where these represent others."""
-        resource = self.hops.resource[np.isin(self.hops.classes.of, self.binding)]
-        return resource[np.isin(network.links_of(resource), links)]
+        """The resources of some links that bind it."""
+        resource = resources_of(network, links)[0]
+        return resource[np.isin(self.hops.classes.of[resource], self.binding + 1)]
 
     def tightest(self) -> tuple[Int, Int]:
         """One resource of every class that binds it, and how many there are of each."""
@@ -79,17 +69,13 @@ class Activity:
             return self._leads(self.edge_classes)
         # a PCIe link has one resource a direction, and both stand for the link; some bind by themselves as well
         hops = self.hops
-        links = hops.two_way_links[hops.two_way.members(self.edge_links)]
-        first = network.first_resource[hops.copies.every(links)[0] if hops.copies is not None else links]
-        every = np.unique(np.concatenate([self._all(self.edge_classes), first, first + 1]))
+        first = network.first_resource[hops.two_way_links[hops.two_way.members(self.edge_links)]]
+        every = np.unique(np.concatenate([hops.members(self.edge_classes), first, first + 1]))
         return every, np.ones(len(every), dtype=np.int64)
 
-    def _all(self, classes: Int) -> Int:
-        every = self.hops.every
-        return every.resource[np.isin(every.of, classes)]
-
     def _leads(self, classes: Int) -> tuple[Int, Int]:
-        return self.hops.first[classes], self.hops.classes.many[classes]
+        order = np.argsort(self.hops.first[classes])
+        return self.hops.first[classes[order]], self.hops.many[classes[order]]
 
 
 def activity_of(network: Network, hops: Hops) -> Activity:
@@ -97,7 +83,7 @@ def activity_of(network: Network, hops: Hops) -> Activity:
     first = hops.first
     capacity = network.capacity_of(first)
     level = capacity * _calibrated(network)[network.net.link_def[network.links_of(first)]]
-    level = level / hops.usage[hops.classes.first]
+    level = level / hops.usage
     rate = float(level.min())
     binds = level <= rate * (1 + TIE_TOLERANCE)
     rest = level[~binds]
@@ -180,9 +166,9 @@ def host_tightest(network: Network, hops: Hops) -> tuple[Int, Int]:
     """One resource of every class that holds that rate, and how many there are of each."""
     level, classes = _host_levels(network, hops)
     binds = classes[level <= level.min(initial=np.inf) * (1 + TIE_TOLERANCE)]
-    return hops.first[binds], hops.classes.many[binds]
+    return hops.first[binds], hops.many[binds]
 
 
 def _host_levels(network: Network, hops: Hops) -> tuple[Float, Int]:
     host = np.flatnonzero(network.domain[network.links_of(hops.first)] != NETWORK)
-    return network.capacity_of(hops.first[host]) / hops.usage[hops.classes.first][host], host
+    return network.capacity_of(hops.first[host]) / hops.usage[host], host

@@ -14,8 +14,7 @@ from designer.analysis.network.hashing import mix
 from designer.analysis.network.islands import find_islands, plain_classes
 from designer.analysis.network.partition import by_value
 from designer.analysis.routes import route, same_segments, segments_on
-from designer.analysis.routes.departed_hops import copies_on, hops_on, legs_on
-from designer.analysis.routes.hop_loads import Common, Copies, Hops, common_of, hops_of, leading
+from designer.analysis.routes.hop_loads import Common, Hops, common_of, hops_of, hops_on, servers_of
 from designer.analysis.routes.hops import Pattern, RingsFound, all_with_all, legs_of, pattern_of, same_rings
 from designer.analysis.routes.legs import Legs, Routes, Segments
 from designer.analysis.routes.staging import staged, stops_as_plain, stops_key
@@ -43,8 +42,8 @@ class RoutedGroups:
         What hops inside servers and between them both use.
     n_servers, path, mixed
         Of the first group; see `Pattern`.
-    lead, every, copies
-        The hops inside servers that were routed, all that they stand for, and how.
+    legs
+        The hops inside servers.
     inside_segments, segments, rings
         What hops inside servers, and the others, rest on inside islands.
     """
@@ -56,9 +55,7 @@ class RoutedGroups:
     n_servers: int
     path: PathClass | None
     mixed: bool
-    lead: Legs
-    every: Legs
-    copies: Copies | None
+    legs: Legs
     inside_segments: Segments
     segments: Segments
     rings: RingsFound
@@ -70,16 +67,13 @@ class RoutedGroups:
         if same_segments(network, self.inside_segments):
             return self
         # other rates may only share out the links inside servers otherwise
-        inside, segments = _hops(network, self.lead, place, self.every, self.copies)
+        inside, segments = _hops(network, self.legs, place)
         common = common_of(network, inside, self.between) if inside is not None and self.between is not None else None
         return replace(self, inside=inside, inside_segments=segments, common=common)
 
     def size(self) -> int:
         """Entries that it keeps."""
-        return (
-            sum(2 * len(h.resource) + len(h.nics) for h in (self.inside, self.between, self.exchange) if h)
-            + self.every.size()
-        )
+        return sum(h.size() for h in (self.inside, self.between, self.exchange) if h) + self.legs.size()
 
 
 #: what is routed of groups: the rings of one, those of all together, every server to all others
@@ -121,46 +115,41 @@ def _from_plain(network: Network, groups: Int, place: str, what: str) -> RoutedG
     inside_segments, segments = (segments_on(network, s) for s in (usual.inside_segments, usual.segments))
     if inside_segments is None or segments is None or not same_rings(network, rings):
         return None
-    copies = copies_on(network, usual.copies) if usual.copies is not None else None
     sides = [
-        (hops, hops_on(network, hops, own) if hops is not None else None)
-        for hops, own in ((usual.inside, copies), (usual.between, None), (usual.exchange, None))
+        (hops, hops_on(network, hops) if hops is not None else None)
+        for hops in (usual.inside, usual.between, usual.exchange)
     ]
     if any(hops is not None and here is None for hops, here in sides):
         return None
     inside, between, exchange = (here for _, here in sides)
     common = common_of(network, inside, between) if inside is not None and between is not None else None
-    lead = legs_on(network, usual.every, copies)
     return replace(
         usual,
         inside=inside,
         between=between,
         exchange=exchange,
         common=common,
-        lead=lead,
-        copies=copies,
         inside_segments=inside_segments,
         segments=segments,
         rings=rings,
     )
 
 
-def _hops(
-    network: Network, legs: Legs, place: str, every: Legs | None = None, copies: Copies | None = None
-) -> tuple[Hops | None, Segments]:
+def _hops(network: Network, legs: Legs, place: str) -> tuple[Hops | None, Segments]:
     """Hops routed, and the paths inside islands they rest on."""
     if not len(legs):
         return None, ()
-    routes = _ways_of(network, legs, place)
-    return hops_of(network, legs, routes, legs if every is None else every, copies), routes.rests_on
+    servers = servers_of(network, legs)
+    lead = legs if servers is None else servers.legs(network, legs)
+    routes = _ways_of(network, lead, place)
+    return hops_of(network, lead, routes, legs, servers), routes.rests_on
 
 
 def _route(network: Network, groups: Int, place: str, what: str) -> RoutedGroups:
     inside_legs, between_legs, rings = legs_of(network, groups)
     if what == ALL:
         inside_legs, between_legs = inside_legs.none(), all_with_all(network, groups)
-    lead, copies = leading(network, inside_legs)
-    inside, inside_segments = _hops(network, lead, place, inside_legs, copies)
+    inside, inside_segments = _hops(network, inside_legs, place)
     between, segments = _hops(network, between_legs, place)
     pattern = pattern_of(network, groups[0])
     exchange: Hops | None = None
@@ -180,9 +169,7 @@ def _route(network: Network, groups: Int, place: str, what: str) -> RoutedGroups
         pattern.n_servers,
         pattern.path,
         pattern.mixed,
-        lead,
         inside_legs,
-        copies,
         inside_segments,
         segments,
         rings,

@@ -61,7 +61,8 @@ def occupied(network: Network, groups: list[Communicator]) -> tuple[Uses, float]
         slowest = min((side.rate for side in sides), default=1.0)
         busy = [slowest / side.rate for side in sides]
         for side, share in zip(sides, busy, strict=True):
-            np.maximum.at(uses, side.resource, side.usage * (side.rate * share))
+            resource, usage = side.hops.every()
+            uses[resource] = np.maximum(uses[resource], usage * (side.rate * share))
             # a hop counts like a flow, so hops with small shares count for more of them; between servers, where others
             # are met more often, where there is such a side
             weights.append(1 / (side.hops.top_share * side.rate * share))

@@ -414,8 +414,7 @@ def network_of(design: Design, net: Netlist) -> Network:
     kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)
     names = tuple(d.kind for d in net.link_defs)
     memories = _bus_memories(net, names, tuple(Capability.MEMORY in k.capabilities for k in kinds))
-    buses = [(d, memories.get(i)) for i, d in enumerate(net.link_defs)]
-    facts = tuple(of_each(lambda one: facts_of_link(design, *one), buses, of=lambda one: (id(one[0]), id(one[1]))))
+    facts = tuple(_facts(design, net, memories))
     per_definition = tuple(
         of_each(lambda part: resource_inside(design, part, known.get(part.kind, _UNKNOWN)), net.part_defs)
     )
@@ -431,6 +430,16 @@ def network_of(design: Design, net: Netlist) -> Network:
     network = Network(design, net, kinds, facts, per_definition, frame, frame_arrays(frame), plain)
     _class_rate(network)
     return network
+
+
+def _facts(design: Design, net: Netlist, memories: Mapping[int, Part]) -> list[LinkFacts]:
+    """What each link definition can carry; that of a memory bus is what the memory at its end can do."""
+    found = of_each(lambda link: facts_of_link(design, link, None), net.link_defs)
+    buses = [(net.link_defs[i], memory) for i, memory in memories.items()]
+    told = of_each(lambda one: facts_of_link(design, *one), buses, of=lambda one: (id(one[0]), id(one[1])))
+    for i, facts in zip(memories, told, strict=True):
+        found[i] = facts
+    return found
 
 
 def _plain(design: Design, frame: Frame) -> tuple[Network, Departure] | tuple[None, None]:

@@ -94,6 +94,11 @@ class Departure:
         return _first(self.part_of)
 
     @property
+    def link_at(self) -> Int:
+        """The same of links. : (n_plain_link_defs,)"""
+        return _first(self.link_of)
+
+    @property
     def common_part(self) -> Int:
         """The definition that each is told as: those that say the same as the plain one are one. : (n_part_defs,)"""
         return np.where(self.own_part, np.arange(len(self.part_of)), _first(self.part_of)[self.part_of])

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.network.capacities import NETWORK
+from designer.analysis.network.capacities import NETWORK, of_each
 from designer.analysis.network.frame import (
     FRAMES_LIMIT,
     STRUCTURES_LIMIT,
@@ -27,6 +27,7 @@ from designer.analysis.network.frame import (
 from designer.analysis.network.hashing import Hash, mix
 from designer.analysis.network.partition import Partition, by_value
 from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
+from designer.design.document import Part
 from designer.memo import Alike, memo
 
 Int = npt.NDArray[np.int64]
@@ -192,7 +193,8 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     links = islands.links[int(islands.link_start[island]) : int(islands.link_start[island + 1])]
     definitions = net.part_def[members].tolist()
     kinds = tuple(network.kinds[d] for d in definitions)
-    roles = tuple(role_of(network, d) for d in definitions)
+    said = roles_of(network)
+    roles = tuple(said[d] for d in definitions)
     partitions = tuple(net.part_defs[d].attributes.get(PARTITION, "") for d in definitions)
     names = tuple(net.link_defs[d].kind for d in net.link_def[links].tolist())
     ends_a, ends_b = islands.local[net.link_a[links]], islands.local[net.link_b[links]]
@@ -207,14 +209,16 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     return _graphs((joined, rates.tobytes()), lambda: LocalGraph(shape, tuple(rates.tolist())))
 
 
-def role_of(network: Network, definition: int) -> str:
-    """What a NIC is said to be for: its own attribute, else its type's value."""
-    part = network.net.part_defs[definition]
-    role = part.attributes.get("role", "")
-    if not role:
-        quantity = network.design.quantity(part, "role")
-        role = str(quantity.value) if quantity is not None else ""
-    return role.lower()
+@memo(most=NETWORKS_LIMIT)
+def roles_of(network: Network) -> tuple[str, ...]:
+    """What a NIC of each part definition is said to be for: its own attribute, else its type's value."""
+
+    def role(part: Part) -> str:
+        own = part.attributes.get("role", "")
+        quantity = None if own else network.design.quantity(part, "role")
+        return (str(quantity.value) if quantity is not None else own).lower()
+
+    return tuple(of_each(role, network.net.part_defs))
 
 
 def _steps(

@@ -78,10 +78,6 @@ class Partition(Generic[Rows]):
         order = np.argsort(self.of, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.of))[:-1])
 
-    def weighed(self, many: Int) -> Partition[Rows]:
-        """The same classes, counted where each row stands for so many. : many (n_rows,)"""
-        return Partition(self.of, self.first, np.bincount(self.of, many, len(self)).astype(np.int64))
-
     def members(self, classes: Int, most: int | None = None) -> Int:
         """Rows of some classes, ascending; at most so many."""
         left = len(self.of) if most is None else most
@@ -104,14 +100,6 @@ class Partition(Generic[Rows]):
             return numbered(self.of * np.int32(len(other)) + other.of, size)
         return numbered(self.of.astype(np.int64) * len(other) + other.of, size)
 
-    def ordered(self) -> tuple[Partition[Rows], Int]:
-        """The same with classes numbered by their first rows, and which each was before."""
-        order = np.argsort(self.first)
-        place = np.empty(len(order), dtype=self.of.dtype)
-        place[order] = np.arange(len(order))
-        counted = self.counted[order] if self.counted is not None else None
-        return Partition(cast("Rows", place[self.of]), self.first[order], counted), order
-
     def split(self, rows: Int, sign: Int) -> tuple[Partition[Rows], Int]:
         """The partition after some rows have changed, and the class that each class was before.
 
@@ -125,6 +113,8 @@ class Partition(Generic[Rows]):
             return Partition(of, first, self.counted), np.arange(n)
         before = of[rows].astype(np.int64)
         _, lead, new = np.unique(np.stack([before, sign], axis=1), axis=0, return_index=True, return_inverse=True)
+        if n + len(lead) > np.iinfo(of.dtype).max:
+            of = cast("Rows", of.astype(np.int64))
         of[rows] = n + new.reshape(-1)
         begin = np.concatenate([first, rows[lead]])
         was = np.concatenate([np.arange(n), before[lead]])
@@ -133,14 +123,23 @@ class Partition(Generic[Rows]):
             counted = np.concatenate([self.counted - np.bincount(before, minlength=n), np.bincount(new.reshape(-1))])
         here = np.ones(len(begin), dtype=bool)
         for k in np.flatnonzero(np.isin(first, rows)).tolist():
-            others = np.flatnonzero(of == k)
-            here[k] = len(others) > 0
-            begin[k] = others[0] if len(others) else 0
+            others = _next_of(of, k, int(first[k]))
+            here[k] = others >= 0
+            begin[k] = max(others, 0)
         if not here.all():
             number = (np.cumsum(here) - 1).astype(of.dtype)
             of, begin, was = cast("Rows", number[of]), begin[here], was[here]
             counted = counted[here] if counted is not None else None
         return Partition(of, begin, counted), was
+
+
+def _next_of(of: Numbers, number: int, start: int) -> int:
+    """The first row of a class from `start` on, -1 where there is none: as a rule it is near."""
+    for low in range(start, len(of), _LOOK_LIMIT):
+        found = np.flatnonzero(of[low : low + _LOOK_LIMIT] == number)
+        if len(found):
+            return low + int(found[0])
+    return -1
 
 
 @memo(most=2)

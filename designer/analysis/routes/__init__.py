@@ -66,7 +66,11 @@ def segments_on(network: Network, segments: Segments) -> Segments | None:
     if was is None:
         return None
     here = tuple((k, a, b, way) for cls, a, b, way in segments for k, before in enumerate(was) if before == cls)
-    return here if same_segments(network, here) else None
+    assert network.plain is not None
+    own, plain = find_islands(network).classes, find_islands(network.plain).classes
+    # members that differ in nothing that matters to paths have the graph of the others
+    other = tuple(one for one in here if own[one[0]] is not plain[was[one[0]]])
+    return here if same_segments(network, other) else None
 
 
 def same_segments(network: Network, segments: Segments) -> bool:

@@ -16,7 +16,7 @@ from designer.catalog.parttype import Capability
 from designer.design.components import connected
 from designer.design.document import Part, with_changes
 from designer.design.elaborate import Netlist
-from designer.design.pattern import Selection
+from designer.design.joining import Selection
 from designer.design.shapes import Shape
 from designer.memo import memo
 

@@ -17,7 +17,7 @@ from designer.analysis.network import Network
 from designer.analysis.network.capacities import NETWORK
 from designer.analysis.network.frame import FRAMES_LIMIT, size_of
 from designer.analysis.network.hashing import mix
-from designer.analysis.network.islands import GRAPHS_LIMIT, LocalShape, find_islands, role_of
+from designer.analysis.network.islands import GRAPHS_LIMIT, LocalShape, find_islands, roles_of
 from designer.analysis.routes.routing.fabric import SwitchGraph
 from designer.analysis.routes.routing.host_paths import Rules, find_cost, roots_passed
 from designer.analysis.routes.structure import STRUCTURES_LIMIT, Structure, digest, passing, structure_of
@@ -215,7 +215,7 @@ def _storage_networks(network: Network, part: Int, fabric: Int) -> frozenset[int
     ----------
     part, fabric : (n,) gateways, and a fabric that each is cabled to
     """
-    computes = np.array([role_of(network, d) in _COMPUTE for d in range(len(network.kinds))], dtype=bool)
+    computes = np.array([role in _COMPUTE for role in roles_of(network)], dtype=bool)
     stores = network.has(Capability.STORE)[part]
     rows = np.unique(
         np.stack([fabric, network.island[part]])[:, ~stores & computes[network.net.part_def[part]]], axis=1

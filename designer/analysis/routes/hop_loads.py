@@ -1,6 +1,6 @@
-"""What hops that work in lockstep load: classes of resources, found once for what is connected alike.
+"""What hops that work in lockstep load: classes of resources, found once for what is connected in the same way.
 
-A group on sixteen thousand accelerators loads a hundred thousand resources in a dozen ways. Which of them are alike is
+A group on sixteen thousand accelerators loads a hundred thousand resources in a dozen ways. Which of them are equal is
 no question of rates: resources are in one class when their links are of one class, they run the same way, and hops of
 each kind put the same on them. So the hops are routed and classed once; an edit of a value asks one resource of each
 class. That all members of a class carry the same is checked where classes are made, so no hash can hide an exception.
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from designer.analysis.network import LISTED_LIMIT, Network
 from designer.analysis.network.capacities import NETWORK
-from designer.analysis.network.frame import STRUCTURES_LIMIT, Frame, changed_links, frame_arrays
+from designer.analysis.network.frame import STRUCTURES_LIMIT, Frame, changed_links, changed_parts, frame_arrays
 from designer.analysis.network.hashing import mix
 from designer.analysis.network.islands import find_islands
 from designer.analysis.network.partition import Float, Int, Numbers, Partition, by_value, classes_of, numbered
@@ -26,72 +26,59 @@ from designer.analysis.routes.staging import stages
 from designer.catalog.parttype import Capability
 from designer.memo import memo
 
-#: among fewer hops than this nobody looks for those that are alike
-ALIKE_LIMIT: Final = 256
+#: fewer hops than this are all routed, none represents others
+FOLDED_LIMIT: Final = 256
 #: sums over fewer rows than all divided by this sort the rows
 FEW_ROWS_LIMIT: Final = 16
-#: resources of hops told one by one, kept for so many [B]
-LIFTED_LIMIT: Final = 32_000_000
 #: classes of channels kept: of the largest clusters those of two [B]
 CLASSES_LIMIT: Final = 24_000_000
+#: hops of which the ends are kept: those of every group of ranks that a curve looks at, and how much of them [B]
+_HOPS_LIMIT: Final = 64
+_ENDS_LIMIT: Final = 40_000_000
+#: bytes of an entry of routes, and of a number: by these what is kept of hops is counted
+_ENTRY_BYTES: Final = 12
+_NUMBER_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Copies:
-    """Islands in which hops are the same: the first of each class stands for all of it.
+class Servers:
+    """Islands with the same hops: the first of each class represents it.
 
     Parameters
     ----------
-    islands : (n_islands,) all islands with hops in them
-    partition
+    islands : (n,) all islands with hops in them, ascending
+    classes
         These islands in classes.
-    link_start, links, first_resource
-        Inner links by island, and the first resource of every link.
     """
 
     islands: Int
-    partition: Partition[Int]
-    link_start: Int
-    links: Int
-    first_resource: Int
+    classes: Partition[Int]
 
-    @property
-    def lead(self) -> Int:
-        """The island that stands for each class. : (n_classes,)"""
-        return self.islands[self.partition.first]
+    def legs(self, network: Network, every: Legs) -> Legs:
+        """The hops in the islands that represent others, numbered from 0."""
+        keep = np.zeros(network.n_islands, dtype=bool)
+        keep[self.islands[self.classes.first]] = True
+        rows = np.flatnonzero(keep[network.island[every.source]])
+        return Legs(np.arange(len(rows)), every.source[rows], every.target[rows], every.share[rows])
 
-    def many(self, link: Int) -> Int:
-        """How many islands each of some links of leading islands stands for. : (n,)"""
-        found = np.zeros(len(link), dtype=np.int64)
-        for cls, members in enumerate(self.partition.many.tolist()):
-            found[self.of_class(cls, link)[0]] = members
-        return found
-
-    def every(self, link: Int) -> tuple[Int, Int]:
-        """All links that some of leading islands stand for, and the row of each in `link`."""
-        links: list[Int] = []
-        rows: list[Int] = []
-        for cls in range(len(self.partition)):
-            mine, place = self.of_class(cls, link)
-            members = self.islands[self.partition.of == cls]
-            links.append(self.links[self.link_start[members][:, None] + place].ravel())
-            rows.append(np.tile(mine, len(members)))
-        return np.concatenate(links), np.concatenate(rows)
-
-    def of_class(self, cls: int, link: Int) -> tuple[Int, Int]:
-        """Rows of `link` that are in the leading island of a class, and their places among its links."""
-        lead = int(self.islands[self.partition.first[cls]])
-        own = self.links[self.link_start[lead] : self.link_start[lead + 1]]
-        place = np.searchsorted(own, link)
-        mine = np.flatnonzero(own[np.minimum(place, len(own) - 1)] == link)
-        return mine, place[mine]
+    def links(self, network: Network, links: Int) -> tuple[Int, Int]:
+        """All links that some links of representing islands stand for, and the row of each in `links`."""
+        places = find_islands(network)
+        of = self.classes.of[np.searchsorted(self.islands, network.island[network.net.link_a[links]])]
+        found, rows = [links[:0]], [links[:0]]
+        for number in np.unique(of).tolist():
+            mine = np.flatnonzero(of == number)
+            start = places.link_start[self.islands[self.classes.of == number]]
+            found.append(places.links[start[:, None] + places.link_local[links[mine]]].ravel())
+            rows.append(np.tile(mine, len(start)))
+        return np.concatenate(found), np.concatenate(rows)
 
 
-def leading(network: Network, legs: Legs) -> tuple[Legs, Copies | None]:
-    """Those of some hops inside islands that stand for all: in one island of each kind. All, where none are alike."""
+def servers_of(network: Network, legs: Legs) -> Servers | None:
+    """Islands in classes by the hops inside them; None where hops leave islands, or too few are the same."""
     islands, island = find_islands(network), network.island[legs.source]
-    if not np.array_equal(island, network.island[legs.target]) or len(legs) < ALIKE_LIMIT:
-        return legs, None
+    if not np.array_equal(island, network.island[legs.target]) or len(legs) < FOLDED_LIMIT:
+        return None
     order = np.argsort(island, kind="stable")
     used, start, size = np.unique(island[order], return_index=True, return_counts=True)
     columns = np.stack([islands.local[legs.source], islands.local[legs.target], legs.share.view(np.int64)])[:, order]
@@ -99,17 +86,11 @@ def leading(network: Network, legs: Legs) -> tuple[Legs, Copies | None]:
     total = np.add.reduceat(mix(*columns, place), start)
     classes = by_value(mix(islands.class_of[used], size, total.view(np.int64)))
     if len(classes) * 2 > len(used):
-        return legs, None
-    # what stands for others has to be as they are, hop by hop
+        return None
+    # what represents others has to be as they are, hop by hop
     model = np.repeat(start[classes.lead], size) + place
-    if not (size == size[classes.lead]).all() or not np.array_equal(columns, columns[:, model]):
-        return legs, None
-    keep = np.zeros(network.n_islands, dtype=bool)
-    keep[used[classes.first]] = True
-    rows = np.flatnonzero(keep[island])
-    chosen = Legs(np.arange(len(rows)), legs.source[rows], legs.target[rows], legs.share[rows])
-    arrays = network.arrays
-    return chosen, Copies(used, classes, islands.link_start, islands.links, arrays.first_resource)
+    same = (size == size[classes.lead]).all() and np.array_equal(columns, columns[:, model])
+    return Servers(used, classes) if same else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,14 +118,11 @@ class Hops:
         How many hops there are, and the largest share of one.
     legs
         The first of them, as many as are listed.
-    resource, usage : (n_used,) resources that are met, and what is put on them per unit of rate; of leading islands
-        where these stand for others
-    copies
-        Which islands stand for others; None where all are there.
     classes
-        Those of `resource`.
+        All resources of links, those that are not met in class 0.
+    usage : (n_classes,) what is put on each resource of the other classes per unit of rate
     cells
-        Of the first resource of each class.
+        Of the other classes.
     two_way, two_way_links, two_way_cells, hosted
         PCIe links that copies use in both directions, their classes, what is on the first of each, and the
         definitions on which some of the copies are to or from host memory.
@@ -157,8 +135,6 @@ class Hops:
         Network links on the farthest path, most.
     passed
         Switches on ways between servers, by definition and kind of way, for their latency; see `through`.
-    first_resource
-        The first resource of every link.
     plain
         The hops of the plain design these were taken over from; see ``designer.analysis.network.frame.Departure``.
     """
@@ -166,10 +142,8 @@ class Hops:
     n_legs: int
     top_share: float
     legs: Legs
-    resource: Int
+    classes: Partition[Numbers]
     usage: Float
-    copies: Copies | None
-    classes: Partition[Int]
     cells: Cells
     two_way: Partition[Int]
     two_way_links: Int
@@ -183,60 +157,46 @@ class Hops:
     switches: Int
     network_links: float
     passed: tuple[tuple[tuple[int, ...], Float], ...]
-    first_resource: Int
     plain: Hops | None = None
 
     @property
     def extent(self) -> int:
-        """Numbers told one by one; see ``designer.memo``."""
-        return 2 * len(self.resource)
+        """How many numbers take as much memory; see ``designer.memo``."""
+        return self.classes.of.nbytes // _NUMBER_BYTES
+
+    def size(self) -> int:
+        """How many entries of routes take as much memory."""
+        return self.classes.of.nbytes // _ENTRY_BYTES + 2 * len(self.two_way_links) + len(self.nics)
 
     @property
     def first(self) -> Int:
-        """The first resource of each class."""
-        return self.resource[self.classes.first]
+        """The first resource of each class. : (n_classes,)"""
+        return self.classes.first[1:]
 
     @property
-    def every(self) -> Lifted:
-        """All resources, those that others stand for as well."""
-        return _lifted(self)
+    def many(self) -> Int:
+        """How many resources each class has. : (n_classes,)"""
+        return self.classes.many[1:]
+
+    def members(self, classes: Int) -> Int:
+        """All resources of some classes, ascending."""
+        return self.classes.members(classes + 1)
+
+    def every(self) -> tuple[Int, Float]:
+        """All resources that are met, ascending, and what is put on each. : (n_used,) both"""
+        resource = np.flatnonzero(self.classes.of)
+        return resource, self.usage[self.classes.of[resource] - 1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lifted:
-    """All resources of hops, ascending, what is put on each, and its class. : (n_used,)"""
-
-    resource: Int
-    usage: Float
-    of: Int
-
-
-def _lifted_size(lifted: Lifted) -> int:
-    return lifted.resource.nbytes + lifted.usage.nbytes + lifted.of.nbytes
-
-
-@memo(most=STRUCTURES_LIMIT, size=_lifted_size, budget=LIFTED_LIMIT)
-def _lifted(hops: Hops) -> Lifted:
-    if hops.copies is None:
-        return Lifted(hops.resource, hops.usage, hops.classes.of)
-    first = hops.copies.first_resource
-    link = np.searchsorted(first, hops.resource, side="right") - 1
-    links, rows = hops.copies.every(link)
-    resource = first[links] + (hops.resource - first[link])[rows]
-    order = np.argsort(resource)
-    rows = rows[order]
-    return Lifted(resource[order], hops.usage[rows], hops.classes.of[rows])
-
-
-def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: Copies | None) -> Hops:
+def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, servers: Servers | None) -> Hops:
     """What routed hops load, in classes.
 
     Parameters
     ----------
     legs, routes
         Hops, and their ways.
-    every
-        All hops that they stand for, and by which `copies` they do; the first are listed.
+    every, servers
+        All hops that they represent, and the islands in which they do; None where they are all.
     """
     net, arrays = network.net, network.arrays
     n, link = len(legs), routes.channel >> 1
@@ -256,11 +216,19 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: C
     on = network.links_of(resource)
     way = np.where(arrays.full[on], (resource - arrays.first_resource[on]) // arrays.cables[on], 0)
     classes = classes_of(arrays.rate_class[on], way, figures=tuple(cells.usage))
-    if copies is not None:
-        classes = classes.weighed(copies.many(on))
+    first, of, every_resource = resource[classes.first], classes.of, resource
+    if servers is not None:
+        links, rows = servers.links(network, on)
+        every_resource, of = arrays.first_resource[links] + (resource - arrays.first_resource[on])[rows], of[rows]
     both, hosted = _both_ways(network, routes, protocol)
     on_links = _cells(link, code, routes.share, both, net.n_links)
     two_way = classes_of(arrays.rate_class[both], net.link_def[both], figures=tuple(on_links.usage))
+    two_way_cells = Cells(on_links.codes, on_links.usage[:, two_way.first])
+    if servers is not None and len(both):
+        links, rows = servers.links(network, both)
+        order = np.argsort(links)
+        two_way = Partition(two_way.of[rows[order]], np.searchsorted(links[order], both[two_way.first]))
+        both = links[order]
     outside = arrays.domain[link] == NETWORK
     met = np.zeros(net.n_links, dtype=bool)
     met[link] = True
@@ -273,14 +241,12 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: C
         n_legs=len(every),
         top_share=float(legs.share.max()),
         legs=Legs(every.flow[few], every.source[few], every.target[few], every.share[few]),
-        resource=resource,
-        usage=usage,
-        copies=copies,
-        classes=classes,
+        classes=_over_all(every_resource, of, first, arrays.n_link_resources),
+        usage=usage[classes.first],
         cells=Cells(cells.codes, cells.usage[:, classes.first]),
         two_way=two_way,
         two_way_links=both,
-        two_way_cells=Cells(on_links.codes, on_links.usage[:, two_way.first]),
+        two_way_cells=two_way_cells,
         hosted=hosted,
         placement=int(placement.max(initial=0)),
         staged=bool(on_bus.any()),
@@ -290,7 +256,89 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: C
         switches=joined[network.has(Capability.SWITCH)[joined]],
         network_links=_farthest(legs, routes, outside.astype(np.float64)) if outside.any() else 0.0,
         passed=_passed(network, legs, routes, outside),
-        first_resource=arrays.first_resource,
+    )
+
+
+def _over_all(resource: Int, of: Int, first: Int, size: int) -> Partition[Numbers]:
+    """Classes of some of `size` resources as classes of all of them, the others in class 0."""
+    small = np.int16 if len(first) < np.iinfo(np.int16).max else np.int32
+    found = np.zeros(size, dtype=small)
+    found[resource] = of + 1
+    many = np.bincount(of, minlength=len(first))
+    return Partition(found, np.concatenate([[-1], first]), np.concatenate([[size - len(resource)], many]))
+
+
+def resources_of(network: Network, links: Int) -> tuple[Int, Int]:
+    """All resources of some links, and the link of each; ascending where these are."""
+    arrays = network.arrays
+    many = arrays.cables[links] * np.where(arrays.full[links], 2, 1)
+    owner = np.repeat(links, many)
+    return arrays.first_resource[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(many) - many, many), owner
+
+
+def hops_on(network: Network, hops: Hops) -> Hops | None:
+    """Hops of the plain design on a network whose members differ in values; None where more than classes would change.
+
+    Parts and links are joined the same way, so hops take the same ways and put the same on the same resources: those
+    of members that differ are split off the classes.
+    """
+    net, departs = network.net, network.frame.departs
+    parts, links = changed_parts(network.frame), changed_links(network.frame)
+    if departs is None or hops.hosted or np.isin(parts, hops.switches).any():
+        return None
+    resource, owner = resources_of(network, links)
+    met = np.flatnonzero(hops.classes.of[resource])
+    resource, owner = resource[met], owner[met]
+    classes, was = hops.classes.split(resource, network.arrays.rate_class[owner].astype(np.int64))
+    was = was[1:] - 1
+    both = links[np.isin(links, hops.two_way_links, assume_unique=True)]
+    rows = np.searchsorted(hops.two_way_links, both)
+    two_way, two_way_was = hops.two_way.split(rows, net.link_def[both].astype(np.int64))
+    wide = np.unique(owner[network.domain[owner] == NETWORK])
+    ends = _ends(hops, departs.frame)
+    changed = parts[np.isin(parts, ends.parts, assume_unique=True)]
+    plain = departs.frame.net
+    left_links = ends.links_of - np.bincount(plain.link_def[wide], minlength=len(ends.links_of))
+    left_parts = ends.parts_of - np.bincount(plain.part_def[changed], minlength=len(ends.parts_of))
+    part_at = departs.part_at
+    return replace(
+        hops,
+        classes=classes,
+        usage=hops.usage[was],
+        cells=Cells(hops.cells.codes, hops.cells.usage[:, was]),
+        two_way=two_way,
+        two_way_cells=Cells(hops.two_way_cells.codes, hops.two_way_cells.usage[:, two_way_was]),
+        links=tuple(sorted({*departs.link_at[left_links > 0].tolist(), *net.link_def[wide].tolist()})),
+        parts=tuple(sorted({*part_at[left_parts > 0].tolist(), *net.part_def[changed].tolist()})),
+        passed=tuple((tuple(part_at[list(found)].tolist()), times) for found, times in hops.passed),
+        plain=hops,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ends:
+    """Parts at the ends of links that hops use, ascending; how many of these there are of each definition, and how
+    many of the network links.
+    """
+
+    parts: Int
+    parts_of: Int
+    links_of: Int
+
+
+@memo(most=_HOPS_LIMIT, size=lambda ends: ends.parts.nbytes, budget=_ENDS_LIMIT)
+def _ends(hops: Hops, frame: Frame) -> _Ends:
+    net, arrays = frame.net, frame_arrays(frame)
+    met = np.add.reduceat(hops.classes.of != 0, arrays.first_resource)
+    links = np.flatnonzero(met)
+    at = np.zeros(net.n_parts, dtype=bool)
+    at[net.link_a[links]] = at[net.link_b[links]] = True
+    parts = np.flatnonzero(at)
+    wide = links[arrays.domain[links] == NETWORK]
+    return _Ends(
+        parts,
+        np.bincount(net.part_def[parts], minlength=len(net.part_defs)),
+        np.bincount(net.link_def[wide], minlength=len(net.link_defs)),
     )
 
 
@@ -390,13 +438,10 @@ def common_of(network: Network, one: Hops, other: Hops) -> Common:
     mine, theirs = (set(network.net.link_def[network.links_of(hops.first)].tolist()) for hops in (one, other))
     if not mine & theirs:
         return Common(one.first[:0], one.usage[:0])
-    a, b = one.every, other.every
-    place = np.full(network.n_resources, -1, dtype=np.int32)
-    place[a.resource] = np.arange(len(a.resource))
-    rows = np.flatnonzero(place[b.resource] >= 0)
-    shared = b.resource[rows]
-    arrays, usage = network.arrays, a.usage[place[shared]] + b.usage[rows]
-    classes = classes_of(arrays.rate_class[network.links_of(shared)], figures=(usage,))
+    a, b = one.classes.of, other.classes.of
+    shared = np.flatnonzero((a != 0) & (b != 0))
+    usage = one.usage[a[shared] - 1] + other.usage[b[shared] - 1]
+    classes = classes_of(network.arrays.rate_class[network.links_of(shared)], figures=(usage,))
     return Common(shared[classes.first], usage[classes.first])
 
 
@@ -426,22 +471,22 @@ def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[Partiti
     arrays = frame_arrays(frame)
     n = 2 * len(arrays.full)
     classes: Partition[Numbers] = Partition(np.zeros(n, dtype=np.int32), np.zeros(min(n, 1), dtype=np.int64))
-    label: list[npt.NDArray[np.int32]] = []
+    # of a link that shares its capacity the resource is that of the first way
+    resource = np.repeat(arrays.first_resource, 2)
+    resource[1::2] += arrays.full
+    label: list[Numbers] = []
     for hops in sides:
-        every = hops.every
-        link = np.searchsorted(arrays.first_resource, every.resource, side="right") - 1
-        back = arrays.full[link] & (every.resource > arrays.first_resource[link])
-        mine = np.zeros(n, dtype=np.int32)
-        mine[2 * link + back] = every.of + 1
+        mine = hops.classes.of[resource]
+        mine[1::2] *= arrays.full
         label.append(mine)
-        classes = classes.together(numbered(mine, len(hops.classes) + 1))
+        classes = classes.together(replace(hops.classes, of=mine))
     shared = np.flatnonzero(np.repeat(~arrays.full, 2))
     opposite = np.zeros(n, dtype=np.int32)
     opposite[shared] = 1 + classes.of[shared ^ 1]
     classes = classes.together(numbered(opposite, len(classes) + 1))
     used: list[Float] = []
     for hops, mine in zip(sides, label, strict=True):
-        per_class = np.concatenate([[0.0], hops.usage[hops.classes.first]])
+        per_class = np.concatenate([[0.0], hops.usage])
         used.append(np.stack([per_class[mine[classes.first]], per_class[mine[classes.first ^ 1]]]))
     return classes, tuple(used)
 

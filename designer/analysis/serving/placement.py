@@ -36,7 +36,7 @@ from designer.formulas.serving.weights_size import weights_size
 from designer.memo import Alike
 from designer.units import Bytes, Ratio, Seconds, format_quantity
 from designer.workload.drafts import draft
-from designer.workload.engines import Chosen, release, scheduling_on
+from designer.workload.engines import Chosen, calibrated, release, scheduling_on
 from designer.workload.published_formats import PublishedFormat
 from designer.workload.serving import Deployment
 from designer.workload.shape import TransformerShape
@@ -172,7 +172,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         device = in_machine(device, guest)
         network = network_for(network, guest)
     with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
-        chosen = release(asked.engine, asked.release)
+        chosen = calibrated(release(asked.engine, asked.release), asked.calibration)
     device = with_kernels(device, chosen.release.engine)
     asked, told_of_weights = _as_published(asked, shape.name, named.published)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
@@ -515,7 +515,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
     Widths, group and what joins the devices stay as they are, so this is quick.
     """
     try:
-        chosen = release(asked.engine, asked.release)
+        chosen = calibrated(release(asked.engine, asked.release), asked.calibration)
         how = _scheduling(chosen.release, asked, placement.device, placement.place)
         weights, cache = number_format(asked.weights), number_format(asked.cache)
         placement.device.runs_as(weights)

@@ -12,12 +12,9 @@ from designer.analysis.clock.measures import (
     GROUPS_LIMIT,
     UNTIL,
     Answer,
-    Band,
     answer,
-    banded,
+    answer_of,
     bands_of,
-    described,
-    explained_by_runs,
     main_metric,
     settling,
     values_of,
@@ -178,13 +175,11 @@ def simulate(
         told((1 + k / len(jobs)) / 2, f"what binds {job.name}")
         by_itself = _explained_alone(prices, job, runs[job.name], bands, failures, cancelled)
         told((1 + (k + 0.5) / len(jobs)) / 2, f"bands of {job.name}")
-        if by_itself is not None and steady and job.program is not None:
-            names = {measure.name for measure in job.program.measures}
-            metrics[job.name] = {name: m for name, m in by_itself.metrics.items() if name in names}
+        metrics[job.name], binding[job.name] = _with_others(
+            prices, jobs, job, run, by_itself, steady, changes, end, bands, cancelled
+        )
+        if by_itself is not None and steady:
             alone[job.name] = {name: m.value for name, m in metrics[job.name].items()}
-        else:
-            metrics[job.name] = _estimates(prices, jobs, job, run, changes, end, bands, cancelled)
-        binding[job.name] = _binding(prices, jobs, job, run, by_itself, changes, end, bands, cancelled)
     told(1.0, "shifts")
     found = shifts_of(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
     names = [job.name for job in jobs]
@@ -305,26 +300,6 @@ def _alone(
     return alone, slow, runs
 
 
-def _estimates(
-    prices: Prices,
-    jobs: Sequence[Job],
-    job: Job,
-    run: Run,
-    changes: Changes,
-    end: float,
-    bands: bool,
-    cancelled: Callable[[], bool] | None,
-) -> dict[str, Estimate]:
-    program = job.program
-    assert program is not None
-    groups: dict[str, Band] = bands_of(prices, [step.task for step in program.steps], run) if bands else {}
-
-    def run_with(asked: Changes) -> Run:
-        return play(prices, jobs, until=end, changes=replace(changes, slower=asked.slower), cancelled=cancelled)
-
-    return banded(job, values_of(run, job), groups, run_with, run)
-
-
 def _needs_no_run(prices: Prices, job: Job, program: Program) -> bool:
     """True if what a program comes to alone is known without the clock."""
     return settling(prices, job) is not None or settled(prices, program, job.place) is not None
@@ -350,35 +325,46 @@ def _explained_alone(
     return answer(prices, job, explained=explained, cancelled=cancelled)
 
 
-def _binding(
+def _with_others(
     prices: Prices,
     jobs: Sequence[Job],
     job: Job,
     run: Run,
     alone: Answer | None,
+    steady: bool,
     changes: Changes,
     end: float,
-    explained: bool,
+    bands: bool,
     cancelled: Callable[[], bool] | None,
-) -> Binding:
-    """What binds a program; gains with the others where the runs that they take are not too long."""
+) -> tuple[Mapping[str, Estimate], Binding]:
+    """Metrics of a program and what binds it; gains with the others where the runs that they take are not too long.
+
+    Parameters
+    ----------
+    steady
+        True where what it comes to alone is the answer.
+    """
     program = job.program
     assert program is not None
     first = alone.bottlenecks(program) if alone is not None else ((), ())
     phases = phases_of(run, jobs, job)
-    if alone is not None and len(jobs) == 1:
-        return Binding(*first, *first, phases)
-    few = explained and run.events * len(jobs) <= EVENTS_LIMIT // _TRIES_LIMIT
-    if not few or job.name in run.requests:
-        whole = max(phases, key=lambda phase: phase.end - phase.begin, default=None)
-        return Binding(*first, whole.binding if whole is not None else (), (), phases)
+    if alone is not None and steady:
+        names = {measure.name for measure in program.measures}
+        return {n: m for n, m in alone.metrics.items() if n in names}, Binding(*first, *first, phases)
 
     def run_with(asked: Changes) -> Run:
-        wider = replace(changes, slower=asked.slower, wider=asked.wider)
-        return play(prices, jobs, until=end, changes=wider, cancelled=cancelled)
+        changed = replace(changes, slower=asked.slower, wider=asked.wider)
+        return play(prices, jobs, until=end, changes=changed, cancelled=cancelled)
 
-    found = explained_by_runs(job, run, values_of(run, job), run_with)
-    return Binding(*first, *described(found, prices.table, program), phases)
+    single = alone is not None and len(jobs) == 1
+    few = run.events * len(jobs) <= EVENTS_LIMIT // _TRIES_LIMIT and job.name not in run.requests
+    found = answer_of(prices, job, run, run_with, bands=bands, explained=bands and few and not single)
+    if single:
+        return found.metrics, Binding(*first, *first, phases)
+    if bands and few:
+        return found.metrics, Binding(*first, *found.bottlenecks(program), phases)
+    whole = max(phases, key=lambda phase: phase.end - phase.begin, default=None)
+    return found.metrics, Binding(*first, whole.binding if whole is not None else (), (), phases)
 
 
 def _crowded(run: Run) -> list[Finding]:

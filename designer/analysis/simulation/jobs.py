@@ -18,7 +18,7 @@ from designer.analysis.vms.guest import Work
 from designer.analysis.vms.guests import guest_of
 from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
-from designer.design.workload_ids import find_workload
+from designer.design.ids import find_workload
 from designer.errors import AnalysisError
 from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds

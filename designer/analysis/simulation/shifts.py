@@ -10,8 +10,7 @@ import numpy as np
 
 from designer.analysis.clock.jobs import Job
 from designer.analysis.clock.measures import periodic_step
-from designer.analysis.clock.player import play
-from designer.analysis.clock.steady import period_of
+from designer.analysis.clock.steady import settle
 from designer.analysis.costs import Prices
 from designer.findings import Finding, Severity
 
@@ -42,24 +41,10 @@ class Shift:
 
 
 def _periods(prices: Prices, jobs: Sequence[Job], cancelled: Callable[[], bool] | None) -> dict[str, float]:
-    """Periods of the periodic jobs among some, over a dozen items each [s]."""
-    count = {job.name: 0 for job in jobs if periodic_step(job)}
-    steps = {job.name: periodic_step(job) for job in jobs}
-
-    def stop(task: object) -> bool:
-        name, step = getattr(task, "program", ""), getattr(task, "step", "")
-        if name in count and steps[name] == step:
-            count[name] += 1
-        return bool(count) and min(count.values()) >= 2 * _ITEMS_LIMIT
-
-    run = play(prices, jobs, stop=stop, cancelled=cancelled)
-    found: dict[str, float] = {}
-    for name in count:
-        ends = run.ends(name, steps[name])
-        period = period_of(ends)
-        if period is not None:
-            found[name] = period.time
-    return found
+    """Periods of the periodic jobs among some, over a dozen items each at least [s]."""
+    watched = {job.name: step for job in jobs if (step := periodic_step(job))}
+    found = settle(prices, jobs, watched, cancelled=cancelled, least=_ITEMS_LIMIT)[1]
+    return {name: period.time for name, period in found.items()}
 
 
 def shifts_of(prices: Prices, jobs: Sequence[Job], cancelled: Callable[[], bool] | None) -> tuple[Shift, ...]:

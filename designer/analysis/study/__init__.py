@@ -15,7 +15,7 @@ from designer.analysis.routes.channel_rows import CHANNELS_LIMIT, ChannelRows
 from designer.analysis.study.gaps import with_gaps
 from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design, WorkloadSpec
-from designer.design.workload_ids import find_workload
+from designer.design.ids import find_workload
 from designer.findings import Finding, Severity
 from designer.progress import Cancel, Progress, Watch
 from designer.sources import Status

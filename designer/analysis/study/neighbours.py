@@ -158,8 +158,8 @@ def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
 
 
 def undisturbed(spec: WorkloadSpec, names: Sequence[str]) -> WorkloadSpec:
-    """A workload as it is while none of some retrainings runs, where what it names runs all the time."""
-    if not names or spec.kind in _PACED:
+    """A workload without some of the retrainings that it names as running beside it."""
+    if not names:
         return spec
     settings = dict(spec.settings)
     for key in _SETTINGS:

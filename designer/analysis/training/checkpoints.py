@@ -18,6 +18,7 @@ from designer.formulas.storage.checkpoint import (
     checkpoint_size,
     copies_read,
 )
+from designer.sources import Estimate
 from designer.units import Seconds
 from designer.workload.program.tasks import Move
 
@@ -41,6 +42,16 @@ class MovedState:
         """Value, band and what holds back the time of it [s]."""
         rates = self.answer.rates
         return account(rates.time(self.each, size=STATE), {**rates.joint_bands, STATE: STATE_BAND}, explained=explained)
+
+    def estimate(self, note: str) -> Estimate:
+        """The time with its band [s]."""
+        found = self.account()
+        return Estimate(found.value, found.low, found.high, "s", self.sources, note)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Keys of what the time rests on."""
+        return tuple(sorted({"zero-2020", *self.answer.sources}))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -287,7 +287,7 @@ def _of_run(
         stall = one.estimate.stall
         if run.time_between_failures > 0:
             found["ettr"] = _effective(training, one, run.checkpoint_every * step, longer / shorter)
-        found["checkpoint_time"] = Estimate.relative(one.estimate.write, 0.5, 2.0, "s", sources)
+        found["checkpoint_time"] = one.write.estimate("burst of all ranks")
     if not samples:
         if run.retrain_every > 0:
             raise AnalysisError(

@@ -81,7 +81,7 @@ def _shared(step: RoutedStep) -> list[tuple[Activity, Common]] | None:
 @memo(most=STRUCTURES_LIMIT)
 def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
     """What hops put on the resources of a problem in classes that its flows use; None where it is not alike in one."""
-    lead, usage = hops.every.resource, hops.every.usage
+    lead, usage = hops.every()
     alike = np.ones(len(lead), dtype=bool)
     if problem.used is None:
         return Common(lead, usage)
@@ -97,11 +97,11 @@ def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
 @memo(most=STRUCTURES_LIMIT)
 def _on_leads(fold: Fold, hops: Hops) -> tuple[Int, Float, Bool]:
     """The first resource of each class that hops meet, what they put on it, and whether on all of the class alike."""
-    every = hops.every
+    resource, every = hops.every()
     stands_for = fold.every_resource()
-    lead = stands_for[every.resource]
+    lead = stands_for[resource]
     first, at, of, met = np.unique(lead, return_index=True, return_inverse=True, return_counts=True)
-    usage = every.usage[at]
+    usage = every[at]
     alike = met == np.bincount(stands_for)[first]
-    alike[of[~np.isclose(every.usage, usage[of], SAME_TOLERANCE, 0.0)]] = False
+    alike[of[~np.isclose(every, usage[of], SAME_TOLERANCE, 0.0)]] = False
     return first, usage, alike

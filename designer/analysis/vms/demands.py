@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from designer.analysis.vms.hosts import Host
-from designer.catalog.vgpu_types import VgpuType
+from designer.catalog.vgpu import VgpuType
 from designer.design.document import VirtualMachine
 from designer.fields import amount
 from designer.formulas.placement import Release, read_release

@@ -12,8 +12,7 @@ from designer.analysis.vms.demands import (
 )
 from designer.analysis.vms.free_capacity import DeviceGroup, GpuFreeCapacity, HostFreeCapacity, PlacedDevice, Refusal
 from designer.analysis.vms.hosts import HostGpu
-from designer.catalog.vgpu import load_vgpu_types
-from designer.catalog.vgpu_types import NvlinkBoard, VgpuType
+from designer.catalog.vgpu import NvlinkBoard, VgpuType, load_vgpu_types
 from designer.design.document import VirtualMachine, VmDevice
 from designer.errors import DesignerError
 from designer.formulas.placement import AssignmentPolicy, Mode, Release, Resident, read_release

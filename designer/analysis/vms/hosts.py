@@ -15,8 +15,7 @@ from designer.analysis.network.islands import find_islands
 from designer.analysis.routes.gateways import find_fabric
 from designer.analysis.routes.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability, value_of
-from designer.catalog.vgpu import load_boards, load_vgpu_types
-from designer.catalog.vgpu_types import NvlinkBoard, VgpuType
+from designer.catalog.vgpu import NvlinkBoard, VgpuType, load_boards, load_vgpu_types
 from designer.design.components import connected
 from designer.errors import AnalysisError
 from designer.formulas.placement import AssignmentPolicy, Mode

@@ -17,7 +17,7 @@ from designer.formulas.migration.kvm_bandwidth import (
     kvm_bandwidth,
     pinning_time,
 )
-from designer.formulas.migration.kvm_precopy import FILLED_SHARE, kvm_precopy
+from designer.formulas.migration.kvm_precopy import FILLED_SHARE, STOPS, kvm_precopy
 from designer.formulas.migration.kvm_precopy import SETUP as KVM_SETUP
 from designer.formulas.migration.kvm_precopy import SWITCHOVER as KVM_SWITCHOVER
 from designer.formulas.migration.kvm_vfio_state import CHANNEL_QEMU, VfioPause, VfioState, kvm_vfio_state
@@ -320,6 +320,7 @@ def kvm_estimate(
         downtime_limit=settings.downtime_limit,
         auto_converge=settings.auto_converge,
         post_copy=settings.post_copy,
+        stop=STOPS[settings.monitor],
         vfio_downtime=Seconds(pause.pause.value if pause is not None else 0.0),
         setup_time=pinning_time(memory) if pinned else None,
         bandwidth_band=moved.guest,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from designer.analysis.vms.free_capacity import GpuFreeCapacity
-from designer.catalog.vgpu_types import VgpuType
+from designer.catalog.vgpu import VgpuType
 from designer.formulas.placement import Mode
 from designer.formulas.placement.mig_slices import mig_stranded
 from designer.formulas.placement.stranded import Starts, stranded_now, stranded_worst

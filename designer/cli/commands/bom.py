@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from designer.design.document import Design
+    from designer.report.tables.cost import Price
+    from designer.report.tables.table_sheet import TableSheet
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_design(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write: .xlsx for all, or .csv")
+    parser.add_argument("-o", "--output", metavar="OUT", help="file to write: .xlsx for all, or .csv")
     parser.add_argument("--table", metavar="NAME", help="which table a .csv holds: bill, power, racks, cables or cost")
     parser.add_argument("--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date …")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the tables."""
+    """Write the tables, or print the bill."""
     from pathlib import Path
 
     from designer import atomic
@@ -28,8 +38,8 @@ def run(options: argparse.Namespace) -> int:
     from designer.report.tables import tables_of
     from designer.report.tables.table_sheet import to_csv, to_xlsx
 
-    suffix = Path(options.output).suffix.lower()
-    if suffix not in (".csv", ".xlsx"):
+    suffix = Path(options.output).suffix.lower() if options.output else ""
+    if options.output and suffix not in (".csv", ".xlsx"):
         raise ReportError(f"{options.output!r} does not tell a format", place="-o", remedy="end it with .csv or .xlsx")
     design = opened(options).design
     prices = load_settings(prices=Path(options.prices) if options.prices else None).prices
@@ -38,14 +48,34 @@ def run(options: argparse.Namespace) -> int:
     if suffix == ".xlsx":
         data = to_xlsx(list(tables.values()), design.title or design.name)
     else:
-        name = options.table or ("cost" if prices is not None else "bill")
+        name = options.table or ("cost" if prices is not None and options.output else "bill")
         if name not in tables:
             reason = "without a price list there is no cost" if name == "cost" else f"there is no table {name!r}"
             raise ReportError(reason, place="--table", remedy=f"use one of {', '.join(tables)}")
+        if not options.output:
+            return _show(options, design, prices, tables[name])
         data = to_csv(tables[name]).encode("utf-8", "replace")
         # a line of prose is no row: programs read the file
         notes = tables[name].notes
     print_written(options.output, [*atomic.write(Path(options.output), data), *notes])
+    return 0
+
+
+def _show(options: argparse.Namespace, design: Design, prices: Mapping[str, Price] | None, chosen: TableSheet) -> int:
+    """Print the page of the bill; into a pipe, with ``--all`` or another table asked for, the rows as CSV."""
+    from designer.cli.pages import print_page
+    from designer.report.tables.cost import priced, totals
+    from designer.report.tables.page import page
+    from designer.report.tables.table_sheet import to_csv
+
+    def rest() -> None:
+        print(to_csv(chosen), end="")
+
+    if options.table:
+        rest()
+    else:
+        sums = totals(priced(design, prices)) if prices is not None else {}
+        print_page(lambda: page(design, options.design, sums), options, rest)
     return 0
 
 

@@ -13,8 +13,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     parser.add_argument("measured", metavar="OUTPUT", help="what the tool printed")
     parser.add_argument(
-        "--tool", required=True, metavar="TOOL", help="nccl-tests, nvbandwidth, fio (JSON) or mlperf-storage (JSON)"
+        "--tool",
+        required=True,
+        metavar="TOOL",
+        help="nccl-tests, nvbandwidth, fio (JSON), mlperf-storage (JSON), or serving: the result of vllm bench serve, "
+        "sglang.bench_serving, AIPerf, GenAI-Perf or GuideLLM",
     )
+    parser.add_argument("--workload", default="", metavar="ID", help="the served model a serving benchmark measured")
     parser.add_argument("--group", default="gpus", metavar="SELECTOR", help="accelerators that took part")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="design file to write")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -25,12 +30,14 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from designer.cli.output import print_json, print_written
-    from designer.interchange.calibrating import LARGEST_TEXT, calibrate
+    from designer.interchange.calibrating import LARGEST_TEXT, SERVING, calibrate
     from designer.interchange.native.json_text import decode
     from designer.interchange.native.raw import read_bytes
     from designer.interchange.native.writer import save
 
     text = decode(read_bytes(Path(options.measured), LARGEST_TEXT))
+    if options.tool == SERVING:
+        return _serving(options, text)
     design, found = calibrate(opened(options).design, text, options.tool, Path(options.measured).name, options.group)
     notes = save(design, Path(options.output))
     if options.json:
@@ -47,6 +54,42 @@ def run(options: argparse.Namespace) -> int:
     else:
         readings = f"{found.points} reading{'s' * (found.points != 1)}"
         print(f"{found.what}: {found.factor:.3f} of the prediction, from {readings}")
+    print_written(options.output, notes, options.json)
+    return 0
+
+
+def _serving(options: argparse.Namespace, text: str) -> int:
+    """Fit the engine of a served model and write the design."""
+    from pathlib import Path
+
+    from designer.cli.output import print_json, print_written
+    from designer.interchange.calibrating_serving import calibrate_serving
+    from designer.interchange.native.writer import save
+    from designer.interchange.serving_runs import read_runs
+    from designer.units import format_quantity
+
+    design, found = calibrate_serving(opened(options).design, read_runs(text), options.workload)
+    notes = save(design, Path(options.output))
+    if options.json:
+        print_json(
+            {
+                "workloads": list(found.workloads),
+                "calibration": found.calibration.text(),
+                "time_per_token": {"measured": found.each[0], "predicted": found.each[1], "left": found.left[0]},
+                "first_token": {"measured": found.first[0], "predicted": found.first[1], "left": found.left[1]},
+                "runs": found.runs,
+                "file": options.output,
+            }
+        )
+    else:
+        print(f"{found.runs} run{'s' * (found.runs != 1)}, for {', '.join(found.workloads)}")
+        for title, times, left in (
+            ("time per token", found.each, found.left[0]),
+            ("first token", found.first, found.left[1]),
+        ):
+            measured, predicted = (format_quantity(one, "duration") for one in times)
+            print(f"{title}: measured {measured}, predicted {predicted}; the fit leaves {left:.0%}")
+        print(found.calibration.text())
     print_written(options.output, notes, options.json)
     return 0
 

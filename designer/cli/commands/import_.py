@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.pages import add_page_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,16 +13,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="INPUT", help="file to read; - for standard input")
     parser.add_argument("--format", metavar="F", help="format of the file; found out by itself if left out")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="file to write, *.design.json; only told about if left out"
+        "-o", "--output", metavar="FILE", help="file to write, *.design.json; only described if left out"
     )
     parser.add_argument(
         "--anonymous", action="store_true", help="leave out host names, serial numbers, GUIDs and addresses"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read a foreign file, write a design, tell what was guessed or dropped."""
+    """Read a foreign file, write a design, list what was guessed or dropped."""
     from designer.cli.output import finding_dict, print_findings, print_json, print_line, print_written
     from designer.design.query import summarize
     from designer.findings import Severity
@@ -43,11 +45,19 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({**summary, "findings": [finding_dict(f) for f in imported.findings]})
     else:
-        parts = ", ".join(f"{n} {k}" for k, n in summary["parts"].items())
-        links = ", ".join(f"{n} {k}" for k, n in summary["links"].items())
-        print_line(f"{imported.design.title or imported.design.name}: {parts}", "  ")
-        print_line(f"links: {links or 'none'}", "  ")
-        print_findings(imported.findings)
+        from designer.cli.pages import print_page
+        from designer.present.decisions.imported import page_of_import
+
+        def rest() -> None:
+            parts = ", ".join(f"{n} {k}" for k, n in summary["parts"].items())
+            links = ", ".join(f"{n} {k}" for k, n in summary["links"].items())
+            print_line(f"{imported.design.title or imported.design.name}: {parts}", "  ")
+            print_line(f"links: {links or 'none'}", "  ")
+            print_findings(imported.findings)
+
+        design, parts, links = imported.design, summary["parts"], summary["links"]
+        read, written = options.input, options.output or ""
+        print_page(lambda: page_of_import(design, parts, links, imported.findings, read, written), options, rest)
     if options.output:
         print_written(options.output, notes, options.json)
     return 1 if any(f.severity is Severity.ERROR for f in imported.findings) else 0
@@ -67,7 +77,7 @@ def _standard_input() -> bytes:
 
 COMMAND = Command(
     "import",
-    "A real machine or foreign file to a design; what was guessed or dropped is told.",
+    "A real machine or foreign file to a design; what was guessed or dropped is listed.",
     "designer import topo.txt -o mine.design.json",
     add_arguments,
     run,

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.command import Command
+from designer.cli.pages import add_page_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from designer.present.blocks import Page
 
 #: nothing of the catalog has a longer name
 _LONGEST_QUERY: Final = 200
@@ -16,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", nargs="?", default="", help="words to search for, a kind of part, or the id of one")
     parser.add_argument("--kind", help="only parts of this kind, for example gpu")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -24,6 +31,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.catalog.loader import load_catalog
     from designer.catalog.parttype import part_kinds
     from designer.cli.output import paragraph, print_json, table
+    from designer.cli.pages import print_page
     from designer.errors import CatalogError
 
     if len(options.query) > _LONGEST_QUERY:
@@ -47,13 +55,44 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if chosen is not None or len(found) == 1:
         part = catalog.get(chosen or found[0].id)
-        print(f"{part.title}   {part.id}\n" + (paragraph("", part.note.strip()) + "\n" if part.note else ""))
+        heads = ("value", "", "band", "how sure", "source")
         rows = [(r.title, r.text, r.band, str(r.status), r.source_title) for r in describe(part)]
-        print(table(("value", "", "band", "how sure", "source"), rows))
+
+        def in_full() -> None:
+            print(f"{part.title}   {part.id}\n" + (paragraph("", part.note.strip()) + "\n" if part.note else ""))
+            print(table(heads, rows))
+
+        told = [(title, text, band, status) for title, text, band, status, _ in rows]
+        print_page(lambda: _page(part.id, part.title, part.note, heads[:-1], told), options, in_full)
         return 0
-    print(table(("id", "title", "vendor"), [(e.id, e.title, e.vendor) for e in found]))
-    print(f"\n{len(found)} parts. One in full: designer parts ID")
+    heads, rows = ("id", "title", "vendor"), [(e.id, e.title, e.vendor) for e in found]
+
+    def all_of_them() -> None:
+        print(table(heads, rows))
+        print(f"\n{len(found)} parts. One in full: designer parts ID")
+
+    one = found[0].id
+    print_page(lambda: _page("Catalog", f"{len(found):,} parts", "", heads, rows, one), options, all_of_them)
     return 0
+
+
+def _page(
+    subject: str, head: str, note: str, heads: Sequence[str], rows: Sequence[tuple[str, ...]], one: str = ""
+) -> Page:
+    """The first rows of a list or of a part's values; `one` is a part to show in full."""
+    from designer.present.blocks import Change, Column, Page, State, Table, Tone
+
+    changes = (Change("One in full", command=("parts", one), tone=Tone.PLAIN),) if one else ()
+    columns = tuple(Column(head.capitalize()) for head in heads)
+    return Page(
+        subject,
+        State.ANSWERED,
+        f"{head}.",
+        table=Table("", columns, tuple(rows)),
+        changes=changes,
+        remarks=(note.strip(),) if note else (),
+        more="All of them" if one else "All values, with sources",
+    )
 
 
 def _as_dict(part: Any) -> dict[str, Any]:

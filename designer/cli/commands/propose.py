@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search."""
-    from designer.cli.output import print_json, print_problem, progress_bar
+    from designer.cli.output import page_width, print_json, print_problem, progress_bar
     from designer.contrib.proposals.reading import read_wanted
     from designer.contrib.proposals.search import propose
     from designer.report.settings import load_settings
@@ -103,7 +103,8 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         _write(found, Path(options.output), options.json)
     if not found.best:
-        if not options.json:
+        if not options.json and page_width() is None:
+            # a page says so itself
             print_problem(found.impossible)
         return 1
     return 0

@@ -104,19 +104,10 @@ def _prices(file: str | None) -> Prices:
     """The price list, by part."""
     from pathlib import Path
 
-    from designer.decisions.suggest_candidates import Prices
-    from designer.errors import FormatError
     from designer.report.settings import load_settings
+    from designer.report.tables.cost import one_currency
 
-    listed = load_settings(None, Path(file)).prices if file else None
-    if listed is None:
-        return Prices()
-    currencies = sorted({p.currency for p in listed.values()})
-    if len(currencies) > 1:
-        raise FormatError(
-            f"prices in {' and '.join(currencies)} cannot be added", file=file, remedy="give all in one currency"
-        )
-    return Prices({name: p.price for name, p in listed.items()}, currencies[0] if currencies else "")
+    return one_currency(load_settings(None, Path(file)).prices if file else None, file)
 
 
 def as_document(found: Suggestions) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from designer.design.document import Design, Link, Wiring
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.ids import Numberer
 from designer.design.name_pattern import safe as safe_name
-from designer.design.node_names import node_names
+from designer.design.naming import node_names
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 from designer.interchange.exporters._exporter import Exporter, ExportOptions

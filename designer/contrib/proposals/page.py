@@ -6,24 +6,28 @@ from collections.abc import Sequence
 
 from designer.contrib.proposals.goal import MONEY
 from designer.contrib.proposals.pareto import Measure
-from designer.contrib.proposals.results import Proposals
+from designer.contrib.proposals.results import Proposal, Proposals
 from designer.contrib.proposals.wording import reasons, shown
+from designer.design.query import count_kinds
 from designer.present import numbers
-from designer.present.blocks import Change, Column, Page, State, Table, Tone
-from designer.present.limits import short_of
+from designer.present.blocks import Change, Column, Page, Sketch, State, Table, Tone
+from designer.present.limits import limits_it, short_of
+from designer.present.sketch import captioned
 from designer.present.words import opened, plain
 
 #: choices of a search in words
 _CHOICES = {"none": "no network", "drives": "local drives", "as told": "layout as given"}
 
 
-def page_of_proposals(found: Proposals, folder: str = "") -> Page:
+def page_of_proposals(found: Proposals, folder: str = "", *, drawn: bool = False) -> Page:
     """The page of what `propose` found.
 
     Parameters
     ----------
     folder
         Where the best were written; empty for nowhere.
+    drawn
+        True to offer each of the best as a change that holds its design, for doors that can open it.
     """
     searched = (
         f"{numbers.counted(found.found.space, 'design')} searched, {found.found.worked_out:,} computed, "
@@ -50,15 +54,32 @@ def page_of_proposals(found: Proposals, folder: str = "") -> Page:
         change = Change("Look at the first", command=("analyze", file), tone=Tone.PLAIN)
     else:
         change = Change("To keep the designs, add -o FOLDER", tone=Tone.PLAIN)
+    changes = tuple(_card(found, one) for one in found.best) if drawn else (change,)
     return Page(
         subject,
         State.ANSWERED,
         f"{count} the goal. The first is {title_of(first.title)}: {worth}.",
         table=Table("", heads, rows),
-        changes=(change,),
+        changes_title="Best trade-offs" if drawn else "What to do next",
+        changes=changes,
         remarks=(searched, *(f"{plain(opened(line))}." for line in reasons(found)[:1])),
         more="Why the others lost, and bands",
     )
+
+
+def _card(found: Proposals, one: Proposal) -> Change:
+    """One of the best as a change: its measures with their bands, what limits it, and its design."""
+    rows: list[tuple[str, str]] = []
+    for measure in found.measures:
+        worth = one.worth.values[measure.name]
+        band = numbers.band(worth) if measure.unit in ("s", "1/s", "W", "B/s") else ""
+        band = f" ({band})" if band else ""
+        rows.append((opened(measure.title), f"{_text(measure, worth.value)}{band}"))
+    gpus = count_kinds(one.design).get("gpu", 0)
+    sketch = (Sketch(gpus, "gpu", captioned(gpus, "gpu"), new=True),) if gpus else ()
+    limits = short_of(one.binding, one.design)
+    detail = f"{limits} {limits_it(limits)}." if limits else ""
+    return Change(title_of(one.title), detail, tone=Tone.PLAIN, rows=tuple(rows), sketch=sketch, design=one.design)
 
 
 def _first(measures: Sequence[Measure]) -> list[Measure]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from designer.analysis.network.capacities import ACCELERATOR
 from designer.decisions.acceptance import Machine, host_links
-from designer.decisions.fault import Fault
+from designer.decisions.fault import WHOLE, Fault
 from designer.design.address import Address, block_at, split_path
 from designer.design.document import Block, Link
 from designer.design.edit import Edit
@@ -132,3 +132,20 @@ def cable_kinds(machine: Machine) -> frozenset[str]:
         for k in np.flatnonzero((net.link_a == number) | (net.link_b == number)).tolist():
             found.add(net.link(k).kind)
     return frozenset(found - {"pcie"})
+
+
+def rails(machine: Machine) -> Sequence[str]:
+    """NICs of the first host, where several hosts are tested."""
+    return machine.nics[0] if len(machine.nics) > 1 else ()
+
+
+def ethernet(machine: Machine) -> Sequence[str]:
+    """The machine, where several hosts are joined by Ethernet."""
+    return WHOLE if len(machine.nics) > 1 and "ethernet" in cable_kinds(machine) else ()
+
+
+def graphics_memory(machine: Machine) -> Sequence[str]:
+    """The machine, where its GPUs have memory whose check bits take space of the data."""
+    net = machine.network.net
+    quantity = machine.design.quantity(net.part(net.index_of(machine.gpus[0])), "memory_type")
+    return WHOLE if quantity is not None and str(quantity.value).upper().startswith("GDDR") else ()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from designer.design.pattern import Indices, Pattern, Selection
+from designer.design.joining import Indices, Pattern, Selection
 
 
 def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:

@@ -1,6 +1,6 @@
 """One to one, in order."""
 
-from designer.design.pattern import Indices, Pattern, Selection, present
+from designer.design.joining import Indices, Pattern, Selection, present
 from designer.errors import DocumentError
 
 

@@ -6,7 +6,7 @@ Sources: NVIDIA DGX SuperPOD reference architecture RA-11333-001.
 
 import numpy as np
 
-from designer.design.pattern import Indices, Pattern, Selection, present
+from designer.design.joining import Indices, Pattern, Selection, present
 from designer.errors import DocumentError
 
 

@@ -5,7 +5,7 @@ Blockwise and not modulo, because that keeps members alike.
 
 import numpy as np
 
-from designer.design.pattern import Indices, Pattern, Selection, present
+from designer.design.joining import Indices, Pattern, Selection, present
 
 
 def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:

@@ -6,7 +6,7 @@ Sources: Al-Fares, Loukissas & Vahdat 2008; NVIDIA DGX SuperPOD RA-11333-001 for
 
 import numpy as np
 
-from designer.design.pattern import Indices, Pattern, Selection, present
+from designer.design.joining import Indices, Pattern, Selection, present
 from designer.errors import DocumentError
 
 

@@ -34,6 +34,16 @@ CHANNEL_CLOUD_HYPERVISOR: Final = widened(
         1.90e9, 1.69e9, 1.98e9, "cloud-hypervisor-connections", Status.PRIMARY, "B/s", "three points, residual 12 %"
     )
 )
+#: nothing was published of their connections: that of QEMU, at worst a fifth of it
+CHANNEL_OTHERS: Final = Constant(
+    1.25e9, 0.25e9, 2.5e9, "migration-assumed", Status.ASSUMED, "B/s", "one stream of Xen or Hyper-V, as of QEMU"
+)
+#: one pass over all memory and up to four over what was dirtied; stopped earlier below 50 pages
+XEN_PASSES: Final = Constant(5, 5, 5, "xen-migration-policy", Status.PRIMARY, "1", "default; 30 in 2014")
+XEN_REST: Final = Constant(50 * 4096, 50 * 4096, 50 * 4096, "xen-migration-policy", Status.PRIMARY, "B", "50 pages")
+HYPER_V_PASSES: Final = Constant(
+    5, 5, 10, "hyper-v-passes", Status.SECONDARY, "1", "a fixed small number of passes, excerpt"
+)
 #: an idle guest of 4 GB needed 1.83 s although little was left to send
 ZERO_SCAN: Final = widened(
     Constant(

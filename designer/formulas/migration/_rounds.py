@@ -73,7 +73,9 @@ class Rounds:
         return sum(each.sent for each in self.rounds)
 
 
-def iterate(first: float, bandwidth: float, most_dirty: float, stop_at: float, rule: DirtyRule) -> Rounds:
+def iterate(
+    first: float, bandwidth: float, most_dirty: float, stop_at: float, rule: DirtyRule, most_passes: int | None = None
+) -> Rounds:
     """Passes until the rest is at most `stop_at` [B], or until it is certain that this never happens.
 
     A pass that leaves no less than it sent, under a rule that cannot slow the guest further, repeats for ever:
@@ -89,6 +91,8 @@ def iterate(first: float, bandwidth: float, most_dirty: float, stop_at: float, r
         Writable working set: what can be dirty at most [B].
     stop_at
         Rest that may be left for the switch-over [B].
+    most_passes
+        Passes after which the monitor stops the guest whatever is left; None for no such limit.
     """
     rounds: list[Round] = []
     to_send, now, stalled = first, 0.0, 0
@@ -97,7 +101,7 @@ def iterate(first: float, bandwidth: float, most_dirty: float, stop_at: float, r
         dirtying = rule(len(rounds), now, duration, to_send)
         dirtied = min(most_dirty, dirtying.amount)
         rounds.append(Round(now, duration, to_send, dirtied, dirtying.kept))
-        if dirtied <= stop_at:
+        if dirtied <= stop_at or len(rounds) == most_passes:
             return Rounds(tuple(rounds), dirtied, converged=True)
         stalled = stalled + 1 if dirtying.final and dirtied >= to_send else 0
         if stalled >= STALLED_SHOWN.value:

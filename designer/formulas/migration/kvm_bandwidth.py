@@ -10,6 +10,7 @@ from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import at_least_one, positive
 from designer.formulas.migration._qemu import (
     CHANNEL_CLOUD_HYPERVISOR,
+    CHANNEL_OTHERS,
     CHANNEL_QEMU,
     LINE_SHARE,
     RDMA_PINNING,
@@ -38,6 +39,8 @@ class Monitor(StrEnum):
 
     QEMU = "qemu"
     CLOUD_HYPERVISOR = "cloud-hypervisor"
+    XEN = "xen"
+    HYPER_V = "hyper-v"
 
 
 class Transport(StrEnum):
@@ -57,6 +60,12 @@ class Compression(StrEnum):
     QATZIP = "qatzip"
 
 
+_CHANNEL: Final = {
+    Monitor.QEMU: CHANNEL_QEMU,
+    Monitor.CLOUD_HYPERVISOR: CHANNEL_CLOUD_HYPERVISOR,
+    Monitor.XEN: CHANNEL_OTHERS,
+    Monitor.HYPER_V: CHANNEL_OTHERS,
+}
 #: guest bytes per byte on the link; text-like data (Silesia) 2.7, other guests 2.5–3.4
 RATIO: Final = {
     Compression.NONE: Constant(1, 1, 1, "qemu-qatzip", Status.PRIMARY),
@@ -188,8 +197,7 @@ def kvm_bandwidth(
         factor = float(getattr(squeeze, which)) if squeeze else fixed
         link_rate = {"link": _link(line_rate, routed_bandwidth, transport, which)}
         if transport is Transport.TCP:
-            channel = CHANNEL_QEMU if monitor is Monitor.QEMU else CHANNEL_CLOUD_HYPERVISOR
-            each = float(getattr(channel, which))
+            each = float(getattr(_CHANNEL[monitor], which))
             if tls:
                 # one core encrypts what it then copies
                 each = 1 / (1 / each + 1 / float(getattr(TLS, which)))

@@ -14,6 +14,7 @@ from designer.formulas.migration._qemu import (
     DIRTIED_ONCE,
     DIRTY_SPREAD,
     DOWNTIME_LIMIT,
+    HYPER_V_PASSES,
     SETUP,
     SWITCHOVER,
     THROTTLE_INCREMENT,
@@ -21,9 +22,12 @@ from designer.formulas.migration._qemu import (
     THROTTLE_MOST,
     THROTTLE_TRIGGER,
     UNPRODUCTIVE,
+    XEN_PASSES,
+    XEN_REST,
     ZERO_SCAN,
 )
 from designer.formulas.migration._rounds import Dirtying, DirtyRule, Round, Rounds, iterate
+from designer.formulas.migration.kvm_bandwidth import Monitor
 from designer.sources import Constant, Estimate, Status
 from designer.units import Bytes, BytesPerSecond, Seconds
 
@@ -41,6 +45,30 @@ SOURCES: Final = (
 FILLED_SHARE: Final = Constant(
     1.0, 0.3, 1.0, "migration-assumed", Status.ASSUMED, note="a guest may never have written most of its memory"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """When a monitor stops the guest.
+
+    Parameters
+    ----------
+    passes
+        Passes after which it does whatever is left; None for no such limit.
+    rest
+        What may be left [B]; None for what the downtime limit allows.
+    """
+
+    passes: int | None = None
+    rest: float | None = None
+
+
+STOPS: Final = {
+    Monitor.QEMU: Stop(),
+    Monitor.CLOUD_HYPERVISOR: Stop(),
+    Monitor.XEN: Stop(int(XEN_PASSES.value), XEN_REST.value),
+    Monitor.HYPER_V: Stop(int(HYPER_V_PASSES.value)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +103,7 @@ def kvm_precopy(
     downtime_limit: Seconds = Seconds(DOWNTIME_LIMIT.value),
     auto_converge: bool = False,
     post_copy: bool = False,
+    stop: Stop = STOPS[Monitor.QEMU],
     vfio_state: Bytes = Bytes(0.0),
     vfio_downtime: Seconds = Seconds(0.0),
     setup_time: Seconds | Estimate | None = None,
@@ -101,6 +130,8 @@ def kvm_precopy(
         Slow the guest by 20 %, then 10 % more, after every second pass that dirties more than half of what it sends.
     post_copy
         Start the guest at the destination after the first pass if the rest does not fit, and fetch pages on demand.
+    stop
+        When the monitor stops the guest; QEMU looks at the downtime limit alone.
     vfio_state, vfio_downtime
         State of assigned devices that is sent in the pause [B], and what the pause needs for them besides [s].
     setup_time
@@ -150,9 +181,9 @@ def kvm_precopy(
         guest = _Guest(filled, memory, dirty_rate, min(most, filled) if working_set is None else most, device)
         rate, threshold = bandwidth * speed, link_rate * speed * downtime_limit
         # The pause also carries the devices: what they need of the limit is not left for memory.
-        room = max(0.0, threshold - guest.vfio_state)
+        room = max(0.0, threshold - guest.vfio_state) if stop.rest is None else stop.rest
         rule = _throttle(dirty_rate * dirty) if auto_converge else _free(dirty_rate * dirty)
-        rounds = _first_pass_scanned(guest, rate, scan, room, rule)
+        rounds = _first_pass_scanned(guest, rate, scan, room, rule, stop.passes)
         fixed = pause + vfio_downtime + guest.vfio_state / (link_rate * speed)
         passes = setup + rounds.duration
         if rounds.converged:
@@ -198,21 +229,23 @@ def _ends(figure: float | Estimate, name: str, low: float = 1.0, high: float = 1
     return positive(figure, name) * low, figure, figure * high
 
 
-def _first_pass_scanned(guest: _Guest, rate: float, scan: float, room: float, rule: DirtyRule) -> Rounds:
+def _first_pass_scanned(
+    guest: _Guest, rate: float, scan: float, room: float, rule: DirtyRule, most_passes: int | None
+) -> Rounds:
     """As `iterate`, with a first pass that lasts at least as long as looking at all memory."""
     looking = guest.memory / scan
     if looking <= guest.filled / rate:
-        return iterate(guest.filled, rate, guest.working_set, room, rule)
+        return iterate(guest.filled, rate, guest.working_set, room, rule, most_passes)
     dirtying = rule(0, 0.0, looking, guest.filled)
     dirtied = min(guest.working_set, dirtying.amount)
     first = Round(0.0, looking, guest.filled, dirtied, dirtying.kept)
-    if dirtied <= room:
+    if dirtied <= room or most_passes == 1:
         return Rounds((first,), dirtied, converged=True)
 
     def later(index: int, start: float, duration: float, sent: float) -> Dirtying:
         return rule(index + 1, start + looking, duration, sent)
 
-    rest = iterate(dirtied, rate, guest.working_set, room, later)
+    rest = iterate(dirtied, rate, guest.working_set, room, later, most_passes - 1 if most_passes is not None else None)
     shifted = tuple(
         Round(each.start + looking, each.duration, each.sent, each.dirtied, each.kept) for each in rest.rounds
     )
@@ -252,7 +285,7 @@ def _outcome(
     lost, slowed_time = slowed(nominal.rounds)
     end = nominal.total
     time, remaining = curve(nominal.rounds, setup, end)
-    verdict, reason = _verdict(nominal, lost)
+    verdict, reason = _verdict(nominal, lost, longest_downtime)
     return Outcome(
         verdict=verdict,
         reason=reason,
@@ -277,7 +310,7 @@ def _outcome(
     )
 
 
-def _verdict(done: _Done, lost: float) -> tuple[Verdict, str]:
+def _verdict(done: _Done, lost: float, longest_downtime: float) -> tuple[Verdict, str]:
     if done.post_copied:
         return Verdict.POST_COPY, "the rest did not fit the downtime limit and is fetched on demand at the destination"
     if not done.rounds.converged:
@@ -286,6 +319,8 @@ def _verdict(done: _Done, lost: float) -> tuple[Verdict, str]:
             "the guest dirties memory as fast as it is sent; allow throttling, post-copy or a longer pause",
         )
     passes = f"after {len(done.rounds.rounds)} passes the rest fits the downtime limit"
+    if done.downtime > longest_downtime:
+        passes = f"after {len(done.rounds.rounds)} passes the guest is stopped and the rest is sent"
     if lost > 0:
         return Verdict.SLOWED, f"auto-converge took {lost:.0%} of the guest's CPU; {passes}"
     return Verdict.CONVERGES, passes

@@ -29,6 +29,8 @@ class Overheads:
         Of the peak that its products in 8 bit reach over what the shared law has them reach [1].
     unpacked
         The same of its experts kept in 4 bit and multiplied in 16 [1].
+    slower
+        What a device and its engine take over what all other figures say, calibrated by a run [1].
     """
 
     layer: float
@@ -40,6 +42,7 @@ class Overheads:
     expert_layer: float = 0.0
     narrow: float = 1.0
     unpacked: float = 1.0
+    slower: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

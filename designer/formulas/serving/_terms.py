@@ -47,4 +47,39 @@ class Terms:
         return first + (then - first) * share
 
 
+class Slower(Terms):
+    """Terms that take longer by a factor, all resources together.
+
+    Parameters
+    ----------
+    of
+        What the terms are made by.
+    factor
+        How many times as long they take [1].
+    """
+
+    def __init__(self, of: Terms, factor: float) -> None:
+        self._of, self._factor = of, factor
+        self.longest, self.least = of.longest, of.least
+
+    def arithmetic(self, seconds: float) -> Any:
+        return self._of.arithmetic(seconds * self._factor)
+
+    def memory(self, seconds: float) -> Any:
+        return self._of.memory(seconds * self._factor)
+
+    def launches(self, seconds: float) -> Any:
+        return self._of.launches(seconds * self._factor)
+
+    def engine(self, seconds: float) -> Any:
+        return self._of.engine(seconds * self._factor)
+
+    def kernel(self, least: float, compute: float, memory: float, sharpness: float) -> Any:
+        by = self._factor
+        return self._of.kernel(least * by, compute * by, memory * by, sharpness)
+
+    def between(self, first: Any, then: Any, share: float) -> Any:
+        return self._of.between(first, then, share)
+
+
 NUMBERS: Final = Terms()

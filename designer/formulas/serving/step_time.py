@@ -12,7 +12,7 @@ from designer.formulas.serving._device import Device
 from designer.formulas.serving._kernels import NARROW_UNIT_RATE, UNIT_RATE, perfect
 from designer.formulas.serving._number_format import NumberFormat, number_format
 from designer.formulas.serving._release import Overheads
-from designer.formulas.serving._terms import NUMBERS, Terms
+from designer.formulas.serving._terms import NUMBERS, Slower, Terms
 from designer.formulas.serving.attention_decode import attention_decode
 from designer.formulas.serving.attention_prefill import attention_prefill
 from designer.formulas.serving.elementwise import elementwise
@@ -114,7 +114,7 @@ class StepTime:
         adapters: int = 0,
         terms: Terms = NUMBERS,
     ) -> None:
-        self.terms = terms
+        self.terms = terms = terms if overheads.slower == 1.0 else Slower(terms, overheads.slower)
         self._longest, self._shortest = terms.longest, terms.least
         self.shape, self.device, self.split, self.weights = shape, device, split, weights
         self.overheads, self.joins, self.adapters = overheads, joins, adapters

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QKeyEvent
+from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from designer.errors import Cancelled, ReportError
 from designer.gui.controls import Button
-from designer.gui.dialogs._search_dialog import OneAnswerDialog
 from designer.gui.layouts import in_column, in_row
+from designer.gui.search_job import SearchJob
 from designer.gui.session import Session
 from designer.gui.workers import Cancelled_
 
@@ -23,7 +23,7 @@ _FORMATS: Final = ((".html", "HTML", True), (".pdf", "PDF", True), (".md", "Mark
 _COMPOSED: Final = 0.8
 
 
-class ReportDialog(OneAnswerDialog):
+class ReportDialog(QDialog):
     """The report of one document.
 
     Parameters
@@ -33,8 +33,12 @@ class ReportDialog(OneAnswerDialog):
     """
 
     def __init__(self, session: Session, folder: str, parent: QWidget | None = None) -> None:
-        super().__init__("Export report", "Write", parent)
+        super().__init__(parent)
+        self.setWindowTitle("Export report")
         self.session = session
+        self.job = SearchJob(self, "Write", self.run, self._take)
+        self.go, self.problem, self.state = self.job.go, self.job.problem, self.job.state
+        self.go.setDefault(True)
         beside = session.file.parent if session.file is not None else Path(folder)
         self.file, self.settings, self.prices = QLineEdit(), QLineEdit(), QLineEdit()
         self.file.setText(str(beside / f"{session.design.name}-report"))
@@ -62,8 +66,8 @@ class ReportDialog(OneAnswerDialog):
             form.addRow(title, self._with_browse(line, browse))
         form.addRow("Formats", in_row(*self.formats.values(), 1, spacing=14))
         self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
-        self.buttons.addWidget(self.look)
-        below = (self.problem, self.progress, self.state, 1, self.buttons)
+        self.job.buttons.addWidget(self.look)
+        below = (self.problem, self.job.progress, self.state, 1, self.job.buttons)
         in_column(form, *below, on=self, margins=(16, 14, 16, 14), spacing=10)
         self.file.textChanged.connect(self._agreed.clear)
         self.resize(560, 300)
@@ -104,23 +108,23 @@ class ReportDialog(OneAnswerDialog):
 
     def run(self) -> None:
         """Write it; what is written already is stopped."""
-        self.problem.hide()
         files = self.files
         if not files:
-            self._refuse(ReportError("there is nothing to write", remedy="name a file and choose a format"))
+            self.job.refuse(ReportError("there is nothing to write", remedy="name a file and choose a format"))
             return
         known = [f for f in files if f.exists() and f not in self._agreed and f not in self.written]
         if known:
             self._agreed.update(known)
             names = " and ".join(f.name for f in known)
             there = "is there already" if len(known) == 1 else "are there already"
-            self._refuse(ReportError(f"{names} {there}", remedy="press Write again to replace, or name another file"))
+            self.job.refuse(
+                ReportError(f"{names} {there}", remedy="press Write again to replace, or name another file")
+            )
             return
         design, shown = self.session.design, self.session.file.name if self.session.file is not None else ""
         settings, prices = self.settings.text().strip(), self.prices.text().strip()
 
-        def tell(share: float, text: str) -> None:
-            self._jobs.call(partial(self._progress, share, text))
+        tell = self.job.report
 
         def job(cancelled: Cancelled_) -> object:
             from designer import atomic
@@ -147,14 +151,38 @@ class ReportDialog(OneAnswerDialog):
 
         self._asked = files
         self.look.setEnabled(False)
-        self._begin(job, "Analysing…")
+        self.job.begin(job, "Analysing…")
 
     def _take(self, result: object) -> None:
         self.written = [*self._asked]
-        self._end(f"Wrote {' and '.join(f.name for f in self.written)} into {self.written[0].parent}.")
+        self.job.end(f"Wrote {' and '.join(f.name for f in self.written)} into {self.written[0].parent}.")
         self.look.setEnabled(True)
 
     def open_written(self) -> None:
         """Show the first file that was written."""
         if self.written:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.written[0])))
+
+    @property
+    def busy(self) -> bool:
+        """True while it is written."""
+        return self.job.busy
+
+    def close_jobs(self) -> None:
+        """Stop what runs, for good."""
+        self.job.close()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc stops what runs first, and closes then."""
+        if not self.job.stopped_by(event):
+            super().keyPressEvent(event)
+
+    def done(self, result: int) -> None:
+        """Close, and stop what runs."""
+        self.job.close()
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Close, and stop what runs."""
+        self.job.close()
+        super().closeEvent(event)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QSizePolicy, QToolTip, QVBoxLayout, QWi
 from designer.gui.controls import Label, plain
 from designer.gui.figures.plot import PlotItem
 from designer.gui.figures.value_axis import ValueAxis
-from designer.gui.layouts import FLUSH, in_column, in_row
+from designer.gui.layouts import FLUSH, Wrap, in_column
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.sweep import SweepLine, SweepPlot, SweepView
 from designer.report.figure import Axis
@@ -56,9 +56,8 @@ class SweepPlots(QWidget):
         self.log_y.setToolTip("Equal distances for equal factors of the answers")
         for box in (self.log_x, self.log_y):
             box.toggled.connect(self._choose)
-        self._switches = in_row(margins=FLUSH, spacing=12)
+        self._head = Wrap(self.log_x, self.log_y, margins=(8, 4, 8, 0), spacing=12)
         self.switches: dict[str, QCheckBox] = {}
-        head = in_row(self._switches, 1, self.log_x, self.log_y, margins=(8, 4, 8, 0), spacing=12)
         #: lines to switch on and off, where there are several
         self.legend = QWidget()
         self.legend.setObjectName("panel")
@@ -77,11 +76,9 @@ class SweepPlots(QWidget):
         self.told = Label(role="muted", wrap=True)
         self.told.setContentsMargins(8, 0, 8, 4)
         self.told.hide()
-        box = in_column(head, on=self, margins=FLUSH, spacing=4)
-        middle = in_row((self._area, 1), self.legend, spacing=0)
-        box.addLayout(middle, 1)
-        box.addWidget(self.told)
-        self.setMinimumSize(320, 240)
+        in_column(self._head, (self._area, 1), self.legend, self.told, on=self, margins=FLUSH, spacing=4)
+        self._area.setMinimumWidth(200)
+        self.setMinimumSize(220, 240)
         self._draw()
 
     def set_theme(self, theme: Theme) -> None:
@@ -169,12 +166,14 @@ class SweepPlots(QWidget):
         if [*wanted, *lines] == list(self.switches):
             return
         for key, box in self.switches.items():
-            (self._line_switches if key.startswith("line:") else self._switches).removeWidget(box)
+            if key.startswith("line:"):
+                self._line_switches.removeWidget(box)
             box.hide()
             box.deleteLater()
         self.switches = {}
         for key, title in wanted.items():
-            self._switches.addWidget(self._new_switch(key, title))
+            self._new_switch(key, title)
+        self._head.set_widgets(*self.switches.values(), self.log_x, self.log_y)
         for number, (key, title) in enumerate(lines.items()):
             box = self._new_switch(key, title)
             box.setStyleSheet(f"QCheckBox {{ color: {self._colour(number).name()}; }}")

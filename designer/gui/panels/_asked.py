@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from designer.report.figure import Figure
 
 #: so many columns stay where there is little room
-_FIRST: Final = 4
+_FIRST: Final = 3
 #: the most of the height a table takes, in rows; characters of a headline
 _ROWS: Final = 12
 _LONGEST: Final = 400

@@ -129,8 +129,9 @@ class ChangeCard(QFrame):
             return
         self._change = change
         self.title.setText(change.title)
-        self.button.setText("Apply" if change.edit is not None else "Show")
-        self.button.setVisible(change.edit is not None or bool(change.place))
+        makes = "Apply" if change.edit is not None else "Open" if change.design is not None else "Show"
+        self.button.setText(makes)
+        self.button.setVisible(makes != "Show" or bool(change.place))
         self.button.setAccessibleName(f"{self.button.text()}: {in_one_line(change.title)}")
         self._show_rows(change.rows)
         # without a gain of its own the detail says what the change brings
@@ -145,9 +146,14 @@ class ChangeCard(QFrame):
             label.setVisible(bool(text) or label is self.gain)
             dress(label, "role", role)
 
+    def mark(self, on: bool) -> None:
+        """Mark the card as the one that is looked at."""
+        dress(self, "selected", on)
+        dress(self.button, "primary", on)
+
     def _show_rows(self, rows: tuple[tuple[str, str], ...]) -> None:
         while len(self.rows) < len(rows):
-            pair = (Label(role="muted"), Label())
+            pair = (Label(role="muted"), Label(wrap=True))
             pair[1].setAlignment(Qt.AlignmentFlag.AlignRight)
             for column, label in enumerate(pair):
                 self._grid.addWidget(label, len(self.rows), column)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from designer.errors import Cancelled, DesignerError
@@ -18,16 +19,21 @@ from designer.gui.layouts import FLUSH, Wrap, in_column
 from designer.gui.panels._asked import AskedPage
 from designer.gui.panels._cards import apply_change
 from designer.gui.panels._panel import Panel, PanelKind, Place
+from designer.gui.panels._propose import ProposePage
+from designer.gui.panels._sweep import SweepPage
+from designer.gui.panels._widgets import dress
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import improve
 from designer.gui.viewmodels.answer import page_for
 from designer.gui.viewmodels.improve import Answer
 from designer.gui.viewmodels.places import picked_of
+from designer.gui.viewmodels.sweep import Varied
 from designer.gui.workers import Cancelled_, Newest
 from designer.present.blocks import Change, Page, State
 
 if TYPE_CHECKING:
+    from designer.design.diff import Diff
     from designer.report.figure import Figure
 
 
@@ -67,13 +73,25 @@ _NOTHING: Final = Page("", State.NONE, "Add a workload to see what to change.")
 
 
 class ImprovePanel(Panel):
-    """Questions, and the page of the one asked last; before, what limits and the changes that make it fit."""
+    """Questions, and the page of the one asked last; before, what limits and the changes that make it fit.
+
+    Signals
+    -------
+    open_wanted : ``Design``
+        A proposed design is to be opened as a new document.
+    """
+
+    open_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.asked: dict[str, Button] = {}
         for name, question in QUESTIONS.items():
             self.asked[name] = Button(question.title, partial(self._pressed, name), tip=question.tip)
+        self.sweep_, self.propose_ = (
+            Button("Sweep a value", self.ask_sweep, tip="What the workload does while a value varies"),
+            Button("Designs for a goal", self.ask_designs, tip="Search servers, networks and layouts for a goal"),
+        )
         self.stop = Button("Stop", self._forget, tip="Stop the search")
         self.clear = Button("Show loads again", self._clear)
         self.words = Label(wrap=True, role="muted")
@@ -82,8 +100,11 @@ class ImprovePanel(Panel):
         self.view.chosen.connect(self._apply)
         self.view.wanted.connect(self._reveal)
         self.stack = QStackedWidget()
-        self.stack.addWidget(self.view)
-        head = Wrap(*self.asked.values(), self.stop, self.clear, margins=(14, 8, 8, 4))
+        self.sweep, self.propose = SweepPage(theme), ProposePage(theme)
+        self.propose.open_wanted.connect(self.open_wanted)
+        for page in (self.view, self.sweep, self.propose):
+            self.stack.addWidget(page)
+        head = Wrap(*self.asked.values(), self.sweep_, self.propose_, self.stop, self.clear, margins=(14, 8, 8, 4))
         in_column(head, self.words, (self.stack, 1), on=self, margins=FLUSH, spacing=2)
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
@@ -96,6 +117,8 @@ class ImprovePanel(Panel):
     def close_jobs(self) -> None:
         """Stop what runs."""
         self._jobs.close()
+        self.sweep.close_jobs()
+        self.propose.job.close()
 
     def entry(self) -> QWidget | None:
         """The first question."""
@@ -104,7 +127,9 @@ class ImprovePanel(Panel):
     def watch(self, session: Session) -> None:
         """An answer belongs to the design and workload it was asked about."""
         self._forget()
-        self.connect_signal(session.design_changed, self._forget)
+        self.sweep.follow(session)
+        self.propose.follow(session)
+        self.connect_signal(session.design_changed, self._changed)
         self.connect_signal(session.workload_changed, self._forget)
         for signal in (session.analysis_changed, session.fitting_changed, session.survey_changed):
             self.connect_signal(signal, self.outdate)
@@ -112,6 +137,14 @@ class ImprovePanel(Panel):
     def let_go(self) -> None:
         """Forget the answer."""
         self._forget()
+        self.sweep.follow(None)
+        self.propose.follow(None)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self.sweep.set_theme(theme)
+        self.propose.set_theme(theme)
+        super().set_theme(theme)
 
     @property
     def busy(self) -> bool:
@@ -127,6 +160,11 @@ class ImprovePanel(Panel):
             button.setVisible(
                 name != "size" or (session is not None and improve.serves(session.design, session.workload))
             )
+        self.sweep_.setEnabled(session is not None and bool(session.workload))
+        for page, button in ((self.sweep, self.sweep_), (self.propose, self.propose_)):
+            dress(button, "chosen", self.stack.currentWidget() is page)
+        if self.stack.currentWidget() is self.sweep:
+            self.sweep.ask()
         self.stop.setVisible(self.busy)
         self.clear.setVisible(session is not None and session.survey is not None)
         self.words.setVisible(bool(self.words.text()))
@@ -169,6 +207,7 @@ class ImprovePanel(Panel):
         ):
             return
         self._forget()
+        self.stack.setCurrentWidget(self.view)
         question, design, workload = QUESTIONS[name], session.design, session.workload
 
         def job(cancelled: Cancelled_) -> object:
@@ -178,6 +217,26 @@ class ImprovePanel(Panel):
         self._awaited = (design, name)
         self.words.setText(question.waiting)
         self.flush()
+
+    def ask_sweep(self, varied: Varied | bool | None = None) -> None:
+        """Show the form of a sweep; of a value, where one is named."""
+        self.stack.setCurrentWidget(self.sweep)
+        self.sweep.ask(varied if isinstance(varied, Varied) else None)
+        self.flush()
+        self.sweep.first.range.setFocus()
+        self.sweep.first.range.selectAll()
+
+    def ask_designs(self, *_: object) -> None:
+        """Show the form of a search for designs."""
+        self.stack.setCurrentWidget(self.propose)
+        self.propose.ready()
+        self.flush()
+        self.propose.goal.setFocus()
+
+    def _changed(self, changes: Diff) -> None:
+        self._forget()
+        if not changes.only_placement:
+            self.sweep.outdate()
 
     def _forget(self, *_: object) -> None:
         known = self.busy or self.answer is not None or bool(self.words.text())

@@ -1,4 +1,4 @@
-"""The links: channels by how busy they are; a click selects the link on the canvas."""
+"""The links by how busy they are; a click selects the link on the canvas."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from designer.present.blocks import State
 
 
 class LinksPanel(Panel):
-    """A sortable table of channels, both directions."""
+    """A sortable table of links, both directions."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Filter channels")
+        self.search.setPlaceholderText("Filter links")
         self.search.setClearButtonEnabled(True)
-        self.search.setAccessibleName("Filter channels")
+        self.search.setAccessibleName("Filter links")
         self.idle = QCheckBox("Idle too")
         self.headline = Label(role="muted", wrap=True)
-        self.table = Table(links.COLUMNS, theme, "Channels by utilisation")
+        self.table = Table(links.COLUMNS, theme, "Links by utilization")
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         head = in_row((self.search, 1), self.idle, margins=(10, 8, 10, 2), spacing=12)
         self.headline.setContentsMargins(12, 0, 10, 2)
@@ -48,7 +48,7 @@ class LinksPanel(Panel):
         self.connect_signal(session.selection_changed, self._show_selection)
 
     def refresh(self) -> None:
-        """List the channels."""
+        """List the links."""
         if self._dressed is not self.theme:
             # it builds the table anew, which loses what is selected in it
             self._dressed = self.theme

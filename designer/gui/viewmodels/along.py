@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 from designer.decisions.answers import Row, Task
 from designer.decisions.frontier import binding_text, breaks, frontier
+from designer.design.document import Design
+from designer.design.edit import DesignEdit
+from designer.present import numbers
 from designer.present.answer import figure_text
+from designer.present.blocks import Change
 from designer.present.words import metric_title
 
 _TWO = 2
@@ -29,6 +33,23 @@ class Along:
     breaks: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True)
+class TakeValues(DesignEdit):
+    """Set the values of a run of a sweep, by their paths."""
+
+    paths: tuple[str, ...]
+    values: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        return f"Take {', '.join(self.values)} from the sweep"
+
+    def apply(self, design: Design) -> Design:
+        from designer.interchange.overrides import overridden
+
+        return overridden(design, [f"{path}={value}" for path, value in zip(self.paths, self.values, strict=True)])
+
+
 def has_frontier(task: Task) -> bool:
     """True if there are two answers to weigh against each other."""
     return len(task.metrics) >= _TWO
@@ -45,13 +66,15 @@ def along(task: Task, rows: Sequence[Row], only_frontier: bool) -> Along:
     return Along(tuple(known), breaks(known))
 
 
-def run_text(task: Task, row: Row, titles: Sequence[str]) -> str:
-    """A run in words: what varies, the answers, and what limits."""
-    said = [f"{title} {value}" for title, value in zip(titles, row.settings, strict=True)]
-    answers = [
-        f"{metric_title(name)} {figure_text(name, row.metrics[name].value, row.metrics[name].unit)}"
-        for name in task.metrics
-        if name in row.metrics
-    ]
-    limited = f"\nLimited by {binding_text(row.binding)}" if row.binding else ""
-    return f"{', '.join(said)}: {' · '.join(answers)}{limited}"
+def run_change(task: Task, row: Row, titles: Sequence[str]) -> Change:
+    """A run as a change: the values that vary, the answers with their bands, and what limits; its edit takes them."""
+    rows: list[tuple[str, str]] = []
+    for name in task.metrics:
+        if name in row.metrics:
+            found = row.metrics[name]
+            band = numbers.band(found)
+            text = figure_text(name, found.value, found.unit)
+            rows.append((metric_title(name), f"{text} ({band})" if band else text))
+    values = ", ".join(f"{title} {value}" for title, value in zip(titles, row.settings, strict=True))
+    limited = f"Limited by {binding_text(row.binding)}" if row.binding else ""
+    return Change(values, limited, rows=tuple(rows), edit=TakeValues(task.paths, row.settings))

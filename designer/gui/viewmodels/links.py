@@ -1,4 +1,4 @@
-"""The links panel: channels by how busy they are, both directions, each with what it carries and can carry."""
+"""The links panel: links by how busy they are, both directions, each with what it carries and can carry."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from designer.design.document import Block
 from designer.design.naming import part_title
 from designer.gui.viewmodels.places import Picked
 from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
+from designer.present.numbers import counted
 from designer.units import format_quantity
 
 COLUMNS = (
     Column("From", width=190),
     Column("To", width=190),
     Column("Link", width=84, spare=True),
-    Column("Utilisation", number=True, width=130),
+    Column("Utilization", number=True, width=130),
     Column("Load", number=True, width=84, spare=True),
-    Column("Raw capacity", number=True, width=84, spare=True),
-    Column("Binds", width=72, spare=True),
+    Column("Capacity", number=True, width=84, spare=True),
+    Column("Limits", width=72, spare=True),
 )
 _MOST = 5000
 #: so many rows are selected at once
@@ -79,7 +80,7 @@ def _line(row: ChannelRow, bottleneck: bool, block: Block | None) -> Line:
             Cell(_title(block, row.source), row.source, tip=row.source),
             Cell(_title(block, row.target), row.target, tip=row.target),
             Cell(kind.title if kind else row.kind, row.kind, tone="muted"),
-            Cell(f"{row.utilization * 100:.0f} %", row.utilization, tone=tone, bar=min(1.0, row.utilization)),
+            Cell(f"{row.utilization * 100:.0f}%", row.utilization, tone=tone, bar=min(1.0, row.utilization)),
             Cell(format_quantity(row.load, "rate"), row.load),
             Cell(
                 format_quantity(row.capacity, "rate"),
@@ -87,7 +88,7 @@ def _line(row: ChannelRow, bottleneck: bool, block: Block | None) -> Line:
                 tone="assumed" if unsure else "",
                 tip=f"raw, per direction; {row.status}",
             ),
-            Cell("binding" if bottleneck else "", 0 if bottleneck else 1, tone="bad" if bottleneck else ""),
+            Cell("limits" if bottleneck else "", 0 if bottleneck else 1, tone="bad" if bottleneck else ""),
         ),
         row.id,
     )
@@ -113,13 +114,10 @@ def rows_of(rows: Sequence[Line], selection: frozenset[Picked]) -> list[int]:
 def headline(rows: Sequence[Line]) -> str:
     """One sentence above the table; the rows are busiest first."""
     if not rows:
-        return "No channel carries anything."
+        return "No link carries traffic."
     full = _saturated(rows)
-    return (
-        f"{len(rows)} channels carry traffic, {full} of them saturated."
-        if full
-        else f"{len(rows)} channels carry traffic."
-    )
+    carry = f"{counted(len(rows), 'direction')} of links {'carries' if len(rows) == 1 else 'carry'} traffic"
+    return f"{carry}, {full:,} of them saturated." if full else f"{carry}."
 
 
 def _saturated(rows: Sequence[Line]) -> int:

@@ -10,8 +10,8 @@ from designer.design.diff import MOVES, Diff, diff
 from designer.design.document import Design
 from designer.design.geometry import lay_out
 from designer.design.scene_geometry import Geometry
-from designer.drawing.palette import palette
 from designer.drawing.picture import Options
+from designer.drawing.theme import palette
 from designer.report.drawing.compose import compose
 from designer.report.drawing.elements import Element, Panel, Stroke
 from designer.report.drawing.png import to_png

@@ -7,8 +7,7 @@ from typing import Any, Final, get_args
 
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.catalog.partkind import Field
-from designer.catalog.vgpu import load_vgpu_types
-from designer.catalog.vgpu_types import VgpuType
+from designer.catalog.vgpu import VgpuType, load_vgpu_types
 from designer.catalog.vm_settings import VM_SETTINGS
 from designer.design.document import Block, Design, VirtualMachine, VmDevice
 from designer.design.edit import Edit

@@ -109,7 +109,7 @@ class Recovery:
             self._host.toasts.say("Brought back 1 design" if len(back) == 1 else f"Brought back {len(back)} designs")
 
     def _delete(self, journals: list[Path]) -> None:
-        from designer.interchange.native.leftovers import remove
+        from designer.interchange.native.journal import remove
 
         page = self._ready_page()
         if self._host.files.ask_to_delete(page.titles(journals)):

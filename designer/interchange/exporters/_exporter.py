@@ -11,7 +11,7 @@ from designer.design.address import Address
 from designer.design.document import Design
 from designer.design.geometry import lay_out
 from designer.drawing.loads import Loads
-from designer.drawing.palette import palette
+from designer.drawing.theme import palette
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Picture
 

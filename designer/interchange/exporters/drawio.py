@@ -20,7 +20,7 @@ from designer.catalog.parttype import link_kinds
 from designer.design.document import Annotation, Design, Part
 from designer.design.geometry import lay_out
 from designer.design.scene_geometry import Geometry
-from designer.drawing.palette import Palette, palette
+from designer.drawing.theme import Palette, palette
 from designer.errors import ExchangeError
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.foreign.embedded import pack

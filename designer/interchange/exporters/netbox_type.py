@@ -23,7 +23,7 @@ from designer.design.elaborate import elaborate
 from designer.design.selectors import natural_key
 from designer.errors import ExchangeError
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
-from designer.interchange.foreign.infiniband import LANE_RATES
+from designer.interchange.foreign.rates import LANE_RATES
 from designer.interchange.network_view import interface_name, network_view, one_line
 from designer.units import parse
 

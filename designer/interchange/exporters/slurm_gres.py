@@ -15,7 +15,7 @@ from designer.catalog.parttype import part_kinds
 from designer.design.document import Design
 from designer.design.elaborate import elaborate
 from designer.design.name_pattern import safe
-from designer.design.node_names import homes, node_names
+from designer.design.naming import homes, node_names
 from designer.errors import ExchangeError
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.foreign.hostlist import compress

@@ -12,14 +12,16 @@ from designer.interchange.foreign.devices import Device, assumption, is_virtual_
 from designer.interchange.foreign.hwloc_dump import HwlocDump
 from designer.interchange.foreign.hwloc_numa import NumaDomains
 from designer.interchange.foreign.machine import spelled_size
-from designer.interchange.foreign.pci import (
+from designer.interchange.foreign.pcie import (
+    join_pcie,
+    join_virtual_pcie,
     kind_of_class,
+    note_idle,
     note_system_devices,
     note_unknown_socket,
     note_virtual_function,
     technology_of_class,
 )
-from designer.interchange.foreign.pcie import join_pcie, join_virtual_pcie, note_idle
 from designer.interchange.foreign.xml import Element
 
 #: a coprocessor with an interface to its own system, and an interface behind USB, are no NICs of the machine

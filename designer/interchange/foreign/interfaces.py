@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from designer.interchange.foreign.infiniband import rate_of
+from designer.interchange.foreign.rates import rate_of
 
 _ETHERNET: Final = re.compile(r"(\d{1,4}(?:\.\d)?)(g?)base-")
 _FIBRE: Final = re.compile(r"(\d{1,3})gfc-")

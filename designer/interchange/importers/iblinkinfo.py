@@ -13,7 +13,7 @@ from typing import Final
 from designer.errors import ExchangeError
 from designer.interchange.foreign.fabric import FabricDrawing, host_of
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.infiniband import rate_of
+from designer.interchange.foreign.rates import rate_of
 from designer.plain_text import counted
 
 _PORT: Final = re.compile(

@@ -20,8 +20,7 @@ from designer.interchange.foreign.devices import Device, device_of_type, is_virt
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import MachineDrawing, type_for
-from designer.interchange.foreign.pci import note_system_devices, note_virtual_function
-from designer.interchange.foreign.pcie import join_pcie, unknown_pcie
+from designer.interchange.foreign.pcie import join_pcie, note_system_devices, note_virtual_function, unknown_pcie
 from designer.interchange.foreign.sockets import group_into_sockets
 
 _ROOT: Final = re.compile(r"-*\[([0-9a-f]{4,8}):([0-9a-f]{2})\]-?")

@@ -17,10 +17,14 @@ from designer.interchange.foreign.cpus import NumaHint, memory_share
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import MachineDrawing
-from designer.interchange.foreign.nccl_hosts import Host
-from designer.interchange.foreign.nccl_links import AcceleratorLinks, note_ignored
-from designer.interchange.foreign.nccl_nics import collect_loose_nics, draw_loose_nics
-from designer.interchange.foreign.nccl_pci import PciTree
+from designer.interchange.foreign.nccl import (
+    AcceleratorLinks,
+    Host,
+    PciTree,
+    collect_loose_nics,
+    draw_loose_nics,
+    note_ignored,
+)
 from designer.interchange.foreign.pcie import mark_idle
 from designer.interchange.foreign.sockets import group_into_sockets
 from designer.interchange.foreign.xml import Element, parse_xml

@@ -22,8 +22,7 @@ from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.json_text import parse_json, string
 from designer.interchange.foreign.machine import MachineDrawing, type_for
-from designer.interchange.foreign.pci import note_system_devices, note_unknown_socket
-from designer.interchange.foreign.pcie import LANES, join_pcie, unknown_pcie
+from designer.interchange.foreign.pcie import LANES, join_pcie, note_system_devices, note_unknown_socket, unknown_pcie
 from designer.interchange.foreign.sockets import join_sockets, note_cpu
 from designer.sources import Status
 

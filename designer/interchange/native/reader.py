@@ -16,8 +16,7 @@ from designer.errors import DocumentError, FormatError
 from designer.findings import Finding, Severity
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
 from designer.interchange.native.json_text import decode, parse
-from designer.interchange.native.known import remember
-from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
+from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, remember, shown
 from designer.interchange.native.upgrades._upgrade import Upgrade
 from designer.plain_text import shortened
 from designer.registry import discover

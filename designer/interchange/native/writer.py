@@ -12,8 +12,7 @@ from designer.design.document import Design
 from designer.errors import WriteError
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
 from designer.interchange.native.held import Owner, file_lock
-from designer.interchange.native.known import last_known, remember
-from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
+from designer.interchange.native.raw import MAX_FILE, digest_of, last_known, read_bytes, remember, shown
 from designer.shared_files import exclusive
 
 #: so long somebody else may take to write a file that is to be written [s]

@@ -46,7 +46,7 @@ def page_of_tests(rows: Sequence[Expected], design: Design, file: str = "DESIGN"
         f"{numbers.counted(len(rows), 'test')} in {numbers.counted(len(sorts), 'group')}. "
         "Run each three times on the idle machine and keep the best.",
         table=Table("", heads, table),
-        changes=(Change("Judge the results", command=("accept", file, "--results", "results.txt"), tone=Tone.PLAIN),),
+        changes=(Change("Paste outputs to judge", command=("accept", file, "--results", "-"), tone=Tone.PLAIN),),
         more="Every test with its command",
     )
 

@@ -97,9 +97,21 @@ def page_of_simulation(
         table=Table("", tuple(heads), tuple(rows)),
         limits=limits,
         changes=() if traced else changes,
-        remarks=remarks(findings, design),
+        remarks=(*_sample(found), *remarks(findings, design)),
         more="All figures, what met and what failed",
         key=names[0] if names else "",
+    )
+
+
+def _sample(found: Simulation) -> tuple[str, ...]:
+    """What latencies of served models are taken from, where they differ from those of ``analyze``."""
+    answered = sum(int((log.run.done <= found.run.end).sum()) for log in found.run.requests.values())
+    if not answered:
+        return ()
+    count, time = numbers.counted(answered, "request"), numbers.shown(found.run.end, "s", exact=True)
+    return (
+        f"Latencies are those of {count} that all replicas answered within {time}; "
+        "analyze gives those of the slowest replica over a longer run.",
     )
 
 

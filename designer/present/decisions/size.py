@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from designer.decisions.serving_size import Candidate, Sized
+from designer.decisions.serving_ways import Pods
 from designer.design.document import Design
 from designer.present import numbers
 from designer.present.answer import make_figure
@@ -72,14 +73,13 @@ def page_of_size(
             drawn += f" and {serve} {most}" if largest > 0 else " and keep the limits at no load"
         head = f"{asked} {verb} {gpus}; {drawn}."
         state = State.MET if best.accelerators <= found.drawn else State.MISSED
-        each = f"{numbers.counted(best.replicas, 'replica')} on {numbers.counted(best.tensor, 'GPU')}"
-        each += " each" if best.replicas > 1 else ""
-        if best.choice:
-            each += f", {best.choice}"
-        head += f" {opened(each)}."
+        head += f" {_layout(best)}."
     changes = [_card(found, number, one, limits, design) for number, one in (placed or {}).items()]
     if placed is None and best is not None and load:
-        sets = ("--set", f"workloads.{load}.tensor={best.tensor}")
+        widths = {"tensor": best.tensor}
+        if isinstance(best.way, Pods):
+            widths["prompt_tensor"] = best.way.prompts.split.tensor
+        sets = tuple(word for name, n in widths.items() for word in ("--set", f"workloads.{load}.{name}={n}"))
         changes.append(
             Change("With this layout", command=("analyze", file, "--workload", load, *sets), tone=Tone.PLAIN)
         )
@@ -88,10 +88,11 @@ def page_of_size(
             Change("The most these parts serve", command=("size", file, "--for", load, "--largest"), tone=Tone.PLAIN)
         )
     names = named(found.binding, design)
-    rows = tuple(_row(one) for one in found.candidates)
+    rows = tuple(_row(one, best, rate) for one in found.candidates)
+    is_split = best is not None and isinstance(best.way, Pods)
     heads = (
-        Column("GPUs a replica", True),
-        Column("Replicas", True),
+        Column("Prompts + answers" if is_split else "GPUs a replica", True),
+        Column("Pods" if is_split else "Replicas", True),
         Column("GPUs", True),
         Column("First token", True),
         Column("Result"),
@@ -115,8 +116,7 @@ def _card(found: Sized, number: int, placed: Placed, limits: Limits, design: Des
     """A layout as a change: what is added, the times then, and the edit that draws it."""
     one = found.candidates[number]
     more = one.accelerators - found.drawn
-    layout = f"{numbers.counted(one.replicas, 'replica')} on {numbers.counted(one.tensor, 'GPU')}"
-    title = f"{numbers.counted(one.accelerators, 'GPU')}: {layout}{' each' if one.replicas > 1 else ''}"
+    title = f"{numbers.counted(one.accelerators, 'GPU')}: {_layout(one)}"
     if placed.refused:
         return Change(title, placed.refused, tone=Tone.BAD)
     if more > 0:
@@ -143,13 +143,29 @@ def _figures(best: Candidate, limits: Limits) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def _row(one: Candidate) -> tuple[str, ...]:
+def _layout(one: Candidate) -> str:
+    """A way in words: ``2 replicas on 4 GPUs each``, ``1 pod: prompts on 3 × 2 GPUs, answers on 2 × 4 GPUs``."""
+    if isinstance(one.way, Pods):
+        pods = numbers.counted(one.replicas, "pod")
+        sides = [(one.way.engines, one.way.prompts.split.tensor), (one.way.answering, one.way.tensor)]
+        prompts, answers = (f"{n} × {numbers.counted(width, 'GPU')}" for n, width in sides)
+        return f"{pods}{', each with' if one.replicas > 1 else ':'} prompts on {prompts}, answers on {answers}"
+    each = f"{numbers.counted(one.replicas, 'replica')} on {numbers.counted(one.tensor, 'GPU')}"
+    return f"{each}{' each' if one.replicas > 1 else ''}{f', {one.choice}' if one.choice else ''}"
+
+
+def _row(one: Candidate, best: Candidate | None, rate: float) -> tuple[str, ...]:
+    width = f"{one.tensor}"
+    if isinstance(one.way, Pods):
+        width = f"{one.way.engines} × {one.way.prompts.split.tensor} + {one.way.answering} × {one.way.tensor}"
     if not one.holds:
-        return (f"{one.tensor}", "", "", "", opened(plain(one.why)))
-    return (
-        f"{one.tensor}",
-        f"{one.replicas:,}",
-        f"{one.accelerators:,}",
-        numbers.shown(one.ttft, "s"),
-        opened(plain(one.why)) or "Holds the limits",
-    )
+        return (width, "", "", "", opened(plain(one.why)))
+    result = opened(plain(one.why)) or "Holds the limits"
+    if best is not None and one.accelerators > best.accelerators:
+        result = f"{numbers.counted(one.accelerators - best.accelerators, 'GPU')} more than the smallest"
+    elif rate > 0 and one.most is not None and one.cost <= (best.cost if best is not None else one.cost):
+        most, low, high = one.most
+        unit = "pod" if isinstance(one.way, Pods) else "replica"
+        result = f"Each {unit} gets {numbers.digits(rate / one.replicas)} of {numbers.shown(most, '1/s', 'requests')}"
+        result += f" ({numbers.span(most, min(low, high), max(low, high), '1/s')})" if low != high else ""
+    return (width, f"{one.replicas:,}", f"{one.accelerators:,}", numbers.shown(one.ttft, "s"), result)

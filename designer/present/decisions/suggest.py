@@ -34,7 +34,7 @@ def page_of_suggestions(found: Suggestions, design: Design, file: str = "DESIGN"
         changed = step.edit.apply(drawn)
         changes.append(
             Change(
-                opened("; ".join(one.title for one in step.edits)),
+                opened("; ".join(one.words for one in step.edits)),
                 f"{before} → {after}{', with the changes above' if changes else ''}",
                 gain=numbers.gain(step.gain),
                 price=step.cost.text(found.currency),

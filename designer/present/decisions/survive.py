@@ -55,8 +55,8 @@ def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Pag
     heads = (
         Column("What fails"),
         Column("Such as"),
-        Column("Number", True),
         Column("Lost", True),
+        Column("Number", True),
         Column("GPUs lost", True),
     )
     again = ("survive", file, "--workload", found.workload, "--pairs", "100")
@@ -102,8 +102,8 @@ def _row(loss: Loss, design: Design) -> tuple[str, ...]:
     return (
         kind.title if kind is not None else loss.kind.replace("_", " ").capitalize(),
         _link(loss.path, design),
-        f"{loss.count:,}",
         "stops" if loss.stops else numbers.percent(loss.lost),
+        f"{loss.count:,}",
         f"{loss.gpus_lost:,}" if loss.gpus_lost else "",
     )
 

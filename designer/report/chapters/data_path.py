@@ -7,14 +7,14 @@ import numpy as np
 from designer.analysis.results import WorkloadResult
 from designer.design.channels import channel_number
 from designer.errors import DocumentError
-from designer.report.cells import muted, per, sources, strong, text
+from designer.report.cells import sources
 from designer.report.chapter import ChapterKind
 from designer.report.charts.hops import Hop, hops
-from designer.report.document import Align, Block, Chapter, Drawing, Head, Row, Table, rich
+from designer.report.document import Block, Chapter, Drawing, rich
 from designer.report.inventory import Inventory, group_name
 from designer.report.pages import figures_table, follows, limits_table, pages_of
-from designer.report.subject import Context, Subject, gain_of, main_metric, part_words, short
-from designer.report.wording import DASH, counted, ends, line_rate, percent, quantity, sentence, split, times
+from designer.report.subject import Context, Subject, part_words, short
+from designer.report.wording import counted, line_rate, percent, quantity, sentence
 from designer.sources import Status
 
 #: from here on a hop is named as the next limit, not as one that has room
@@ -40,15 +40,12 @@ def build(context: Context, subject: Subject) -> Chapter | None:
             ),
         )
     ]
-    ladder = _ladder(subject)
-    if ladder is not None:
-        blocks.append(ladder)
     pages = pages_of(subject, subject.of_kind("transfer"))
     blocks.append(figures_table(pages, subject))
     limits = limits_table(pages, subject)
     if limits is not None:
         blocks.append(limits)
-    blocks.append(follows(pages, subject))
+    blocks += follows(subject.of_kind("transfer"), subject)
     rate = result.metrics.get("rate")
     binding = next((h for h in path if h.state == "binds"), None)
     others = [h for h in path if h.state != "binds" and h.achievable > 0]
@@ -242,48 +239,6 @@ def _demand(subject: Subject, result: WorkloadResult) -> tuple[str, float, float
         if found is None or value[1] > found[1]:
             found = value
     return found if found is not None and found[1] > result.metrics["rate"].value * 0.02 else None
-
-
-def _ladder(subject: Subject) -> Table | None:
-    """What each purchase opens, and what binds next."""
-    rows: list[Row] = []
-    for bought in subject.what_ifs:
-        name = bought.best
-        before, after = bought.before[name], bought.after[name]
-        gain = gain_of(before, after)
-        metric = main_metric(before)
-        one, other = before.metrics[metric], after.metrics[metric]
-        what = per(before, metric)
-        number, unit = split(other.value, other.unit, what)
-        then = short(after.binding[0]) if after.binding else "–"
-        rows.append(
-            Row(
-                (
-                    strong(bought.what),
-                    text(bought.detail),
-                    text(before.title),
-                    text(quantity(one.value, one.unit, what)),
-                    strong(f"{number}\u00a0{unit}"),
-                    muted(DASH.join(ends(other, what))),
-                    text(times(gain)),
-                    text(then),
-                )
-            )
-        )
-    if not rows:
-        return None
-    right = Align.RIGHT
-    heads = (
-        Head("Purchase"),
-        Head("What changes"),
-        Head("Helps most"),
-        Head("Before", right),
-        Head("After", right),
-        Head("80% band", right),
-        Head("Gain", right),
-        Head("Then binds"),
-    )
-    return Table("What each purchase opens", heads, tuple(rows), aside="each applied to the design and analysed again")
 
 
 CHAPTER = ChapterKind("data-path", "Data path", 30, of_design=build)

@@ -49,7 +49,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     limits = limits_table(pages, subject)
     if limits is not None:
         blocks.append(limits)
-    blocks.append(follows(pages, subject))
+    blocks += follows(moves, subject)
     keys = [k for w in moves for e in w.metrics.values() for k in e.sources]
     return Chapter(
         context.key("migration", subject),

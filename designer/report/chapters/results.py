@@ -34,7 +34,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     limits = limits_table(pages, subject)
     if limits is not None:
         blocks.append(limits)
-    blocks.append(follows(pages, subject))
+    blocks += follows(others, subject)
     keys = [k for w in others for e in w.metrics.values() for k in e.sources]
     return Chapter(
         context.key("results", subject),

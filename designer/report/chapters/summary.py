@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from designer.analysis.results import WorkloadResult
+from dataclasses import replace
+
 from designer.findings import Severity
 from designer.present.words import metric_title, plain
 from designer.report.cells import chapter_link, text
@@ -25,23 +26,19 @@ from designer.report.document import (
 )
 from designer.report.names import in_names
 from designer.report.pages import (
-    WORTH,
-    bought,
     first_limits,
     key_figure,
     name_of,
     pages_of,
-    purchase_sentence,
+    suggested,
     titled,
 )
-from designer.report.subject import Context, Subject, WhatIf
+from designer.report.subject import Context, ordered
 from designer.report.verdicts import written
-from designer.report.wording import continued, counted, sentence, times, whole_clauses
+from designer.report.wording import continued, counted, sentence, whole_clauses
 
-#: kinds of workload that are goals in themselves, before mere transfers
-_GOALS = ("inference", "training", "migration", "serving")
 #: key figures and rows of the page
-_FIGURES, _PURCHASES, _TARGETS, _RISKS = 4, 2, 8, 4
+_FIGURES, _PURCHASES, _TARGETS, _RISKS = 4, 3, 8, 4
 
 
 def build(context: Context) -> Chapter:
@@ -55,7 +52,7 @@ def build(context: Context) -> Chapter:
         blocks.append(KeyFigures(figures))
     first = context.subjects[0]
     if len(context.subjects) == 1 and first.results:
-        shown = _ordered(first)[0]
+        shown = ordered(first)[0]
         blocks.append(
             Drawing(
                 loaded_picture(context, first, shown),
@@ -93,19 +90,8 @@ def _limits(context: Context) -> Table | None:
     if len(context.subjects) > 1:
         return None
     subject = context.subjects[0]
-    pages = pages_of(subject, _ordered(subject)[:1])
+    pages = pages_of(subject, ordered(subject)[:1])
     return first_limits(pages[0], subject) if pages else None
-
-
-def _ordered(subject: Subject) -> list[WorkloadResult]:
-    """Its workloads, those first that are goals and miss a target, then goals, then the one the design opens with."""
-    order = {kind: at for at, kind in enumerate(_GOALS)}
-    opens = subject.design.default_workload
-
-    def rank(w: WorkloadResult) -> tuple[bool, bool, int, bool]:
-        return (w.kind not in order, not subject.missed(w.id), order.get(w.kind, len(order)), w.id != opens)
-
-    return sorted(subject.results, key=rank)
 
 
 def _headline(context: Context) -> tuple[str, Text]:
@@ -113,20 +99,14 @@ def _headline(context: Context) -> tuple[str, Text]:
     if len(context.subjects) > 1:
         return answer(context.subjects), ()
     subject = context.subjects[0]
-    ordered = _ordered(subject)
-    if not ordered:
+    results = ordered(subject)
+    if not results:
         gpus, units = subject.stock.accelerators, sum(c.count for c in subject.stock.classes)
         what = counted(gpus, "GPU") if gpus else counted(units, "unit")
         return f"{what} as drawn, without a workload to judge {'it' if units == 1 else 'them'} by", ()
-    pages = pages_of(subject, ordered)
+    pages = pages_of(subject, results)
     first = pages[0]
     title = f"{titled(first, subject)}."
-    offers = [(page, w) for page in pages if (w := bought(subject, page.key)) is not None]
-    goals = {w.id for w in ordered if w.kind in _GOALS}
-    if any(page.key in goals or page is first for page, _ in offers):
-        best, purchase = max(offers, key=lambda one: (one[0] is first, one[0].key in goals, one[1].gain(one[0].key)))
-        title += f" {purchase.what} gains {'it' if best is first else name_of(best, subject)} "
-        title += f"{times(purchase.gain(best.key))}."
     others = [f"{name_of(page, subject)}: {page.headline}" for page in pages[1:3]]
     return title.removesuffix("."), rich(" ".join(others))
 
@@ -136,39 +116,35 @@ def _figures(context: Context) -> tuple[KeyFigure, ...]:
     if len(context.subjects) > 1:
         found: list[KeyFigure] = []
         for subject in context.subjects:
-            for page in pages_of(subject, _ordered(subject)[:1]):
+            for page in pages_of(subject, ordered(subject)[:1]):
                 label = f"{subject.letter} · {name_of(page, subject)}"
                 found += [key_figure(f, subject, page.key, label) for f in page.figures[:1]]
         return tuple(found[:_FIGURES])
     subject = context.subjects[0]
-    pages = pages_of(subject, _ordered(subject)[:1])
+    pages = pages_of(subject, ordered(subject)[:1])
     return tuple(key_figure(f, subject, page.key) for page in pages for f in page.figures[:_FIGURES])
 
 
 def _purchases(context: Context) -> Items:
-    """What was tried and is worth buying, best first, and one thing that is not."""
+    """What to change, as `suggest` finds it: first steps for the first workload, then the first one for each other."""
     items: list[Item] = []
+    nothing: list[Item] = []
+    several = len(context.subjects) > 1
     for subject in context.subjects:
-        for tried in sorted(subject.what_ifs, key=lambda w: _rank(subject, w)):
-            if tried.gain(tried.best) < WORTH:
-                continue
-            (page,) = pages_of(subject, [tried.before[tried.best]])
-            letter = f"{subject.letter} · " if len(context.subjects) > 1 else ""
-            head, _, rest = purchase_sentence(page, subject, tried).partition(" gains ")
-            told = f"{name_of(page, subject)} gains {rest}."
-            items.append(Item(rich(letter + head), rich(told), str(len(items) + 1)))
-    items = items[:_PURCHASES]
-    useless = [w for s in context.subjects for w in s.what_ifs if max(w.gain(k) for k in w.before) < WORTH]
-    items += [Item(rich(f"Not: {continued(w.what)}"), text("No workload gains 5% or more."), "×") for w in useless[:1]]
+        letter = f"{subject.letter} · " if several else ""
+        for n, page in enumerate(suggested(subject, ordered(subject))):
+            name = next((w.title for w in subject.results if w.id == page.key), page.key)
+            steps = [one for one in page.changes if one.edit is not None]
+            for step in steps[: 1 if several or n else 2]:
+                outcome = ", ".join(part for part in (step.detail, step.gain, step.price) if part)
+                items.append(Item(rich(letter + step.title), text(f"{name}: {outcome}")))
+            if not steps:
+                nothing.append(Item(rich(f"{letter}Nothing for {name}"), text(" ".join(page.remarks)), "–"))
+    items = [replace(item, mark=str(n)) for n, item in enumerate(items[:_PURCHASES], start=1)]
+    items += nothing[: _PURCHASES - len(items)]
     if not items:
-        items.append(Item(text("Nothing"), text("No faster link or store helps these workloads."), "–"))
+        items.append(Item(text("Nothing"), text("No change was sought."), "–"))
     return Items("What to buy first", tuple(items))
-
-
-def _rank(subject: Subject, tried: WhatIf) -> tuple[bool, bool, float]:
-    """Purchases that end a missed target first, then those for a goal, then by gain."""
-    best = tried.best
-    return not subject.missed(best), tried.before[best].kind not in _GOALS, -tried.gain(best)
 
 
 def _risks(context: Context) -> list[Item]:

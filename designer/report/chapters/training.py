@@ -29,7 +29,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     limits = limits_table(pages, subject)
     if limits is not None:
         blocks.append(limits)
-    blocks.append(follows(pages, subject))
+    blocks += follows(models, subject)
     keys = [k for m in models for e in m.metrics.values() for k in e.sources]
     return Chapter(
         context.key("training", subject),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from designer.drawing.fonts import fitted_text, text_width
-from designer.drawing.palette import Palette, palette
+from designer.drawing.theme import Palette, palette
 from designer.errors import ExchangeError
 from designer.report.charts.chart import Chart, Scale
 from designer.report.drawing.elements import Picture

@@ -11,9 +11,8 @@ from designer.design.geometry import Geometry
 from designer.drawing.batches import Batch, Boxes, Float, Glyphs, Labels, Lines, Rects
 from designer.drawing.fonts import fitted_text, rise, text_width
 from designer.drawing.loads import Loads
-from designer.drawing.palette import Palette
 from designer.drawing.picture import Drawing, Options, drawing_of
-from designer.drawing.theme import DASH, themed
+from designer.drawing.theme import DASH, Palette, themed
 from designer.report.drawing.elements import Element, Glyph, Label, Panel, Picture, Stroke
 
 __all__ = ["Options", "compose", "elements_of", "picture_of"]

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from designer.drawing.fonts import FAMILY, font_file, text_width
 from designer.drawing.icons import EXTENT, LINE, Command, glyph
-from designer.drawing.palette import rgb
-from designer.drawing.theme import DASH
+from designer.drawing.theme import DASH, rgb
 from designer.errors import ExchangeError
 from designer.report.drawing.elements import Area, Element, Glyph, Label, Panel, Picture, Stroke
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from designer.drawing.fonts import font_file
 from designer.drawing.icons import EXTENT, LINE, glyph
-from designer.drawing.palette import mixed, rgb
+from designer.drawing.theme import mixed, rgb
 from designer.errors import ExchangeError
 from designer.report.drawing.elements import Area, Glyph, Label, Panel, Picture, Point, Stroke
 from designer.report.drawing.flatten import dashes, flat_curve, flat_outline

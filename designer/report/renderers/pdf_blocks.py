@@ -9,7 +9,7 @@ from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from designer.drawing.fonts import font_file
-from designer.drawing.palette import rgb
+from designer.drawing.theme import rgb
 from designer.plain_text import harmless, shortened
 from designer.report.document import (
     Beside,

@@ -8,6 +8,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from designer.decisions.suggest_candidates import Prices
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.report.tables.bill_of_materials import BillLine, items_of
@@ -147,6 +148,24 @@ def totals(lines: list[Priced]) -> dict[str, float]:
         if line.price is not None:
             found[line.price.currency] = found.get(line.price.currency, 0.0) + line.sum
     return found
+
+
+def one_currency(prices: Mapping[str, Price] | None, file: str | None = None) -> Prices:
+    """A price list as searches use it.
+
+    Raises
+    ------
+    FormatError
+        If its prices are in several currencies, which cannot be added.
+    """
+    currencies = sorted({p.currency for p in (prices or {}).values()})
+    if len(currencies) > 1:
+        raise FormatError(
+            f"prices in {' and '.join(currencies)} cannot be added", file=file, remedy="give all in one currency"
+        )
+    if prices is None:
+        return Prices()
+    return Prices({name: p.price for name, p in prices.items()}, currencies[0] if currencies else "")
 
 
 def sheet(design: Design, prices: Mapping[str, Price], today: datetime.date | None = None) -> TableSheet:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.analysis.vms.free_capacity import HostFreeCapacity
-from designer.catalog.vgpu_types import VgpuType
+from designer.catalog.vgpu import VgpuType
 from designer.findings import Severity
 from designer.formulas.placement import Mode
 from designer.formulas.placement.stranded import stranded_worst

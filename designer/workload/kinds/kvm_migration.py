@@ -3,19 +3,37 @@
 from collections.abc import Mapping
 from typing import Any
 
+from designer.errors import AnalysisError
 from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport
 from designer.workload.kind import Setting, WorkloadKind, listed, rate_or_none
 from designer.workload.migration_settings import BACKGROUND, DIRTY_RATE, MACHINES, METRICS, moves
 from designer.workload.migrations import KVM, Conditions, KvmSettings, Migration
 from designer.workload.program import Program
 
+#: what only QEMU does
+_OF_QEMU = {
+    "auto_converge": "auto-converge",
+    "post_copy": "post-copy",
+    "tls": "TLS of QEMU",
+    "multifd_devices": "device state over all channels",
+}
+
 
 def program(settings: Mapping[str, Any]) -> Program:
     """All moves, as hosts admit them."""
+    monitor = Monitor(settings["monitor"])
+    if monitor in (Monitor.XEN, Monitor.HYPER_V):
+        used = [title for name, title in _OF_QEMU.items() if settings[name]]
+        if settings["channels"] > 1 or used:
+            raise AnalysisError(
+                f"{monitor.value} has no {' or '.join(used) if used else 'second connection'}",
+                place="monitor",
+                remedy="clear the setting, or choose qemu",
+            )
     names = ("channels", "auto_converge", "post_copy", "downtime_limit", "device_state", "multifd_devices", "tls")
     kvm = KvmSettings(
         **{name: settings[name] for name in names},
-        monitor=Monitor(settings["monitor"]),
+        monitor=monitor,
         transport=Transport(settings["transport"]),
         compression=Compression(settings["compression"]),
         max_bandwidth=settings["max_bandwidth"] or None,
@@ -39,7 +57,7 @@ WORKLOAD = WorkloadKind(
         MACHINES,
         Setting("to", "To", "text", "", help="hosts they may go to; empty for any other"),
         Setting("channels", "Channels", "count", 1, help="connections; more than one is multifd"),
-        Setting("monitor", "Monitor", "choice", "qemu", choices=("qemu", "cloud-hypervisor")),
+        Setting("monitor", "Monitor", "choice", "qemu", choices=tuple(each.value for each in Monitor)),
         Setting("transport", "Transport", "choice", "tcp", choices=("tcp", "rdma", "rdma, all memory pinned")),
         Setting("compression", "Compression", "choice", "none", choices=("none", "zlib", "zstd", "qatzip")),
         Setting("tls", "Encryption by TLS", "flag", False, help="one core for each connection"),

@@ -5,6 +5,7 @@ from typing import Any
 
 from designer.errors import AnalysisError, UnitError, raised_as
 from designer.units import parse
+from designer.workload.calibration import read_calibration
 from designer.workload.engines import ENGINES
 from designer.workload.kind import Setting, WorkloadKind, listed
 from designer.workload.program import Measure, Program, Step
@@ -82,6 +83,7 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["machines"],
         s["part"].strip(),
         s["stream_interval"],
+        calibration=read_calibration(s["calibration"]),
     )
     load = Load(
         s["load"],
@@ -227,6 +229,13 @@ WORKLOAD = WorkloadKind(
             "count",
             0,
             help="tokens sent to a client at once; 0 for the engine's default, which is 1",
+        ),
+        Setting(
+            "calibration",
+            "Calibration",
+            "text",
+            "",
+            help="what a benchmark of it showed of its engine, as `designer calibrate` writes it; empty for none",
         ),
         Setting("part", "Part of a GPU", "text", "", help="MIG instance or virtual GPU, such as 1g.10gb or 20C"),
         Setting(

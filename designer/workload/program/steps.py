@@ -45,7 +45,8 @@ class Measure:
     ----------
     of
         ``end``: from the start of the program to the end of the step [s]; ``period``: from one end of the step to the
-        next, once that is steady [s]; ``pace``: the same as it is most often, whatever comes in between [s];
+        next, once that is steady [s]; ``pace``: the same as it is most often, without steps of items before it waits
+        for [s];
         ``time``: from when the step could start to its end, in the mean [s]; ``rate``: `amount` per period;
         ``throughput``: what all flows of the step move per time in which they move anything; ``progress``: share of
         the time in which the step brought the program forward, what failures undid aside [1]; ``latency``: from when

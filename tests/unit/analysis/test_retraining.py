@@ -59,7 +59,7 @@ def test_who_shares_a_gpu_a_quarter_of_the_time_keeps_seven_eighths() -> None:
     assert found.metrics["share_beside_retraining"].value == pytest.approx(duty)
     told = [f.text for f in found.findings if f.code == "TRAIN-BESIDE"]
     assert len(told) == 1
-    assert "2.00 times as long meanwhile" in told[0]
+    assert "2.00 times as long meanwhile (step_time 2 s)" in told[0]
     assert "1.14 times in the mean" in told[0]
 
 
@@ -143,6 +143,25 @@ def test_a_served_model_keeps_seven_eighths_of_what_it_could_answer() -> None:
     assert 1.9 < found["itl_p95"].value / alone["itl_p95"].value < 2.5
     for name, m in found.items():
         assert m.low <= m.value <= m.high, name
+    # as many arrive, and the memory of more is full
+    assert found["requests_per_second"] == alone["requests_per_second"]
+    assert found["requests_running"].value == pytest.approx(
+        alone["requests_running"].value * found["latency_p50"].value / alone["latency_p50"].value, rel=0.25
+    )
+    assert alone["kv_use"].value < found["kv_use"].value <= 1
+
+
+def test_clients_that_wait_longer_ask_less_and_fewer_keep_their_limit() -> None:
+    """Closed loops answer in inverse proportion to a latency twice as long for a quarter of the time; whoever waits
+    60 ms at most for the first token is served as before while nothing is trained, and by half as many meanwhile."""
+    clients = {**SERVED, "load": "clients", "clients": 8, "ttft_limit": "60 ms"}
+    jobs = {"chat": ("serving", {**clients, "beside": "nightly"}), "nightly": ("training", NIGHTLY)}
+    found, alone = asked(jobs, "chat").metrics, asked({"chat": ("serving", clients)}, "chat").metrics
+    duty = found["share_beside_retraining"].value
+    for name in ("requests_per_second", "tokens_per_second"):
+        assert found[name].value == pytest.approx(alone[name].value * (1 - duty + duty / 2), rel=0.03), name
+    assert found["requests_running"] == alone["requests_running"]
+    assert (1 - duty) * 0.95 < found["goodput"].value / alone["goodput"].value < 0.95
 
 
 def test_what_is_asked_above_what_is_left_meanwhile_has_no_latency() -> None:
@@ -205,6 +224,41 @@ def test_a_migration_that_begins_at_any_moment() -> None:
     assert found.metrics["share_beside_retraining"].value == pytest.approx(duty)
     told = next(f.text for f in found.findings if f.code == "TRAIN-BESIDE")
     assert f"{meanwhile / usual:.2f} times as long meanwhile" in told
+    band, usual_band = found.metrics["migration_time"], alone.metrics["migration_time"]
+    share = asked(jobs, "night", design).metrics["retraining_share"]
+    least, most = (1 + end * (meanwhile / usual - 1) for end in (share.low, share.high))
+    assert band.low == pytest.approx(usual_band.low * least, rel=0.01)
+    assert band.high == pytest.approx(usual_band.high * most, rel=0.01)
+
+
+def test_a_migration_as_long_as_a_cadence_keeps_a_share_of_its_pace() -> None:
+    """Every minute a training runs for half of it, and a migration takes over a minute: not one mean of both ends."""
+    design = on_one_network()
+    often = {**SPREAD, "samples": 35_000, "retrain_every": "60 s"}
+    jobs = {"move": ("vmotion", {**MOVE, "background": "often"}), "often": ("training", often)}
+    found = asked(jobs, "move", design).metrics
+    usual = asked({"move": ("vmotion", MOVE)}, "move", design).metrics["migration_time"].value
+    duty, slower = (found[name].value for name in ("share_beside_retraining", "slow_down_while_retraining"))
+    assert 0.1 < duty < 0.9
+    mean = mean_time(Seconds(usual), Ratio(slower), Seconds(60 * duty), Seconds(60.0))
+    assert found["migration_time"].value == pytest.approx(mean, rel=1e-6)
+    assert abs(mean - usual * (1 + duty * (slower - 1))) > 0.03 * usual
+
+
+@pytest.mark.parametrize("samples", [100, 400])
+def test_inference_takes_of_a_migration_what_its_samples_take_of_the_network(samples: int) -> None:
+    """A picture of 131 kB from host 0 to a GPU of host 1: 400 a second are 52 MB/s of the 1.175 GB/s of a migration."""
+    inference = {
+        "group": "hosts[1]/gpu0",
+        "source": "hosts[0]/memory0",
+        "dataset": "imagenet-1k",
+        "rate": f"{samples} 1/s",
+    }
+    jobs = {"move": ("vmotion", {**MOVE, "background": "x"}), "x": ("inference", inference)}
+    found = asked(jobs, "move", on_one_network()).metrics["migration_time"].value
+    alone = asked({"move": ("vmotion", MOVE)}, "move", on_one_network()).metrics
+    left = 1 - samples * 130.6e3 / alone["rate"].value
+    assert found == pytest.approx(alone["migration_time"].value / left, rel=0.005)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.catalog import loader
-from designer.catalog.loader import Catalog, load_catalog, read_part_file
-from designer.catalog.names import Aliases, likeness, normal
+from designer.catalog.loader import Aliases, Catalog, likeness, load_catalog, normal, read_part_file
 from designer.errors import CatalogError
 
 GOOD = """

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from designer.catalog.vgpu import load_boards, load_vgpu_types
-from designer.catalog.vgpu_stun import load_stun_tables
+from designer.catalog.vgpu import load_boards, load_stun_tables, load_vgpu_types
 from designer.errors import CatalogError
 from designer.formulas.migration import read_release
 from designer.formulas.migration.vgpu_stun import GpuGeneration, VgpuLoad, vgpu_stun

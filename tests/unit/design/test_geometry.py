@@ -17,8 +17,8 @@ from designer.design.edits.structure import Delete
 from designer.design.elaborate import elaborate
 from designer.design.geometry import STATUSES, Geometry, lay_out, opened_in, summary, update
 from designer.drawing.compose_connections import width_of
+from designer.drawing.loads import boxes_of_parts, links_on_connections
 from designer.drawing.polylines import offset, polylines
-from designer.drawing.shown_links import boxes_of_parts, links_on_connections
 from designer.interchange.templates import open_design
 from designer.sources import Status
 from tests.designs import one_server, one_unit, pods, server_block

@@ -9,10 +9,8 @@ from pydantic import ValidationError
 
 from designer.design.document import Block, Design, Group, Part
 from designer.design.elaborate import elaborate
-from designer.design.member_names import member_name
 from designer.design.name_pattern import check_pattern
-from designer.design.naming import part_title
-from designer.design.node_names import homes, node_names
+from designer.design.naming import homes, member_name, node_names, part_title
 
 
 def _servers(replicas: int, naming: str = "", *, id: str = "servers") -> Group:

@@ -32,13 +32,13 @@ DESIGN = Block(
     ("path", "titles"),
     {
         "nfs": ("Storage", "Storage"),
-        "hosts[1]/gpu0": ("ESXi hosts 2, GPU 0", "GPU 0"),
-        "hosts[1]/server": ("ESXi hosts 2", "ESXi hosts 2"),
+        "hosts[1]/gpu0": ("ESXi host 2, GPU 0", "GPU 0"),
+        "hosts[1]/server": ("ESXi host 2", "ESXi host 2"),
         "hosts[*]/gpu0": ("ESXi hosts, GPU 0", "GPU 0"),
-        "hosts[1]": ("ESXi hosts 2", "ESXi hosts 2"),
-        "leaves[0]/switch": ("Leaves 1", "Leaves 1"),
+        "hosts[1]": ("ESXi host 2", "ESXi host 2"),
+        "leaves[0]/switch": ("Leaf 1", "Leaf 1"),
         # two are called so
-        "hosts[0]/nic1": ("ESXi hosts 1, NIC [hosts[0]/nic1]", "NIC [hosts[0]/nic1]"),
+        "hosts[0]/nic1": ("ESXi host 1, NIC [hosts[0]/nic1]", "NIC [hosts[0]/nic1]"),
         # what is not there stays as it is: a member without that part, a number beyond the members, no such group
         "hosts[2]/gpu0": ("hosts[2]/gpu0", "hosts[2]/gpu0"),
         "hosts[4]/gpu0": ("hosts[4]/gpu0", "hosts[4]/gpu0"),
@@ -52,27 +52,25 @@ def test_parts_are_called_as_in_the_drawing(path: str, titles: tuple[str, str]) 
 
 
 def test_links_are_called_by_both_ends() -> None:
-    assert link_title(DESIGN, "hosts[1]/gpu0 → nfs (pcie ×4)") == "ESXi hosts 2, GPU 0 → Storage (pcie ×4)"
-    assert (
-        link_title(DESIGN, "leaves[0]/switch ↔ hosts[0]/gpu0 (ethernet)") == "Leaves 1 ↔ ESXi hosts 1, GPU 0 (ethernet)"
-    )
-    assert link_title(DESIGN, "hosts[1]/gpu0 → leaves[1]/switch", alone=True) == "GPU 0 → Leaves 2"
+    assert link_title(DESIGN, "hosts[1]/gpu0 → nfs (pcie ×4)") == "ESXi host 2, GPU 0 → Storage (pcie ×4)"
+    assert link_title(DESIGN, "leaves[0]/switch ↔ hosts[0]/gpu0 (ethernet)") == "Leaf 1 ↔ ESXi host 1, GPU 0 (ethernet)"
+    assert link_title(DESIGN, "hosts[1]/gpu0 → leaves[1]/switch", alone=True) == "GPU 0 → Leaf 2"
     assert link_title(DESIGN, "nfs") == "Storage"
 
 
 def test_links_in_a_sentence_are_called_by_their_names() -> None:
     text = "hosts[1]/gpu0 → nfs (pcie), hosts[0]/gpu0 ↔ leaves[0]/switch; nothing → else"
     assert in_names(DESIGN, text) == (
-        "ESXi hosts 2, GPU 0 → Storage (pcie), ESXi hosts 1, GPU 0 ↔ Leaves 1; nothing → else"
+        "ESXi host 2, GPU 0 → Storage (pcie), ESXi host 1, GPU 0 ↔ Leaf 1; nothing → else"
     )
 
 
 def test_members_of_groups_in_what_binds_are_called_by_their_names() -> None:
     assert (
         link_title(DESIGN, "vMotion streams of hosts[0]/gpu0, out: 1")
-        == "vMotion streams of ESXi hosts 1, GPU 0, out: 1"
+        == "vMotion streams of ESXi host 1, GPU 0, out: 1"
     )
-    assert link_title(DESIGN, "client of nfs on hosts[1]") == "client of nfs on ESXi hosts 2"
+    assert link_title(DESIGN, "client of nfs on hosts[1]") == "client of nfs on ESXi host 2"
     assert link_title(DESIGN, "shelves[0] of nothing") == "shelves[0] of nothing"
 
 

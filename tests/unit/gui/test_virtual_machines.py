@@ -30,7 +30,7 @@ def test_rows_tell_what_the_placement_says() -> None:
         (vm, p.host.path) for vm, p in placed.items()
     }
     assert not machines.nowhere
-    assert machines.hosts[1].title == "ESXi hosts 2"
+    assert machines.hosts[1].title == "ESXi host 2"
 
 
 @pytest.mark.parametrize("vm", sorted(cluster().vms))

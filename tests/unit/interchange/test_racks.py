@@ -6,7 +6,7 @@ import pytest
 
 from designer.design.elaborate import elaborate
 from designer.errors import FormatError
-from designer.interchange.clusters import make_cluster
+from designer.interchange.changes import make_cluster
 from designer.interchange.native.reader import load
 from designer.interchange.templates import find_template
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from designer.checks.analysing import analyze
+from designer.checks.runner import analyze
+from designer.design.naming import several
 from designer.interchange.templates import open_design
 from designer.present.answer import figure_text
 from designer.present.limits import limits_of
-from designer.present.words import part_words, plain, several
+from designer.present.words import part_words, plain
 from tests.designs import server_block
 
 

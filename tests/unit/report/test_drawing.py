@@ -21,8 +21,7 @@ from designer.drawing.fonts import fitted_text, lines_of, text_width
 from designer.drawing.icons import EXTENT, glyph
 from designer.drawing.levels import ENTER, HYSTERESIS, Level, level_at
 from designer.drawing.loads import loads_of
-from designer.drawing.palette import Palette, palette, palettes, rgb
-from designer.drawing.theme import DASH, themed
+from designer.drawing.theme import DASH, Palette, palette, palettes, rgb, themed
 from designer.errors import CatalogError, ExchangeError
 from designer.interchange.templates import open_any
 from designer.report.drawing.compose import Options, compose

@@ -16,7 +16,7 @@ def test_paths_become_names_and_words_stay() -> None:
     named = Naming(designer.open_design("su-h100-32"))
     assert named("servers[0]/gpu0 waits for servers[31]/nic7") == "DGX H100 1, GPU 0 waits for DGX H100 32, NIC 7"
     assert named("storage takes 1.3 s") == "storage takes 1.3 s"
-    assert named.way("storage → storage_leaves[0]/switch (infiniband ×4)").startswith("Storage → Storage leaves")
+    assert named.way("storage → storage_leaves[0]/switch (infiniband ×4)").startswith("Storage → Storage leaf")
     assert named.way("servers[0]/gpu0 ↔ servers[0]/nvsw0") == "DGX H100 1, GPU 0 ↔ DGX H100 1, NVSwitch 0"
     assert named.way("latency of the steps: nvls") == "latency of the steps: nvls"
     assert named("servers[99]/gpu0, nobody/at/all") == "servers[99]/gpu0, nobody/at/all"
@@ -46,6 +46,6 @@ def test_one_host_has_one_name_in_a_whole_report() -> None:
     design = design.model_copy(update={"workloads": {**design.workloads, "evacuate": spec}})
     told = to_markdown(compose_report([design]))
     assert re.findall(r"\w*hosts\[\d\]\S*", told) == []
-    assert "Empty ESXi hosts 1" in told
+    assert "Empty ESXi host 1" in told
     assert "Training 0 cannot restart" in told
     assert "train0" not in told

@@ -9,7 +9,7 @@ import pytest
 
 import designer
 from designer.analysis.results import Analysis
-from designer.checks.analysing import analyze
+from designer.checks.runner import analyze
 from designer.cli.pages import page_lines, text_of
 from designer.interchange.templates import open_design
 from designer.present.blocks import Page

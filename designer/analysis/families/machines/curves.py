@@ -10,7 +10,7 @@ from designer.analysis.results import Curve
 from designer.analysis.vms.demands import vsphere
 from designer.analysis.vms.migration_plan import CURVES_LIMIT, Moved
 from designer.analysis.vms.migrations import generation_of, stun_limit
-from designer.catalog.vgpu_stun import load_stun_tables
+from designer.catalog.vgpu import load_stun_tables
 from designer.formulas.migration.vgpu_stun import VgpuLoad, vgpu_stun
 from designer.formulas.migration.vmotion_streams import vmotion_streams
 from designer.units import BytesPerSecond, format_line_rate, parse_rate, parse_size

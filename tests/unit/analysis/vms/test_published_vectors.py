@@ -8,8 +8,7 @@ import pytest
 
 from designer.analysis.network import build_network
 from designer.analysis.vms.placement import Placement, place_vms
-from designer.catalog.vgpu import load_boards
-from designer.catalog.vgpu_types import VgpuType
+from designer.catalog.vgpu import VgpuType, load_boards
 from designer.decisions.workloads.vm_capacity import how_many_more, spare_for_failures
 from designer.design.document import (
     Design,

@@ -12,7 +12,7 @@ from designer.errors import AnalysisError
 from designer.formulas.migration import Verdict
 from designer.formulas.migration._qemu import CHANNEL_QEMU
 from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport, kvm_bandwidth, pinning_time
-from designer.formulas.migration.kvm_precopy import kvm_precopy
+from designer.formulas.migration.kvm_precopy import STOPS, kvm_precopy
 from designer.formulas.migration.kvm_vfio_state import VFIO_FIXED, VfioState, kvm_vfio_state
 from designer.units import parse_rate
 
@@ -206,3 +206,26 @@ def test_bad_input() -> None:
         kvm_vfio_state([], GB)
     with pytest.raises(AnalysisError, match="size"):
         kvm_vfio_state([VfioState(-1)], GB)
+
+
+def test_xen_stops_after_five_passes_whatever_is_left() -> None:
+    """16 GB at 1 GB/s, half a GB/s written: passes of 16, 8, 4, 2 and 1 s leave 0.5 GB, a pause of half a second."""
+    found = kvm_precopy(16 * GB, 1 * GB, 0.5 * GB, stop=STOPS[Monitor.XEN])
+    assert len(found.rounds) == 5
+    assert found.precopy_time.value == pytest.approx(31, rel=0.01)
+    assert found.downtime.value == pytest.approx(0.5, rel=0.1)
+
+
+def test_xen_goes_on_where_qemu_would_stop() -> None:
+    """16 GB at 1 GB/s, 10 MB/s written: 160 MB after the first pass fit 300 ms, 50 pages are left after two more."""
+    qemu, xen = (kvm_precopy(16 * GB, 1 * GB, 0.01 * GB, stop=STOPS[one]) for one in (Monitor.QEMU, Monitor.XEN))
+    assert (len(qemu.rounds), len(xen.rounds)) == (1, 3)
+    assert xen.downtime.value < qemu.downtime.value
+
+
+def test_hyper_v_moves_a_guest_that_never_converges_on_qemu() -> None:
+    """2 GB/s written at 1 GB/s: all 16 GB are sent six times, the last time while the guest stands still."""
+    found = kvm_precopy(16 * GB, 1 * GB, 2 * GB, stop=STOPS[Monitor.HYPER_V])
+    assert found.converged
+    assert found.downtime.value == pytest.approx(16, rel=0.01)
+    assert found.total_time.value == pytest.approx(6 * 16, rel=0.01)

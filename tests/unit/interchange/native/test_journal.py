@@ -20,8 +20,16 @@ from designer.design.history import History
 from designer.errors import FormatError, WriteError
 from designer.interchange.native import journal as journals
 from designer.interchange.native.held import Lock
-from designer.interchange.native.journal import Journal, is_running, left_behind, new_path, recover
-from designer.interchange.native.leftovers import Claim, State, survey
+from designer.interchange.native.journal import (
+    Claim,
+    Journal,
+    State,
+    is_running,
+    left_behind,
+    new_path,
+    recover,
+    survey,
+)
 from designer.interchange.native.raw import digest_of
 from designer.interchange.native.writer import dumps, save
 from tests.designs import one_unit
