@@ -118,7 +118,7 @@ class Accelerator:
 #: what data sheets call the rate of a number format, where they do not call it by that
 RATES: Final = {"nvfp4": "fp4"}
 #: 16-bit products that draw as much power as one of a format
-_HALVES: Final = {"fp4": 0.25, "fp8": 0.5, "fp16": 1.0, "bf16": 1.0, "tf32": 2.0, "fp32": 2.0}
+_HALVES: Final = {"fp4": 0.5 * 0.5, "fp8": 0.5, "fp16": 1.0, "bf16": 1.0, "tf32": 2.0, "fp32": 2.0}
 _WIDER = {
     "nvfp4": ("fp4", "fp8", "bf16", "fp16", "tf32", "fp32"),
     "fp8": ("fp8", "bf16", "fp16", "tf32", "fp32"),
