@@ -53,7 +53,7 @@ _MAIN: Final[Mapping[str, str]] = {
 
 def families() -> Mapping[str, Family]:
     """All families by name."""
-    return discover("", "", Family, group="designer.contrib.proposals")
+    return discover("", "", Family, group="designer.proposals")
 
 
 class Question:
