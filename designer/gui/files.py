@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from designer.gui.pictures import Pixels
     from designer.gui.workspace import Workspace
     from designer.interchange.native.writer import Conflict
+
+
+#: template, workload and panel that a pasted model is served with
+_SERVED: Final = ("serving-h100-8", "chat-70b", "improve")
 
 
 class FilesWindow(Protocol):
@@ -43,6 +47,10 @@ class FilesWindow(Protocol):
 
     def open_file(self, file: Path) -> None:
         """Open a file."""
+        ...
+
+    def open_question(self, template_id: str, workload: str, panel: str) -> None:
+        """Open a template with the workload and panel that answer a question."""
         ...
 
     def show_document(self, document: Document) -> None:
@@ -203,10 +211,36 @@ class Files:
         """Import a pasted text if it describes a machine; else say what can be pasted."""
         from designer.errors import DesignerError
 
+        if self._take_model(text):
+            return
         try:
             self.take_machine(text.encode(), "clipboard")
         except DesignerError as error:
             self._host.warn(f"The clipboard holds nothing that can be pasted: {error.text}")
+
+    def _take_model(self, text: str) -> bool:
+        """Serve a model whose ``config.json`` was pasted: with the shown served workload, else with a template."""
+        from designer.design.edits.workloads import ChangeWorkload
+        from designer.errors import DesignerError
+        from designer.workload.huggingface import parse_config
+
+        if not text.lstrip().startswith("{"):
+            return False
+        try:
+            found = parse_config(text)
+        except DesignerError:
+            return False
+        document = self._host.document
+        spec = document.session.design.workloads.get(document.session.workload) if document is not None else None
+        if spec is None or spec.kind != "serving":
+            self._host.open_question(*_SERVED)
+            document = self._host.document
+        if document is not None:
+            session = document.session
+            spec = session.design.workloads[session.workload]
+            settings = {**spec.settings, "model": text.strip()}
+            session.apply(ChangeWorkload(spec.id, {"settings": settings, "title": found.shape.name}))
+        return True
 
     def paste_machine(self) -> None:
         """Show the box to paste what a machine prints about itself."""

@@ -3,147 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import sys
 
 import pytest
-from PySide6.QtCore import QPointF, Qt, QTimer
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
-from designer.design.address import Ref
 from designer.gui.dialogs.command_palette import CommandPalette
 from designer.gui.main_window import MainWindow
-from tests.gui import xtest
-from tests.gui.looks import looks_as_kept
-from tests.gui.stalls import Stalls
-
-#: keystroke-level model: a key or chord, a letter of a word, pointing, a click, thinking before an action [s]
-KEY, LETTER, POINT, CLICK, THINK = 0.28, 0.2, 1.1, 0.2, 1.35
-CTRL, SHIFT, NONE = (
-    Qt.KeyboardModifier.ControlModifier,
-    Qt.KeyboardModifier.ShiftModifier,
-    Qt.KeyboardModifier.NoModifier,
-)
-
-
-#: how long an event of the X server is on its way to the program, at most [ms]
-ON_ITS_WAY = 40
-#: whoever fills a dialog looks so often for it
-LOOKS_LIMIT = 100
-
-
-class Hands:
-    """Does what a person does, and counts it: a chord, a typed word and a click are one action each.
-
-    On an X server the events are made by the server; elsewhere they are handed to the widgets.
-    """
-
-    def __init__(self, window: MainWindow, qtbot: QtBot) -> None:
-        self.window, self.qtbot = window, qtbot
-        self.actions = 0
-        self.seconds = 0.0
-        self.server = xtest.server()
-        if self.server is not None:
-            self.server.focus(window)
-            qtbot.waitUntil(window.isActiveWindow)
-        self.stalls = Stalls()
-        self.pictures = False
-
-    @property
-    def session(self) -> object:
-        assert self.window.document is not None
-        return self.window.document.session
-
-    def _target(self) -> QWidget:
-        focus = QApplication.focusWidget() or QApplication.activeModalWidget()
-        assert focus is not None
-        return focus
-
-    def press(self, key: Qt.Key, keys: Qt.KeyboardModifier = NONE, think: bool = False) -> None:
-        """One key or chord."""
-        self.stalls.action = f"{keys.name} {key.name}"
-        if self.server is not None:
-            self.server.press(key, keys)
-            self.qtbot.wait(ON_ITS_WAY)
-        else:
-            QTest.keyClick(self._target(), key, keys)
-        self._did(KEY, think)
-
-    def type(self, word: str) -> None:
-        """One word."""
-        self.stalls.action = word
-        for letter in word:
-            if self.server is not None:
-                self.server.letter(letter)
-                self.qtbot.wait(ON_ITS_WAY)
-            else:
-                QTest.keyClicks(self._target(), letter)
-                self.qtbot.wait(1)
-        self._did(LETTER * len(word), True)
-
-    def click(self, part_id: str, keys: Qt.KeyboardModifier = NONE, fx: float = 0.5, fy: float = 0.5) -> None:
-        """Click on a part of the canvas."""
-        canvas = self.window.canvas
-        assert canvas is not None
-        box = canvas.scene.box_of(((), Ref("parts", part_id)))
-        assert box is not None
-        x, y, w, h = canvas.scene.geometry.rect[box].tolist()
-        at = QPointF(*canvas.view.to_view(x + w * fx, y + h * fy)).toPoint()
-        assert canvas.rect().contains(at)
-        self.stalls.action = f"click {part_id}"
-        if self.server is not None:
-            self.server.click(canvas, at, keys)
-            self.qtbot.wait(ON_ITS_WAY)
-        else:
-            QTest.mouseMove(canvas, at)
-            QTest.mouseClick(canvas, Qt.MouseButton.LeftButton, keys, at)
-        self._did(POINT + CLICK, True)
-
-    def _did(self, seconds: float, think: bool) -> None:
-        self.actions += 1
-        self.seconds += seconds + (THINK if think else 0.0)
-        QApplication.processEvents()
-
-    def picture(self, name: str) -> None:
-        """What is to be seen now looks as it did."""
-        canvas = self.window.canvas
-        if canvas is not None:
-            canvas.settle()
-        self.window.toasts.hide()
-        looks_as_kept(self.window, f"minute-{name}")
-
-    def look_at(self, window: QWidget) -> None:
-        """A window manager gives a new window the keyboard; there is none on a bare X server."""
-        if self.server is not None and not window.isActiveWindow():
-            self.server.focus(window)
-            self.qtbot.waitUntil(window.isActiveWindow)
-
-    def report(self) -> None:
-        """Say what it took."""
-        sys.stdout.write(f"{self.actions} actions, {self.seconds:.0f} s by the keystroke-level model\n")
-        self.stalls.close()
-        sys.stdout.write(self.stalls.told() + "\n")
-        worst = self.stalls.worst()
-        # a stall is longer than 50 ms on a machine with nothing else to do; this holds on one that does much else
-        assert worst is None or worst.work < 0.25, self.stalls.told()
-
-    def settle(self) -> None:
-        """Wait for the answer to the last edit."""
-        assert self.window.document is not None
-        session = self.window.document.session
-        self.qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=20_000)
-        self.qtbot.wait(60)
-
-
-def ready(window: MainWindow, qtbot: QtBot) -> Hands:
-    """The start page, looked at for a moment."""
-    window.resize(1440, 900)
-    window.activateWindow()
-    QTest.qWaitForWindowActive(window, 3000)
-    window.begin([])
-    qtbot.waitUntil(lambda: window.warming.done, timeout=60_000)
-    return Hands(window, qtbot)
+from tests.gui.hands import CTRL, LOOKS_LIMIT, SHIFT, Hands, ready
 
 
 def built(hands: Hands) -> None:
@@ -278,4 +146,4 @@ def test_the_first_minute_by_keyboard_alone(window: MainWindow, qtbot: QtBot) ->
     assert len(session.design.links) == links + 21
     finished(hands)
     hands.report()
-    assert hands.actions <= 60
+    assert hands.actions <= 30

@@ -340,25 +340,6 @@ def build_network(design: Design) -> Network:
     return _networks(design)
 
 
-def network_without(design: Design, parts: Sequence[int]) -> Network:
-    """The network of a design in which nothing reaches some parts, by their numbers; links and parts keep theirs.
-
-    Raises
-    ------
-    DocumentError, AnalysisError
-        As `build_network`.
-    """
-    net = elaborate(design)
-    dead = np.zeros(net.n_parts, dtype=bool)
-    dead[list(parts)] = True
-    cut = dead[net.link_a] | dead[net.link_b]
-    # a link that leads from a dead part back to it carries nothing
-    end = np.where(dead[net.link_a], net.link_a, net.link_b)
-    link_a, link_b = np.where(cut, end, net.link_a), np.where(cut, end, net.link_b)
-    cut_off = replace(net.arrays, link_a=link_a, link_b=link_b)
-    return network_of(design, replace(net, shape=Shape(net.block), changed=cut_off))
-
-
 def network_without_links(network: Network, links: Sequence[int]) -> Network:
     """The network with nothing on some of its links, by their numbers; links, parts and resources keep theirs.
 

@@ -207,28 +207,6 @@ def evaluate_legs(
     return _answer(question, place)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TransferDemand:
-    """What the flows of a transfer ask of the network, to be solved together with other traffic."""
-
-    incidence: Incidence
-    limits: tuple[Limit, ...]
-
-
-def transfer_demand(network: Network, operation: Move, place: str) -> TransferDemand:
-    """The flows of a transfer as activities on the resources of the network, then on `limits`.
-
-    Raises
-    ------
-    AnalysisError
-        If nothing can be routed.
-    """
-    asked = _asked(network, operation, place)
-    evaluation = Problem(asked, asked.every_flow())
-    _lost(network, asked.traffic, evaluation.lost, evaluation.routes, place)
-    return TransferDemand(evaluation.flat().incidence, evaluation.limits)
-
-
 def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: str) -> list[Finding]:
     found: list[Finding] = []
     net = network.net

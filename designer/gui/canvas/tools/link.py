@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from designer.gui.canvas.hit import Area, Hit, box_at, container_at
 from designer.gui.canvas.navigate import Direction, nearest
 from designer.gui.canvas.together import Together
 from designer.gui.canvas.tools._tool import ARROWS, Pointer, Press, QuickAdd, Rest, Tool, ToolCanvas, ToolKind
+from designer.present.numbers import counted
 
 Int = npt.NDArray[np.int64]
 
@@ -226,12 +228,25 @@ class Connect(_Aim):
         self._rule: NicRule | None = None
         self._fit: dict[int, bool] = {}
 
+    def _with_plain_parts(self, box: int) -> Offer:
+        """The NICs of servers and groups among the anchors, and the other anchors themselves, such as a storage."""
+        geometry = self.host.scene.geometry
+        plain = [a for a in self.anchors if not holds_nics(geometry, a)]
+        if not plain or len(plain) == len(self.anchors) or holds_nics(geometry, box):
+            return connect_all(geometry, self.anchors, box, self._rule)
+        offer = connect_all(geometry, [a for a in self.anchors if a not in plain], box, self._rule)
+        more = [o.edit for o in (connect(geometry, a, box, self._kind) for a in plain) if o.edit is not None]
+        if offer.edit is None or not more:
+            return offer
+        edit = Together((offer.edit, *more), offer.edit.label)
+        return replace(offer, edit=edit, note=f"{offer.note}; and {counted(len(more), 'other part')}")
+
     def _asked(self, box: int) -> Offer:
         if box in self.anchors:
             return Offer(reason="a part cannot be linked to itself")
         geometry = self.host.scene.geometry
         if self._bulk(box):
-            return connect_all(geometry, self.anchors, box, self._rule)
+            return self._with_plain_parts(box)
         offers = [connect(geometry, a, box, self._kind) for a in self.anchors]
         good = [offer for offer in offers if offer.edit is not None]
         if not good:
