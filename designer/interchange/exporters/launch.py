@@ -163,6 +163,8 @@ def _model(shape: TransformerShape, sequence: int) -> Iterator[str]:
 def _numbers(plan: TrainingPlan) -> Iterator[str]:
     if plan.job.precision in _FP8:
         yield "--bf16 --fp8-format hybrid"
+    elif plan.job.precision == "nvfp4":
+        yield "--bf16 --fp4-format e2m1 --fp4-recipe nvfp4"
     elif plan.job.precision in ("bf16", "fp16"):
         yield f"--{plan.job.precision}"
     yield '--tokenizer-type HuggingFaceTokenizer --tokenizer-model "$TOKENIZER"'
