@@ -39,7 +39,7 @@ _FEW_TYPES: Final = 64
 class Usage:
     """How many links of each kind, and PCIe lanes, end at each part of a design.
 
-    Parts of one definition at which the same links end are told in one row: a cluster has some dozens of rows.
+    Parts of one definition at which the same links end are reported in one row: a cluster has some dozens of rows.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ _TALLIES_LIMIT: Final = 4
 _tallied: Alike[_Tally] = Alike(_TALLIES_LIMIT)
 
 
-#: numbers below this can be told apart by one more figure without an overflow
+#: numbers below this can be distinguished by one more figure without an overflow
 _ROOM: Final = 2**62
 
 
@@ -114,7 +114,7 @@ class _Rows:
         self.width = len(self.links) * len(self.parts) + 1
 
     def of(self, net: Netlist) -> tuple[Int, Int]:
-        """Row of each part of a netlist, and the rows: of members that are alike found once. : (n_rows, width)"""
+        """Row of each part of a netlist, and the rows: of members that are the same found once. : (n_rows, width)"""
         row = [np.arange(net.own_parts)]
         table = [np.zeros((net.own_parts, self.width), dtype=np.int64)]
         n_rows = net.own_parts

@@ -48,7 +48,7 @@ def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -
     """
     problem, fold, n = answer.problem, answer.problem.fold, prices.network.n_resources
     # limits of classes are others than those of single flows
-    single, name = name, name if fold is None else f"{name} in classes"
+    single, name = name, name if not fold.folds else f"{name} in classes"
     rates = answer.rates.named(prices.table.renumbered(answer.rates.number, problem.limits, name))
     flows = problem.incidence
     found = Cost(
@@ -67,7 +67,7 @@ def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -
         rates=rates,
         rests=Rests(tuple(one.name for one in rates.estimates), problem.estimate, problem.passing),
     )
-    if fold is None:
+    if not fold.folds:
         return found
 
     def expand() -> tuple[Int, Int, Float, Int, Rests]:

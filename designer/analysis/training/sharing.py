@@ -85,7 +85,7 @@ def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
     alike = np.ones(len(lead), dtype=bool)
     if problem.used is None:
         return Common(lead, usage)
-    if problem.fold is not None:
+    if problem.fold.folds:
         lead, usage, alike = _on_leads(problem.fold, hops)
     if not len(problem.used):
         return Common(lead[:0], usage[:0])
