@@ -88,7 +88,9 @@ def test_a_bill_counts_units_and_cables_apart() -> None:
     assert int(found[2]) == 640
 
 
-@pytest.mark.parametrize("command", ["parts", "parts gpu", "parts gpu/nvidia/h100-sxm5", "import topo.txt"])
+@pytest.mark.parametrize(
+    "command", ["templates", "parts", "parts gpu", "parts gpu/nvidia/h100-sxm5", "import topo.txt"]
+)
 def test_lists_keep_to_thirty_lines(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "topo.txt").write_text(TOPOLOGY)
     monkeypatch.chdir(tmp_path)

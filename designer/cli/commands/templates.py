@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
+from designer.cli.pages import add_page_options
+
+if TYPE_CHECKING:
+    from designer.present.blocks import Page
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("query", nargs="?", default="", help="only templates with these words in id, title or intent")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """List templates."""
     from designer.cli.output import print_json, table
+    from designer.cli.pages import print_page
     from designer.interchange.templates import list_templates
 
     words = options.query.lower().split()
@@ -25,15 +32,34 @@ def run(options: argparse.Namespace) -> int:
             [{"id": t.id, "title": t.title, "intent": t.intent, "gpus": t.gpus, "servers": t.servers} for t in found]
         )
         return 0
-    print(
-        table(
-            ("id", "gpus", "servers", "title"),
-            [(t.id, f"{t.gpus:,}", f"{t.servers:,}", t.title) for t in found],
-            (1, 2),
-        )
-    )
-    print(f"\n{len(found)} templates. Open one: designer gui ID   Analyse one: designer analyze ID")
+    heads = ("id", "gpus", "servers", "title")
+    rows = [(t.id, f"{t.gpus:,}", f"{t.servers:,}", t.title) for t in found]
+
+    def rest() -> None:
+        print(table(heads, rows, (1, 2)))
+        print(f"\n{len(found)} templates. Open one: designer gui ID   Analyse one: designer analyze ID")
+
+    print_page(lambda: _page(rows), options, rest)
     return 0
+
+
+def _page(rows: list[tuple[str, ...]]) -> Page:
+    """The first templates, and how to see fewer."""
+    from designer.present import numbers
+    from designer.present.blocks import Change, Column, Page, State, Table, Tone
+
+    columns = (Column("Id"), Column("GPUs", True), Column("Servers", True), Column("Title"))
+    changes = [Change("Only those with a word", command=("templates", "h100"), tone=Tone.PLAIN)]
+    if rows:
+        changes.append(Change("Find its bottleneck", command=("analyze", rows[0][0]), tone=Tone.PLAIN))
+    return Page(
+        "Templates",
+        State.ANSWERED if rows else State.NONE,
+        f"{numbers.counted(len(rows), 'design')} to start from.",
+        table=Table("", columns, tuple(rows)),
+        changes=tuple(changes),
+        more="All of them",
+    )
 
 
 COMMAND = Command(
