@@ -47,6 +47,9 @@ pytestmark = pytest.mark.alone
 #: the most an edit may cost, in what the engine and an empty repaint take (3.9 to 4.4 and 3.0 to 3.4 seen: 19 to 27 ms;
 #: 33 and 60 ms are aimed at)
 EDITS = {"hgx-h100-8": 4.8, "su-h100-32": 4.2}
+#: the most the 95th percentile of a drag may take: in what the engine and an empty repaint take, and in orders of half
+#: as many numbers as 98,304 GPUs have channels
+DRAGS = {"hgx-h100-8": 5.0, "cluster-98304": 5.0}
 #: the most the window may usually be busy with the slowest kind of work, in repaints of an empty design and stars of
 #: 2,000 nodes (4.1 to 6.1 seen: 12 ms); no stall of more than 50 ms is aimed at
 STALL = 9.0
@@ -206,6 +209,58 @@ def test_an_edit_until_its_loads_are_painted(benchmark, window, monkeypatch, tem
     note(benchmark, colours=np.median(colours), worst=1e3 * max(times.seconds), empty=empty)
     benchmark.pedantic(lambda: canvas.repaint(), rounds=3)
     assert times.ratio <= most
+
+
+@pytest.mark.parametrize("template", DRAGS)
+def test_a_dragged_value_until_canvas_and_numbers_are_painted(benchmark, window, monkeypatch, template):
+    """The slider of a value moves; until the canvas has painted the answer on trial and the panels have shown it.
+
+    The 95th percentile of the drags is held against engine and repaint of an empty design, and of 98,304 GPUs against
+    the order of as many numbers in numpy as there are channels; 33 and 120 ms are aimed at.
+    """
+    session, canvas = opened(window, template)
+    large = template == "cluster-98304"
+    picked = ((("pods", None), ("servers", None)), Ref("parts", "gpu0")) if large else first_link(session.design)
+    session.select({picked})
+    inspector = window.places.inspector
+    turn_until(lambda: not inspector.pending)
+    what_if = inspector.what_if
+    row = next(
+        r for r in inspector.rows.values() if r.entry.scalable and (not large or r.entry.name == "memory_bandwidth")
+    )
+    what_if.begin(row.entry)
+    paints, answers = Paints(canvas, monkeypatch), list[float]()
+    session.trial_changed.connect(lambda: answers.append(time.perf_counter()) if session.trial is not None else None)
+    shown = [panel for panel in window.places.panels.values() if panel.seen]
+
+    def drag(value: int) -> float:
+        answers.clear()
+        paints.times.clear()
+        start = time.perf_counter()
+        what_if.slider.setValue(value)
+        turn_until(lambda: answers and paints.times[-1:] > answers[:1] and not any(p.pending for p in shown))
+        return time.perf_counter() - start
+
+    empty = empty_repaint()
+    numbers = np.random.default_rng(1).integers(0, 2**62, 1_200_000)
+
+    def plain() -> None:
+        if large:
+            np.argsort(numbers)
+        else:
+            analyze(edited(session.design, "pcie", "300 Gb/s"), [session.workload], curves=False)
+            time.sleep(empty / 1e3)
+
+    steps = [value for value in range(-20, 21, 2) if value]
+    for value in steps[:4]:
+        drag(value)
+    times = [drag(value) for value in steps]
+    base = float(np.median([timed(plain, time.perf_counter) for _ in range(7)]))
+    p95 = float(np.percentile(times, 95))
+    note(benchmark, p95=1e3 * p95, median=1e3 * np.median(times), base=1e3 * base, ratio=p95 / base)
+    what_if.discard()
+    benchmark.pedantic(lambda: canvas.repaint(), rounds=3)
+    assert p95 <= DRAGS[template] * base
 
 
 def test_the_longest_stall_of_a_minute_of_work(benchmark, window):

@@ -148,6 +148,8 @@ def test_training_to_report_and_bill(window: MainWindow, qtbot: QtBot, tmp_path:
     assert all(file.is_file() for file in report.written)
     report.close()
     hands.look_at(window)
+    window.activateWindow()
+    window.focus_canvas()
     hands.press(Qt.Key.Key_B, CTRL | SHIFT)
     bill = window.billing.open[hands.session]
     qtbot.waitUntil(bill.isVisible, timeout=10_000)
