@@ -64,6 +64,10 @@ class _Probe:
         self.asked[key] = None
         return Seconds(1.0 if key == self.only else 0.0)
 
+    def servers(self, group: RankGroup) -> int:
+        """One: a trace holds what is exchanged, not where."""
+        return 1
+
 
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
     """Write the archive.

@@ -18,7 +18,7 @@ from designer.analysis.study import run_workload
 from designer.contrib.proposals.bounds import least_work, peak_rate
 from designer.contrib.proposals.families._family import Asked, Family
 from designer.contrib.proposals.goal import KEPT_SHARE, MONEY, PORTS, POWER, RACKS, Wanted
-from designer.decisions.pareto import Choice, Limit, Measure, Settings, Worth
+from designer.contrib.proposals.pareto import Choice, Limit, Measure, Settings, Worth
 from designer.design.document import Design
 from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
 from designer.findings import Severity
