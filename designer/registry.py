@@ -27,7 +27,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "designer.exporters": "exporters",
     "designer.rules": "rules",
     "designer.workloads": "workload kinds",
-    "designer.contrib.proposals": "families of proposed designs",
+    "designer.proposals": "families of proposed designs",
     "designer.faults": "kinds of faults",
 }
 

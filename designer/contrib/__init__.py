@@ -27,7 +27,7 @@ ENTRY_POINTS: Final[Mapping[str, Mapping[str, str]]] = {
         "infragraph": "designer.contrib.infragraph.exporter:EXPORTER",
         "simgrid": "designer.contrib.simgrid:EXPORTER",
     },
-    "designer.contrib.proposals": {
+    "designer.proposals": {
         "serving-cluster": "designer.contrib.proposals.families.serving_cluster:FAMILY",
         "training-cluster": "designer.contrib.proposals.families.training_cluster:FAMILY",
         "virtual-hosts": "designer.contrib.proposals.families.virtual_hosts:FAMILY",

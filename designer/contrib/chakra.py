@@ -19,7 +19,7 @@ from typing import Final
 
 from designer import atomic
 from designer.analysis.network import build_network
-from designer.analysis.training.costs import arrangement_of
+from designer.analysis.training.costs import RoutedCosts, arrangement_of
 from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.design.document import Design
 from designer.errors import DesignerError, ExchangeError
@@ -36,7 +36,7 @@ _COMPUTE, _COLLECTIVE = 4, 7
 _KINDS: Final = {Kind.ALL_REDUCE: 0, Kind.ALL_GATHER: 2, Kind.ALL_TO_ALL: 6, Kind.REDUCE_SCATTER: 7}
 #: a trace of each GPU; more is no file to hand on
 _MOST: Final = 16_384
-#: collectives of a step told one by one; more are told as fewer, larger ones
+#: collectives of a step told one by one; more are reported as fewer, larger ones
 _REPEATS: Final = 512
 _NONE_HIDDEN: Final = Constant(0.0, 0.0, 0.0, "assumed-training", Status.ASSUMED, "1", "nothing hides")
 
@@ -54,8 +54,8 @@ class _Asked:
 class _Probe:
     """Communication costs that take note of what is asked for, and of which one question alone takes time."""
 
-    def __init__(self, only: tuple[Kind, RankGroup, float] | None = None) -> None:
-        self.only = only
+    def __init__(self, routed: RoutedCosts, only: tuple[Kind, RankGroup, float] | None = None) -> None:
+        self.routed, self.only = routed, only
         self.asked: dict[tuple[Kind, RankGroup, float], None] = {}
 
     def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
@@ -65,8 +65,8 @@ class _Probe:
         return Seconds(1.0 if key == self.only else 0.0)
 
     def servers(self, group: RankGroup) -> int:
-        """One: a trace holds what is exchanged, not where."""
-        return 1
+        """Servers that the ranks of one group are in, at most."""
+        return self.routed.servers(group)
 
 
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
@@ -115,7 +115,8 @@ def _plan(design: Design) -> TrainingPlan:
 def _step(plan: TrainingPlan) -> tuple[float, list[_Asked]]:
     """Computing of the step [s], and its collectives: how often each comes is found by letting it alone take time."""
     seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
-    probe = _Probe()
+    routed = plan.ranks.costs(plan.layout)
+    probe = _Probe(routed)
     bare = float(seen.estimate(probe).step_time)
     found: list[_Asked] = []
     for key in probe.asked:
@@ -123,7 +124,7 @@ def _step(plan: TrainingPlan) -> tuple[float, list[_Asked]]:
         if arrangement_of(plan.layout, group)[1] <= 1 or size <= 0:
             continue
         # a second for each: their number is what the step takes longer
-        count = round(float(seen.estimate(_Probe(key)).communication))
+        count = round(float(seen.estimate(_Probe(routed, key)).communication))
         if count:
             found.append(_Asked(kind, group, size, count))
     return bare, found

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from designer.decisions.acceptance import TWO_HOSTS
+from designer.design.edits.properties import SetPolicy
 from designer.registry import discover
 from designer.sources import Constant
 
@@ -116,6 +117,16 @@ def slower(
         for path in at(machine):
             left = tuple(one if one.sorts == BETWEEN else replace(one, part=path) for one in effects)
             yield Fault(name, title.format(path), path, remedy, effects=left)
+
+    return FaultKind(name, find)
+
+
+def misset(name: str, title: str, remedy: str, policy: str, normal: bool) -> FaultKind:
+    """A kind of fault: a switch of the route policy that is not as it should be, where the design has it right."""
+
+    def find(machine: Machine) -> Iterator[Fault]:
+        if getattr(machine.design.policy, policy) == normal:
+            yield Fault(name, title, *WHOLE, remedy, SetPolicy({policy: not normal}), marks=())
 
     return FaultKind(name, find)
 

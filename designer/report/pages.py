@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from designer.analysis.results import WorkloadResult
+from designer.present.answer import Answer
 from designer.present.blocks import Figure, Page, Tone
+from designer.present.blocks import Table as PageTable
 from designer.present.decisions.suggest import page_of_suggestions
 from designer.present.workload import page_of
-from designer.report.cells import muted, strong, text
+from designer.report.cells import muted, sources, strong, text
+from designer.report.charts.figures import charts
 from designer.report.charts.shares import Share, Whole, shares
 from designer.report.charts.strip import band_strip, margin_strip
-from designer.report.document import Align, Drawing, Follows, Head, KeyFigure, Row, Span, Table, Text, rich
-from designer.report.subject import Subject
+from designer.report.document import (
+    Align,
+    Block,
+    Chapter,
+    Drawing,
+    Follows,
+    Head,
+    KeyFigure,
+    Row,
+    Span,
+    Table,
+    Text,
+    rich,
+)
+from designer.report.subject import Context, Subject
 from designer.report.wording import NBSP, continued
 from designer.sources import Estimate
 
@@ -29,6 +46,13 @@ def pages_of(subject: Subject, results: Sequence[WorkloadResult]) -> list[Page]:
 def name_of(page: Page, subject: Subject) -> str:
     """The workload of a page, without the design."""
     return page.subject.removesuffix(f", on {subject.design.title or subject.design.name}")
+
+
+def short_name(page: Page, pages: Sequence[Page], subject: Subject) -> str:
+    """The workload of a page up to its first comma, where that tells it from the others."""
+    name = name_of(page, subject)
+    short = name.split(",")[0]
+    return short if sum(name_of(one, subject).split(",")[0] == short for one in pages) == 1 else name
 
 
 def titled(page: Page, subject: Subject) -> str:
@@ -57,13 +81,14 @@ def key_figure(figure: Figure, subject: Subject, workload: str, label: str = "")
     )
 
 
-def figures_table(pages: Sequence[Page], subject: Subject) -> Table:
-    """The key figures of pages, under the name of each where there are several."""
+def figures_table(pages: Sequence[Page], subject: Subject, more: Sequence[tuple[Figure, ...]] = ()) -> Table:
+    """The key figures of pages, under the name of each where there are several; then `more` of each."""
     rows: list[Row] = []
-    for page in pages:
+    for page, others in zip(pages, more or [()] * len(pages), strict=True):
         if len(pages) > 1:
             rows.append(Row((strong(name_of(page, subject)),), "group"))
-        for f in page.figures:
+        known = {f.name for f in page.figures}
+        for f in (*page.figures, *(replace(f, note="") for f in others if f.name not in known)):
             note = rich(
                 *muted(f.target or f.note), *([Span(f" {f.verdict}", _STYLES.get(f.tone, ""))] if f.verdict else [])
             )
@@ -83,7 +108,7 @@ def where_drawing(pages: Sequence[Page], subject: Subject) -> Drawing | None:
                 Share(s.title, s.share, s.text.replace(" ", NBSP), "alarm" if s.limits else next(inks, "quiet2"))
                 for s in stack.shares
             )
-            name = name_of(page, subject)
+            name = short_name(page, pages, subject)
             label, detail = (name, f"{stack.title}, {stack.total}") if len(pages) > 1 else (stack.title, stack.total)
             wholes.append(Whole(label, detail, parts))
     titles = [page.where_title for page in pages if page.where]
@@ -147,3 +172,65 @@ def follows(results: Sequence[WorkloadResult], subject: Subject) -> tuple[Follow
         else:
             said.append(rich(f"{page.headline} {' '.join(page.remarks)}".strip()))
     return (Follows(tuple(said)),) if said else ()
+
+
+def answer_chapter(
+    context: Context,
+    subject: Subject,
+    name: str,
+    topic: str,
+    question: str,
+    results: Sequence[WorkloadResult],
+    *,
+    first: Sequence[Block] = (),
+    figures: Sequence[str] = (),
+    more: Sequence[str] = (),
+    then: Sequence[Block] = (),
+) -> Chapter | None:
+    """A chapter about some workloads: their pages, with charts; None where there are none.
+
+    Parameters
+    ----------
+    name
+        Key of the chapter, without the letter of the design.
+    first, then
+        Blocks before everything else, and before what follows.
+    figures
+        Names of figures that are drawn.
+    more
+        Metrics that are listed in addition to the key figures.
+    """
+    if not results:
+        return None
+    pages = pages_of(subject, results)
+    where = where_drawing(pages, subject)
+    limits = limits_table(pages, subject)
+    blocks = [
+        *first,
+        *([where] if where is not None else []),
+        *charts(subject, results, figures),
+        figures_table(pages, subject, [Answer(w, subject.design).figures(tuple(more), len(more)) for w in results]),
+        *([limits] if limits is not None else []),
+        *then,
+        *follows(results, subject),
+    ]
+    said = " ".join(f"{name_of(page, subject)}: {page.headline}" for page in pages[1:4])
+    keys = [k for w in results for e in w.metrics.values() for k in e.sources]
+    deck = rich(f"{said} " if said else "", *sources(context, keys))
+    return Chapter(
+        context.key(name, subject),
+        topic,
+        titled(pages[0], subject),
+        question,
+        tuple(blocks),
+        deck,
+        context.lettered(subject),
+    )
+
+
+def table_of(table: PageTable, title: str, most: int) -> Table:
+    """The first rows of a table of a page, under another title."""
+    heads = tuple(Head(c.title, Align.RIGHT if c.number else Align.LEFT) for c in table.columns)
+    rows = tuple(Row((strong(row[0]), *(text(cell or "–") for cell in row[1:]))) for row in table.rows[:most])
+    aside = f"the worst {most} of {len(table.rows):,}" if len(table.rows) > most else "worst first"
+    return Table(title, heads, rows, aside)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 from designer.analysis.network import Network, build_network
-from designer.analysis.results import Analysis, Bottleneck, WorkloadResult
+from designer.analysis.results import Analysis, WorkloadResult
 from designer.catalog.sources import load_sources
 from designer.decisions.suggest import Suggestions
 from designer.design.document import Design
@@ -22,7 +21,7 @@ from designer.report.inventory import Inventory, inventory
 from designer.report.names import in_names
 from designer.report.settings import Settings
 from designer.report.tables.racks import Plan, plan_of
-from designer.report.wording import NBSP, spelled
+from designer.report.wording import NBSP
 from designer.sources import Estimate, Source
 from designer.workload.metrics import times_better
 
@@ -43,7 +42,6 @@ MAIN: Final = (
 )
 #: kinds of workload that are goals in themselves, before mere transfers
 GOALS: Final = ("inference", "training", "migration", "serving")
-_MEMBER: Final = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,66 +181,6 @@ def gain_of(before: WorkloadResult, after: WorkloadResult) -> float:
     if one is None or other is None:
         return 1.0
     return times_better(name, one.value, other.value, before.kind)
-
-
-def alike(bottlenecks: Sequence[Bottleneck]) -> list[tuple[str, int]]:
-    """Bounds in words, those that differ only in a member's number counted together."""
-    found: dict[str, int] = {}
-    for bottleneck in bottlenecks:
-        found[short(bottleneck)] = found.get(short(bottleneck), 0) + bottleneck.alike
-    return list(found.items())
-
-
-_DIGITS: Final = re.compile(r"(?<=[A-Za-z])\d+\b")
-_KIND: Final = re.compile(r"\s*\((pcie|infiniband|ethernet|nvlink|memory_bus|upi|fabric|c2c|xgmi)( ×\d+)?\)")
-_NAMES: Final = {
-    "psw": "PCIe switch",
-    "pcie_switch": "PCIe switch",
-    "nvsw": "NVSwitch",
-    "nvswitch": "NVSwitch",
-    "numa": "NUMA domain",
-    "gpu": "GPU",
-    "cpu": "CPU",
-    "nic": "NIC",
-    "memory": "memory",
-    "nvme": "drive",
-    "storage_nic": "storage NIC",
-    "vmotion_nic": "vMotion NIC",
-    "switch": "switch",
-    "server": "server",
-}
-
-
-def short(bottleneck: Bottleneck) -> str:
-    """What binds, in a few words: links between two kinds of parts, a part's media, GPU arithmetic."""
-    label = bottleneck.label
-    if bottleneck.what == "compute" or "(arithmetic)" in label:
-        return "GPU arithmetic"
-    if "(memory bandwidth)" in label:
-        return "GPU memory bandwidth"
-    return in_short(label)
-
-
-def in_short(label: str) -> str:
-    """A label of what binds, in a few words: ``cpu0 → psw1 (pcie)`` is ``CPU → PCIe switch``."""
-    kind = _KIND.search(label)
-    if kind is None:
-        return _MEMBER.sub("", label).replace("(media)", "media").strip()
-    mark = "↔" if "↔" in label else "→"
-    ends = [part_words(p) for p in _KIND.sub("", label).split(mark)]
-    return f"{ends[0]} {mark} {ends[-1]}"
-
-
-def part_words(path: str) -> str:
-    """A path in words: ``servers[3]/gpu0`` is ``GPU``, ``leaves[2]/switch`` is ``leaves``."""
-    pieces = [p for p in _MEMBER.sub("", path.strip()).split("/") if p]
-    if not pieces:
-        return path
-    # a switch below another is numbered twice: ``psw0_1``
-    last = re.sub(r"\d+(_\d+)*$", "", pieces[-1])
-    if len(pieces) > 1 and last in ("switch", "server", "storage"):
-        return spelled(pieces[-2].replace("_", " "))
-    return _NAMES.get(last, spelled(pieces[-1].replace("_", " ")))
 
 
 @dataclass(eq=False)

@@ -148,3 +148,10 @@ def test_a_report_of_served_models_judges_their_limits() -> None:
     chapter = next(c for c in report.chapters if c.key == "requirements")
     assert chapter.title.startswith("Four targets of 4 are met")
     assert not any("No target" in c.title for c in report.chapters)
+
+
+def test_failures_name_cables_by_what_they_join() -> None:
+    shown = " ".join(page("survive", "vsphere-cluster-4", "--workload", "evacuate", columns=160).split())
+    assert "ESXi hosts, vMotion NIC – vMotion switch" in shown
+    assert "vmotion_network" not in shown
+    assert "Training 0 cannot restart" in shown

@@ -37,7 +37,7 @@ found = {
     "designer.exporters": exporters(),
     "designer.rules": rules(),
     "designer.workloads": workload_kinds(),
-    "designer.contrib.proposals": families(),
+    "designer.proposals": families(),
     "designer.faults": fault_kinds(),
 }
 print(json.dumps({group: list(names) for group, names in found.items()}))
@@ -50,7 +50,7 @@ ADDED = {
     "designer.exporters": "parts-list",
     "designer.rules": "XMP001",
     "designer.workloads": "backup",
-    "designer.contrib.proposals": "one-server",
+    "designer.proposals": "one-server",
     "designer.faults": "dusty",
 }
 

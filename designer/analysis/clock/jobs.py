@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from designer.analysis.account.expression import Scenario
 from designer.workload.program import Process, Program, Recovery, Restarting, Script
+from designer.workload.program.serving import Infer, Serve
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,14 @@ def job_of(program: Program, place: str = "") -> Job:
         place or program.name,
         program,
     )
+
+
+def goes_on(program: Program) -> bool:
+    """True if a program has items, or answers requests, without end."""
+    times = program.arrivals is not None and program.arrivals.shape != "trace"
+    if any(isinstance(step.task, Serve | Infer) and step.task.goes_on for step in program.steps):
+        return True
+    return math.isinf(program.times) or (times and math.isinf(program.times))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 from designer.analysis.account import Account, Ends, account
 from designer.analysis.account.bottlenecks import sort_of
 from designer.analysis.account.expression import Resource, Time
-from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job
+from designer.analysis.clock.jobs import NO_CHANGES, Changes, Job, goes_on
 from designer.analysis.clock.player import play
 from designer.analysis.clock.records import TaskRun
 from designer.analysis.clock.run import Run
@@ -204,8 +204,8 @@ def answer(
                 left.discard(task.step)
             return not left
 
-        stop = done if beside else None
-        return play(prices, [job, *beside], changes=changes, stop=stop, cancelled=cancelled)
+        stop, until = done if beside else None, UNTIL.value if goes_on(program) else math.inf
+        return play(prices, [job, *beside], until=until, changes=changes, stop=stop, cancelled=cancelled)
 
     itself = settling(prices, job) if not beside else None
     if itself is not None:

@@ -52,9 +52,9 @@ class Uses:
         amount = np.bincount(back, np.concatenate([self.amount, other.amount]), len(resource))
         return Uses(resource, amount.astype(np.float64))
 
-    def with_all(self, resources: Iterable[int], amount: float = 1.0) -> Uses:
-        """With an amount of each of some resources as well."""
-        return self.plus(Uses.of(dict.fromkeys(resources, amount)))
+    def with_all(self, resources: Iterable[int]) -> Uses:
+        """With a unit of each of some resources as well."""
+        return self.plus(Uses.of(dict.fromkeys(resources, 1.0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -343,9 +343,8 @@ def _offers(islands: Islands, home: Int, allowed: Bool) -> tuple[Int, list[list[
     return found, places
 
 
-def nearest_places(graph: LocalGraph, at: int, offered: list[int], rules: Rules | None = None) -> list[int]:
+def nearest_places(graph: LocalGraph, at: int, offered: list[int]) -> list[int]:
     """Those of `offered` that are cheapest to reach from place `at`; all of them where there is no path."""
-    rules = rules or Rules()
-    cost = {o: c for o in offered if (c := find_cost(graph.shape, at, o, rules)) is not None}
+    cost = {o: c for o in offered if (c := find_cost(graph.shape, at, o, Rules())) is not None}
     best = min(cost.values(), default=0)
     return [o for o in offered if cost.get(o) == best] or offered

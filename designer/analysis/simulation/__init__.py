@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from designer.analysis.clock.jobs import Changes, Job, job_of
+from designer.analysis.clock.jobs import Changes, Job, goes_on, job_of
 from designer.analysis.clock.measures import (
     GROUPS_LIMIT,
     UNTIL,
@@ -28,7 +28,6 @@ from designer.analysis.serving.clocked import ENGINE_START
 from designer.analysis.serving.felt import Felt
 from designer.analysis.simulation.failure_events import Failure, changes_of_links, changes_of_parts
 from designer.analysis.simulation.jobs import (
-    goes_on,
     in_its_cadence,
     job_of_workload,
     machines_of,

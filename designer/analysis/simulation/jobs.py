@@ -23,7 +23,7 @@ from designer.errors import AnalysisError
 from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds
 from designer.workload.program import Arrivals, Collective, Program
-from designer.workload.program.serving import Infer, Serve
+from designer.workload.program.serving import Serve
 from designer.workload.program.training import TrainStep
 
 #: a count of steps that is whole but for its last digits is whole
@@ -203,11 +203,3 @@ def in_its_cadence(network: Network, job: Job, cancelled: Callable[[], bool] | N
 def by_itself(spec: WorkloadSpec) -> WorkloadSpec:
     """A training without what its input shares storage and links with."""
     return spec.model_copy(update={"settings": {**spec.settings, "background": ""}})
-
-
-def goes_on(program: Program) -> bool:
-    """True if it has items without end."""
-    times = program.arrivals is not None and program.arrivals.shape != "trace"
-    if any(isinstance(step.task, Serve | Infer) and step.task.goes_on for step in program.steps):
-        return True
-    return math.isinf(program.times) or (times and math.isinf(program.times))

@@ -8,7 +8,7 @@ import numpy as np
 
 from designer.analysis.network.capacities import ACCELERATOR
 from designer.decisions.acceptance import Machine, host_links
-from designer.decisions.fault import WHOLE, Fault
+from designer.decisions.fault import WHOLE, Fault, FaultKind
 from designer.design.address import Address, block_at, split_path
 from designer.design.document import Block, Link
 from designer.design.edit import Edit
@@ -45,8 +45,12 @@ def devices(machine: Machine) -> Iterator[tuple[str, Address, Link, str]]:
                 yield net.path(int(net.link_b[number])), *drawn, path
 
 
-def narrow(machine: Machine, kind: str, divisor: int) -> Iterator[Fault]:
-    """Fewer lanes than a slot has."""
+def narrow(name: str, divisor: int) -> FaultKind:
+    """A kind of fault: fewer lanes than a slot has."""
+    return FaultKind(name, lambda machine: _narrow(machine, name, divisor))
+
+
+def _narrow(machine: Machine, kind: str, divisor: int) -> Iterator[Fault]:
     for device, within, link, path in devices(machine):
         lanes = link.lanes or 16
         less = lanes // divisor
@@ -68,8 +72,12 @@ def beside(path: str, name: str) -> str:
     return f"{head}{slash}{name}"
 
 
-def far(machine: Machine, name: str, part_kind: str) -> Iterator[Fault]:
-    """A device in a slot of the other socket."""
+def far(name: str, part_kind: str) -> FaultKind:
+    """A kind of fault: a device in a slot of the other socket."""
+    return FaultKind(name, lambda machine: _far(machine, name, part_kind))
+
+
+def _far(machine: Machine, name: str, part_kind: str) -> Iterator[Fault]:
     for device, within, link, path in devices(machine):
         block = block_at(machine.design, within)
         own = device.rpartition("/")[2]

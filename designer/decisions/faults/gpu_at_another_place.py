@@ -1,16 +1,5 @@
 """A GPU in a slot of the other socket."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from designer.decisions.acceptance import Machine
-from designer.decisions.fault import Fault, FaultKind
 from designer.decisions.faults._places import far
 
-
-def _find(machine: Machine) -> Iterator[Fault]:
-    yield from far(machine, "a gpu at another place", "gpu")
-
-
-FAULT = FaultKind("a gpu at another place", _find)
+FAULT = far("a gpu at another place", "gpu")

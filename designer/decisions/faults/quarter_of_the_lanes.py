@@ -1,16 +1,5 @@
 """A card that runs with a quarter of the lanes of its slot."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from designer.decisions.acceptance import Machine
-from designer.decisions.fault import Fault, FaultKind
 from designer.decisions.faults._places import narrow
 
-
-def _find(machine: Machine) -> Iterator[Fault]:
-    yield from narrow(machine, "a quarter of the lanes", 4)
-
-
-FAULT = FaultKind("a quarter of the lanes", _find)
+FAULT = narrow("a quarter of the lanes", 4)

@@ -1,15 +1,7 @@
 """Trees forced where rings are faster."""
 
-from __future__ import annotations
+from designer.decisions.fault import WHOLE, Fault, FaultKind
 
-from collections.abc import Iterator
-
-from designer.decisions.acceptance import Machine
-from designer.decisions.fault import Fault, FaultKind
-
-
-def _find(machine: Machine) -> Iterator[Fault]:
-    yield Fault("tree", "trees where rings are faster", "", "see NCCL_ALGO", algorithm="tree")
-
-
-FAULT = FaultKind("tree", _find)
+FAULT = FaultKind(
+    "tree", lambda _: iter((Fault("tree", "trees where rings are faster", *WHOLE, "see NCCL_ALGO", algorithm="tree"),))
+)

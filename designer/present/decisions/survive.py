@@ -6,6 +6,7 @@ from designer.catalog.parttype import part_kinds
 from designer.decisions.failures_survey import Loss, Survey
 from designer.design.document import Design
 from designer.design.naming import part_title
+from designer.finding_codes import CODES
 from designer.present import numbers
 from designer.present.answer import make_figure
 from designer.present.blocks import Change, Column, Figure, Page, State, Table, Tone
@@ -51,14 +52,18 @@ def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Pag
                 sources=hours.sources,
             )
         )
-    rows = tuple(_row(loss, design) for loss in costly)
-    heads = (
+    rows = [_row(loss, design) for loss in costly]
+    heads = [
         Column("What fails"),
         Column("Such as"),
         Column("Lost", True),
         Column("Number", True),
         Column("GPUs lost", True),
-    )
+    ]
+    broken = [_broken(loss, design) for loss in costly]
+    if any(broken):
+        heads.append(Column("What no longer holds"))
+        rows = [(*row, text) for row, text in zip(rows, broken, strict=True)]
     again = ("survive", file, "--workload", found.workload, "--pairs", "100")
     changes = [Change("What limits it now", command=("analyze", file, "--workload", found.workload), tone=Tone.PLAIN)]
     if not found.pairs:
@@ -68,7 +73,7 @@ def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Pag
         State.ANSWERED,
         head,
         figures=tuple(figures),
-        table=Table("The worst", heads, rows),
+        table=Table("The worst", tuple(heads), tuple(rows)),
         changes=tuple(changes),
         remarks=_doubles(found, design),
         more="All classes of failures, and what limits then",
@@ -108,9 +113,20 @@ def _row(loss: Loss, design: Design) -> tuple[str, ...]:
     )
 
 
+def _broken(loss: Loss, design: Design) -> str:
+    """Machines without a place and limits that no longer hold after a failure; empty for none."""
+    names = [design.vms[m].label if m in design.vms else m for m in loss.machines]
+    restart = [f"{name} cannot restart" for name in names]
+    return "; ".join((*restart, *(CODES[m].title if m in CODES else m for m in loss.limits)))
+
+
 def _link(path: str, design: Design) -> str:
     head, dashes, tail = path.partition("--")
     if not dashes:
-        return part_title(design, path)
+        wiring = design.wirings.get(path.partition("[")[0])
+        if wiring is None:
+            return part_title(design, path)
+        ends = [part_title(design, end).removesuffix("[*]") for end in (wiring.a, wiring.b)]
+        return f"{ends[0]} – {ends[1]}"
     folder = head.rpartition("/")[0]
     return f"{part_title(design, head)} – {part_title(design, f'{folder}/{tail}' if folder else tail)}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from designer.present.limits import short_of
 from designer.report.cells import metric_title, muted, per, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.comparison import Difference, answer, pairings
 from designer.report.document import Align, Block, Cell, Chapter, Follows, Head, Row, Table, Text, rich
-from designer.report.subject import Context, Subject, short
+from designer.report.subject import Context, Subject
 from designer.report.tables.bill_of_materials import items_of
 from designer.report.tables.power import busiest, draws, total
-from designer.report.wording import DASH, ends, listed, quantity, times
+from designer.report.wording import DASH, continued, ends, listed, quantity, times
 
 #: designs beside each other in one table
 _ABREAST = 4
@@ -112,11 +113,9 @@ def _follows(subjects: list[Subject], priced: bool) -> list[Text]:
         for pair in pairings(first, other):
             if pair.difference is Difference.SAME or not pair.first.binding or not pair.other.binding:
                 continue
-            one, two = short(pair.first.binding[0]), short(pair.other.binding[0])
+            one, two = short_of(pair.first.binding, first.design), short_of(pair.other.binding, other.design)
             held = (
-                f"both are held back by {one}"
-                if one == two
-                else f"{one} holds {first.letter} back, {two} {other.letter}"
+                f"{one} limits both" if one == two else f"{one} limits {first.letter}, {continued(two)} {other.letter}"
             )
             found.append(rich(f"{pair.title}: {held}."))
     missing = [w.title for s in others for w in s.results if w.id not in {v.id for v in first.results}]
@@ -130,15 +129,15 @@ def _otherwise(subjects: list[Subject], priced: bool) -> str:
     first, *others = subjects
     pairs = [pair for other in others for pair in pairings(first, other)]
     if not pairs:
-        return "Give the designs the same workloads: nothing that both run tells which is better."
+        return "Give the designs the same workloads: no workload of both shows which is better."
     if any(pair.difference is not Difference.SAME for pair in pairs):
-        return "What holds them back is not told: look at the chapters of each design."
+        return "The chapters of each design say what limits them."
     whether = (
-        "the chapters on cost tell which costs less"
+        "the chapters on cost show which costs less"
         if priced
-        else "no prices were given, so which costs less is not told"
+        else "no prices were given, so their costs are not compared"
     )
-    return f"No workload tells them apart; {whether}."
+    return f"No workload shows a difference; {whether}."
 
 
 CHAPTER = ChapterKind("comparison", "Comparison", 5, of_report=build)

@@ -7,18 +7,15 @@ import numpy as np
 from designer.analysis.results import WorkloadResult
 from designer.design.channels import channel_number
 from designer.errors import DocumentError
-from designer.report.cells import sources
+from designer.present.words import part_words
 from designer.report.chapter import ChapterKind
 from designer.report.charts.hops import Hop, hops
-from designer.report.document import Block, Chapter, Drawing, rich
+from designer.report.document import Chapter, Drawing, rich
 from designer.report.inventory import Inventory, group_name
-from designer.report.pages import figures_table, follows, limits_table, pages_of
-from designer.report.subject import Context, Subject, part_words, short
-from designer.report.wording import counted, line_rate, percent, quantity, sentence
+from designer.report.pages import answer_chapter
+from designer.report.subject import Context, Subject
+from designer.report.wording import counted, line_rate, quantity, sentence
 from designer.sources import Status
-
-#: from here on a hop is named as the next limit, not as one that has room
-_CLOSE = 0.8
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
@@ -30,57 +27,18 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     if not path:
         return None
     demand = _demand(subject, result)
-    blocks: list[Block] = [
-        Drawing(
-            hops(path, demand),
-            f"Capacity of each hop of {result.title}, and the load on it",
-            note=rich(
-                "Upright mark: achievable. Outline: raw rate, dashed where assumed. The scale is logarithmic: read the"
-                " marks, not the lengths."
-            ),
-        )
-    ]
-    pages = pages_of(subject, subject.of_kind("transfer"))
-    blocks.append(figures_table(pages, subject))
-    limits = limits_table(pages, subject)
-    if limits is not None:
-        blocks.append(limits)
-    blocks += follows(subject.of_kind("transfer"), subject)
-    rate = result.metrics.get("rate")
-    binding = next((h for h in path if h.state == "binds"), None)
-    others = [h for h in path if h.state != "binds" and h.achievable > 0]
-    fullest = max(others, key=lambda h: h.load / h.achievable, default=None)
-    what = short(result.binding[0]) if result.binding else "nothing"
-    title = f"{sentence(_verb(result))} stops at {quantity(rate.value, 'B/s') if rate else '–'} at {what}"
-    if binding is not None and fullest is not None:
-        title += f"; {_how_full(fullest)}"
-    keys = rate.sources if rate is not None else ()
-    return Chapter(
-        context.key("data-path", subject),
-        "Data path",
-        title,
-        "Which hop limits the data, and which comes next?",
-        tuple(blocks),
-        rich(
-            f"{result.title}: one path stands for {counted(result.n_flows, 'flow')} alike; each mark is one hop, all"
-            " its parallel links together.",
-            sources(context, keys),
+    drawn = Drawing(
+        hops(path, demand),
+        f"Capacity of each hop of {result.title}, and the load on it",
+        note=rich(
+            "Upright mark: achievable. Outline: raw rate, dashed where assumed. The scale is logarithmic: read the"
+            f" marks, not the lengths. One path stands for {counted(result.n_flows, 'flow')} like it."
         ),
-        context.lettered(subject),
     )
-
-
-def _how_full(hop: Hop) -> str:
-    """How near the fullest of the other hops is to its limit."""
-    full = hop.load / hop.achievable
-    name = hop.label[:1].lower() + hop.label[1:] if hop.label[1:2].islower() else hop.label
-    if full >= _CLOSE:
-        return f"{name} is next, {percent(full)} full"
-    return f"every other hop is at most {percent(full)} full"
-
-
-def _verb(result: WorkloadResult) -> str:
-    return "reading from storage" if "storage" in result.id or "nfs" in result.id else result.title
+    moves = subject.of_kind("transfer")
+    moves = [result, *(w for w in moves if w is not result)]
+    question = "Which hop limits the data, and which comes next?"
+    return answer_chapter(context, subject, "data-path", "Data path", question, moves, first=[drawn])
 
 
 def _chosen(subject: Subject) -> WorkloadResult | None:
@@ -199,7 +157,7 @@ def _store(subject: Subject, part: int, result: WorkloadResult, bottleneck: set[
     if not state and any(net.path(i) in following for i in alike[:4000]):
         state = "next"
     return Hop(
-        f"{sentence(part_words(net.path(part)))}, media",
+        f"{sentence(part_words(subject.design, net.path(part)))}, media",
         f"{counted(len(alike))} × {label}",
         capacity,
         capacity,
@@ -217,7 +175,7 @@ def _name(stock: Inventory, part: int) -> str:
     """What plays a role in a path: a part inside a unit by its kind, a unit by its group."""
     if int(stock.unit[part]) == part:
         return group_name(stock, part)
-    return part_words(stock.net.path(part))
+    return part_words(stock.design, stock.net.path(part))
 
 
 def _demand(subject: Subject, result: WorkloadResult) -> tuple[str, float, float, float] | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from designer.analysis.results import WorkloadResult
 from designer.catalog.parttype import part_kinds
+from designer.present.limits import short_of
 from designer.report.cells import muted, strong, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.design_picture import loaded_picture
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.inventory import bundles, gathered, group_name, ports_used
-from designer.report.subject import Context, Subject, alike
-from designer.report.wording import counted, in_words, line_rate, listed, percent, sentence
+from designer.report.subject import Context, Subject
+from designer.report.wording import continued, counted, in_words, line_rate, listed, percent, sentence
 
 #: rows of the table of ports
 _MOST_SWITCHES = 14
@@ -103,7 +104,7 @@ def _title(subject: Subject, shown: WorkloadResult | None) -> str:
             return f"{units} {'stands' if _units(subject) == 1 else 'stand'} {_on(n)}"
         stand = "stands" if gpus == 1 else "stand"
         return f"{sentence(counted(gpus, 'accelerator'))} {stand} in {in_words(_units(subject), 'unit')} {_on(n)}"
-    name = alike(shown.binding)[0][0]
+    name = continued(short_of(shown.binding, subject.design))
     where = f"{counted(gpus, 'GPU')}" + (f", {counted(n, 'network cable')}" if n else ", no network cable")
     return f"{where}: the narrow place is {name}"
 

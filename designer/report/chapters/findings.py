@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
+from designer.analysis.results import WorkloadResult
+from designer.design.document import Design
 from designer.findings import Finding, Severity
-from designer.report.cells import muted, strong, text
+from designer.present.limits import short_of
+from designer.report.cells import muted, per, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, Text, rich
 from designer.report.names import in_names
-from designer.report.subject import Context, Subject, short
+from designer.report.subject import Context, Subject
 from designer.report.wording import DASH, continued, ends, in_words, listed, quantity, sentence, whole_clauses
 from designer.rules.runner import check
 
@@ -111,7 +114,7 @@ def _row(subject: Subject, finding: Finding, alike: int) -> Row:
     told = in_names(subject.stock, finding.text)
     told = whole_clauses(told, _TEXT)
     if alike > 1:
-        told += f" (and {alike - 1:,} alike)"
+        told += f" (and {alike - 1:,} like it)"
     return Row(
         (
             rich(Span(str(finding.severity), _STYLE[finding.severity], sign=str(finding.severity))),
@@ -130,7 +133,7 @@ def _acceptance(subject: Subject) -> list[Row]:
         if w.kind == "collective" and "bus_bandwidth" in w.metrics:
             kind = "all_reduce_perf" if "reduce" in w.id else "all_gather_perf"
             command = f"mpirun -np {gpus} {kind} -b 1G -e 1G -f 2 -g 1"
-            rows.append(_test(w.title, command, w, "bus_bandwidth"))
+            rows.append(_test(subject.design, w.title, command, w, "bus_bandwidth"))
         elif w.kind == "transfer" and "data_rate_per_gpu" in w.metrics:
             local = "h2d" in w.id or "host" in w.title.lower()
             command = (
@@ -138,22 +141,18 @@ def _acceptance(subject: Subject) -> list[Row]:
                 if local
                 else "fio --name=read --rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=32 --numjobs=8"
             )
-            rows.append(_test(w.title + ", a GPU", command, w, "data_rate_per_gpu"))
+            rows.append(_test(subject.design, w.title + ", a GPU", command, w, "data_rate_per_gpu"))
         elif w.kind == "training" and "step_time" in w.metrics:
             name = "tokens_per_second" if "tokens_per_second" in w.metrics else "samples_per_second"
-            rows.append(_test(w.title, "the training job itself, after 50 steps", w, name))
+            rows.append(_test(subject.design, w.title, "the training job itself, after 50 steps", w, name))
         elif w.kind == "migration" and "migration_time" in w.metrics:
-            rows.append(_test(w.title, "migrate the machine from its console", w, "migration_time"))
+            rows.append(_test(subject.design, w.title, "migrate the machine from its console", w, "migration_time"))
     return rows
 
 
-def _test(title: str, command: str, w: object, metric: str) -> Row:
-    from designer.analysis.results import WorkloadResult
-    from designer.report.cells import per
-
-    assert isinstance(w, WorkloadResult)
+def _test(design: Design, title: str, command: str, w: WorkloadResult, metric: str) -> Row:
     e = w.metrics[metric]
-    suspect = short(w.binding[0]) if w.binding else "–"
+    suspect = short_of(w.binding, design) or "–"
     what = per(w, metric)
     return Row(
         (

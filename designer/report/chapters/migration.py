@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from designer.analysis.results import Table as ResultTable
 from designer.analysis.results import WorkloadResult
-from designer.report.cells import sources
 from designer.report.chapter import ChapterKind
 from designer.report.charts.gantt import Lane, gantt
-from designer.report.charts.lines import Trace, lines
-from designer.report.document import Beside, Block, Chapter, Drawing, Table, rich
+from designer.report.document import Chapter, Drawing, rich
 from designer.report.names import in_names
-from designer.report.pages import figures_table, follows, limits_table, pages_of, titled
+from designer.report.pages import answer_chapter
 from designer.report.subject import Context, Subject
-from designer.report.wording import quantity, sentence, split
+from designer.report.wording import quantity
 
 #: so many served models are drawn below the machines
 _SERVED_LIMIT = 4
@@ -24,45 +22,18 @@ _TIMES = ("evacuation_time", "migration_time")
 def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where nothing migrates."""
     moves = subject.of_kind("migration")
-    if not moves:
-        return None
-    blocks: list[Block] = []
-    timed = [w for w in moves if any(t in w.metrics for t in _TIMES)]
-    for w in timed[:2]:
+    drawn: list[Drawing] = []
+    for w in [w for w in moves if any(t in w.metrics for t in _TIMES)][:2]:
         lanes = _lanes(w, subject)
-        served = _served(w, subject) if lanes else []
-        if lanes:
-            end = next((w.metrics[t] for t in _TIMES if t in w.metrics), None)
-            blocks.append(
-                Drawing(
-                    gantt([*lanes, *served], end),
-                    f"Who moves when in {w.title}",
-                    w.title,
-                    note=rich(_NOTE + (_SERVED_NOTE if served else "")),
-                )
-            )
-    stun = _stun(timed)
-    if stun is not None:
-        blocks.append(stun)
-    pages = pages_of(subject, moves)
-    blocks.append(figures_table(pages, subject))
-    limits = limits_table(pages, subject)
-    if limits is not None:
-        blocks.append(limits)
-    blocks += follows(moves, subject)
-    keys = [k for w in moves for e in w.metrics.values() for k in e.sources]
-    return Chapter(
-        context.key("migration", subject),
-        "Migration",
-        titled(pages[0], subject),
-        "How long, who stands still, who cannot move, and why?",
-        tuple(b for b in blocks if not isinstance(b, Table) or b.rows),
-        rich(
-            "Copying repeats what was written meanwhile; virtual GPUs are copied while the machine stands still.",
-            sources(context, keys),
-        ),
-        context.lettered(subject),
-    )
+        if not lanes:
+            continue
+        served = _served(w, subject)
+        end = next((w.metrics[t] for t in _TIMES if t in w.metrics), None)
+        note = rich(_NOTE + (_SERVED_NOTE if served else ""))
+        drawn.append(Drawing(gantt([*lanes, *served], end), f"Who moves when in {w.title}", w.title, note=note))
+    question = "How long, who stands still, who cannot move, and why?"
+    figures = ("stun-sweep", "migration-curve")
+    return answer_chapter(context, subject, "migration", "Migration", question, moves, first=drawn, figures=figures)
 
 
 def _at(table: ResultTable, row: tuple[object, ...], name: str) -> object:
@@ -102,47 +73,6 @@ def _served(w: WorkloadResult, subject: Subject) -> list[Lane]:
         pause = f"stands still {quantity(lasts, 's')}"
         found.append(Lane(title, f"served in {machine}", 0.0, begin + lasts, lasts, "answers", pause))
     return found
-
-
-def _stun(timed: list[WorkloadResult]) -> Beside | Drawing | None:
-    charts: list[Drawing] = []
-    for w in timed:
-        curves = w.curves.get("stun-sweep", ())
-        if curves and not any(c.title.startswith("Stun") for c in charts):
-            inks = ("alarm", "data", "data2", "ink", "muted")
-            most = max(v for c in curves for v in c.y)
-            picture = lines(
-                [
-                    Trace(c.name.replace(" ", "\u00a0"), c.x, c.y, ink=inks[k % 5], dots=False)
-                    for k, c in enumerate(curves)
-                ],
-                lambda v: quantity(v, "B"),
-                lambda v, most=most: split(v, "s", "", most)[0] if v else "0",
-                captions=(split(most, "s", "", most)[1], "frame buffer in use"),
-                unit_up=60.0 if split(most, "s", "", most)[1] == "min" else 1.0,
-            )
-            charts.append(
-                Drawing(
-                    picture,
-                    "Stun over frame buffer by rate of the port",
-                    "Stun of a virtual GPU",
-                    aside="by rate of the port",
-                )
-            )
-        left = w.curves.get("evacuation-remaining", ())
-        if left:
-            c = left[0]
-            most = max(c.y)
-            picture = lines(
-                [Trace("", c.x, c.y, c.low, c.high)],
-                lambda v: quantity(v, "s") if v else "0",
-                lambda v, most=most: split(v, "B", "", most)[0] if v else "0",
-                captions=(split(most, "B")[1], "time"),
-            )
-            charts.append(Drawing(picture, "What is still to be moved over time", sentence(c.name), aside=w.title))
-    if len(charts) >= 2:
-        return Beside((charts[0],), (charts[1],))
-    return charts[0] if charts else None
 
 
 CHAPTER = ChapterKind("migration", "Migration", 50, of_design=build)

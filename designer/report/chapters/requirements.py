@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from designer.catalog.parttype import part_kinds
+from designer.present import numbers
+from designer.present.words import counted_by
 from designer.report.cells import metric_title, muted, strong, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.strip import margin_strip
@@ -12,7 +14,7 @@ from designer.report.document import Align, Block, Cell, Chapter, Follows, Head,
 from designer.report.inventory import bundles
 from designer.report.subject import Context, Subject
 from designer.report.verdicts import written
-from designer.report.wording import DASH, continued, counted, ends, in_words, line_rate, quantity, sentence
+from designer.report.wording import DASH, NBSP, continued, counted, ends, in_words, line_rate, quantity, sentence
 from designer.sources import Status
 
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
@@ -31,8 +33,10 @@ def build(context: Context, subject: Subject) -> Chapter | None:
             strip: Cell = ()
             if t.found is not None and t.verdict is not None and t.value > 0:
                 strip = margin_strip(t.found, t.comparison, t.value, t.verdict)
-            wanted = f"{_SIGNS[t.comparison]}\u00a0{quantity(t.value, t.unit)}" if t.verdict else t.note
-            found = quantity(t.found.value, t.found.unit) if t.found is not None else "–"
+            what = counted_by(t.metric, subject.design.workloads.get(t.workload))
+            asked = numbers.shown(t.value, t.unit, what, exact=True).replace(" ", NBSP)
+            wanted = f"{_SIGNS[t.comparison]}{NBSP}{asked}" if t.verdict else t.note
+            found = quantity(t.found.value, t.found.unit, what) if t.found is not None else "–"
             band = DASH.join(ends(t.found)) if t.found is not None and t.found.low < t.found.high else ""
             rows.append(
                 Row(

@@ -141,7 +141,7 @@ def _purchases(context: Context) -> Items:
             if not steps:
                 nothing.append(Item(rich(f"{letter}Nothing for {name}"), text(" ".join(page.remarks)), "–"))
     items = [replace(item, mark=str(n)) for n, item in enumerate(items[:_PURCHASES], start=1)]
-    items += nothing[: _PURCHASES - len(items)]
+    items = items or nothing[:1]
     if not items:
         items.append(Item(text("Nothing"), text("No change was sought."), "–"))
     return Items("What to buy first", tuple(items))

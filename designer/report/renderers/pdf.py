@@ -174,21 +174,23 @@ class _Book(Blocks):
             said(report.summary.title, 2 * TITLE), self.style(1.7, 1.25, bold=True, spaceBefore=14, spaceAfter=4)
         )
         verdict.chapter = (0, report.summary)
-        story: list[Any] = [cover, verdict]
+        story: list[Any] = [p.NextPageTemplate("later"), cover, verdict]
         if report.summary.deck:
             story.append(self.paragraph(report.summary.deck, self.style(1.06, 1.5, "muted")))
         story += self.blocks(report.summary.blocks, width)
-        story += [p.NextPageTemplate("later"), p.PageBreak()]
-        story += [
-            self.paragraph("Contents", self.style(0.82, 1.4, "data", bold=True)),
+        front = [
+            self.paragraph("Contents", self.style(0.82, 1.4, "data", bold=True, spaceBefore=_BETWEEN)),
             self.paragraph("How this report is built", self.style(1.65, 1.22, bold=True, spaceBefore=5)),
             self.paragraph(
                 "Every chapter opens with its answer; read the titles alone and you have read the report.",
                 self.style(1.06, 1.5, "muted", spaceBefore=4, spaceAfter=10),
             ),
-            toc,
-            *self.block(LEGEND, width),
         ]
+        legend = self.block(LEGEND, width)
+        # the contents go below a first page that goes on, else on a page of their own
+        lines = len(report.chapters) + 1
+        high = self._height([*front, *legend], width) + lines * self.style(0.95, 1.75).leading
+        story += [p.CondPageBreak(min(high + _BETWEEN, _FRAME)), *front, toc, *legend]
         for number, chapter in report.numbered():
             made = self._chapter(number, chapter, width)
             # a chapter that fits below the one before goes there; a long one begins where much of a page is left

@@ -103,6 +103,7 @@ def test_a_stream_keeps_what_the_clock_leaves_it() -> None:
     assert during < alone * 0.999
     assert found.metrics["rate"].value == pytest.approx((1 - duty) * alone + duty * during, rel=0.02)
     assert found.metrics["rate"].low <= found.metrics["rate"].value <= found.metrics["rate"].high
+    assert "(rate 304 GB/s)" in next(f.text for f in found.findings if f.code == "TRAIN-BESIDE")
 
 
 def test_what_cannot_be_counted_is_refused() -> None:
@@ -224,6 +225,7 @@ def test_a_migration_that_begins_at_any_moment() -> None:
     assert found.metrics["share_beside_retraining"].value == pytest.approx(duty)
     told = next(f.text for f in found.findings if f.code == "TRAIN-BESIDE")
     assert f"{meanwhile / usual:.2f} times as long meanwhile" in told
+    assert f"{found.metrics['migration_time'].value / usual:.2f} times in the mean" in told
     band, usual_band = found.metrics["migration_time"], alone.metrics["migration_time"]
     share = asked(jobs, "night", design).metrics["retraining_share"]
     least, most = (1 + end * (meanwhile / usual - 1) for end in (share.low, share.high))

@@ -60,7 +60,7 @@ def test_turned_round_the_same_one_wins() -> None:
 def test_a_design_beside_itself_is_told_to_be_the_same() -> None:
     found = report(server(4), server(4))
     assert "answer alike" in found.summary.title
-    assert "which costs less is not told" in to_html(found)
+    assert "their costs are not compared" in to_html(found)
 
 
 def test_of_three_the_best_is_named() -> None:

@@ -15,7 +15,6 @@ from designer.report.renderers.markdown import to_markdown
 from designer.report.renderers.pdf_blocks import shown_scale
 from designer.report.renderers.pdf_columns import WIDTH
 from designer.report.settings import Chosen, Settings
-from designer.report.subject import part_words
 from designer.report.tables.racks import Placed, Rack
 
 _SINGLE = 7.0
@@ -66,12 +65,6 @@ def test_the_line_of_the_load_goes_through_no_value() -> None:
     values = [e for e in picture.elements if isinstance(e, Label) and e.text == "13.7\u00a0GB/s"]
     assert values
     assert all(not e.x < down < e.x + text_width(e.text, e.size, e.bold) for e in values)
-
-
-def test_a_switch_below_another_is_called_by_its_kind() -> None:
-    assert part_words("psw0_1") == "PCIe switch"
-    assert part_words("servers[3]/nvsw1_0") == "NVSwitch"
-    assert part_words("storage_nic0") == "storage NIC"
 
 
 def test_every_link_within_a_markdown_report_leads_somewhere() -> None:

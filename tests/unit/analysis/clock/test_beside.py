@@ -13,6 +13,7 @@ from designer.analysis.clock.measures import answer
 from designer.analysis.clock.player import play
 from designer.analysis.costs import Prices
 from designer.analysis.network import build_network
+from designer.analysis.simulation.jobs import job_of_workload, parts_in_turns
 from designer.design.document import WorkloadSpec, replaced, with_changes
 from designer.interchange.templates import open_design
 from designer.workload.program import Delay, Measure, Move, Program, Step
@@ -78,6 +79,23 @@ def test_whole_items_are_those_of_the_slowest_program_within_a_time() -> None:
     # five messages end between six pauses
     assert (begin, end) == (moved[3], moved[7])
     assert run.whole_items("mine", ends[2] + 1e-6, ends[3] - 1e-6) == (ends[2] + 1e-6, ends[3] - 1e-6)
+
+
+def test_a_served_model_beside_a_training_on_its_gpu_answers_half_as_fast() -> None:
+    """Both take turns: steps of the engine take twice as long, so a token does at least, and no run is without end."""
+    serving = {"model": "llama-3-8b", "tensor": 1, "replicas": 1, "group": "gpu0", "rate": "2 1/s", "memory_share": 0.5}
+    training = {"model": "resnet-50", "micro_batch": 32, "group": "gpu0", "precision": "fp16"}
+    specs = [
+        WorkloadSpec(id="chat", kind="serving", settings=serving),
+        WorkloadSpec(id="train", kind="training", settings=training),
+    ]
+    network = build_network(with_changes(open_design("hgx-h100-8"), workloads=replaced({}, specs)))
+    jobs = [job_of_workload(spec, 0.0) for spec in specs]
+    shared = Prices(network, frozenset(), parts_in_turns(network, jobs))
+    found = answer(shared, jobs[0], beside=jobs[1:], explained=False).metrics["tpot"]
+    usual = answer(Prices(network), jobs[0], explained=False).metrics["tpot"]
+    assert 2 * 0.98 < found.value / usual.value < 2.5
+    assert found.low < found.value < found.high
 
 
 def test_what_settles_itself_takes_one_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,20 @@ from designer.analysis.costs.serve import _brought, _fetch, _holds
 from designer.analysis.network import build_network
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.placement import place_deployment
+from designer.analysis.training.preparation import prepare
 from designer.analysis.transfers import evaluate_transfer
-from designer.design.document import Design
+from designer.design.document import Design, Policy
 from designer.errors import AnalysisError
 from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.workload.kind import task_of
 from designer.workload.program import Collective, Compute, Measure, Move, Program, Step
+from designer.workload.program.migration import Migrate
 from designer.workload.program.rerouted import Rerouted
 from designer.workload.program.serving import Infer, Serve
 from designer.workload.program.tasks import Task
 from designer.workload.program.training import LoadBatch, ProcessData, TrainStep, TrainSteps
 from tests.unit.analysis.small_designs import BUS, draw
+from tests.unit.analysis.vms.test_collectives_in_machines import machine, pair
 
 A100: dict[str, object] = {
     "flops_bf16": "312 TFLOP/s",
@@ -118,10 +122,15 @@ def test_resources_made_later_have_their_own_capacity():
     assert known.table.capacity[n - 1] == known.network.capacity[n - 1]
 
 
-@pytest.mark.parametrize("ends", [("store0", "mem0"), ("mem1", "store0"), ("gpu0", "gpu1")])
-def test_a_task_takes_the_same_where_what_failed_is_not_on_its_way(ends: tuple[str, str]):
-    """A failed link before all others shifts every number; the resources of the task are those of the whole."""
-    known = prices(drawn("cpu7 mem7: memory_bus 300 GB/s", "cpu7 nic7: pcie 4x16"))
+@pytest.mark.parametrize("ends", [("store0", "mem0"), ("mem1", "store0"), ("gpu0", "gpu1"), ("gpu1", "gpu0")])
+@pytest.mark.parametrize("ecmp", ["split", "hash"])
+def test_a_task_takes_the_same_where_what_failed_is_not_on_its_way(ends: tuple[str, str], ecmp: str):
+    """A failed link before all others shifts every number; the resources of the task are those of the whole.
+
+    Hashed, each of the two cables of a NIC is a resource of its own, in each direction.
+    """
+    design = drawn("cpu7 mem7: memory_bus 300 GB/s", "cpu7 nic7: pcie 4x16")
+    known = prices(design.model_copy(update={"policy": Policy.model_validate({"ecmp": ecmp})}))
     task = Move(*ends, size=1.0)
     whole, left = cost_of(known, task), cost_of(known, Rerouted(task, (), (0,)))
     assert taken(known, left) == pytest.approx(taken(known, whole))
@@ -130,7 +139,7 @@ def test_a_task_takes_the_same_where_what_failed_is_not_on_its_way(ends: tuple[s
     assert taken(known, cost_of(known, Rerouted(limited, (), (0,)))).keys() >= taken(known, whole).keys()
 
 
-def test_data_that_is_worked_on_is_split_over_the_hosts():
+def test_all_hosts_work_on_an_equal_part_of_the_data():
     """8 cores of 100 MB/s each: 800 MB/s a host, and 10 GB over both take 6.25 s."""
     known = prices()
     cost = cost_of(known, ProcessData("store0", "memory", 10e9, 1e8))
@@ -206,6 +215,7 @@ TRAINED = {
     "llama": ("hgx-h100-8", {"model": "llama-2-7b", "sharding": "parameters", "global_batch": 16}),
     "tensor": ("hgx-h100-8", {"model": "llama-2-7b", "tensor": 8, "global_batch": 4}),
     "resnet": ("su-h100-32", {"model": "resnet-50", "micro_batch": 64}),
+    "servers": ("hgx-h100-8", {"model": "resnet-50", "exchange": "parameter-server", "parameter_servers": "memory"}),
 }
 
 
@@ -237,7 +247,26 @@ def test_parts_of_a_step_add_up_and_are_off_together(name: str):
     assert sum(hidden) < float(found["compute"].amount[0])
 
 
-@pytest.mark.parametrize("name", TRAINED)
+def test_traffic_waits_for_as_much_of_its_time_as_its_largest_collective():
+    """A ring of 256 ranks between 32 servers has many steps: a share of the time is waiting, links idle."""
+    template, settings = TRAINED["resnet"]
+    known = prices(designer.open_design(template))
+    task = task_of("training", settings, "w", TrainStep)
+    assert task is not None
+    plan = prepare(known.network, task.job, "w")
+    costs = plan.ranks.costs(plan.layout)
+    plan.estimate(costs)
+    (_, size, one), (name, cost) = (
+        next(iter(costs.used.items()))[1],
+        next((name, cost) for name, cost in parts(known, task).items() if "data traffic" in name),
+    )
+    time = one.time("all-reduce", size)
+    assert 0 < time.latency_term < time.time < 1, name
+    share = float(cost.latency[0] / (cost.amount[0] + cost.latency[0]))
+    assert share == pytest.approx(time.latency_term / time.time)
+
+
+@pytest.mark.parametrize("name", [name for name in TRAINED if name != "servers"])
 def test_many_steps_as_one_send_what_is_seen_of_their_traffic(name: str):
     template, settings = TRAINED[name]
     known = prices(designer.open_design(template))
@@ -297,7 +326,7 @@ def test_weights_come_from_all_sources_at_a_rate_at_most():
     known, _, _ = served()
     part = _brought(known, "memory", ("gpu0", "gpu1"), 1e9, 2e9, "w").cost
     assert isinstance(part, Cost)
-    # half of it, or all, from each memory: what arrives at each GPU is the size, at 2 GB/s at most
+    # what arrives at each GPU is the size, at 2 GB/s at most
     assert part.amount.sum() == pytest.approx(2e9)
     assert part.cap.sum() == pytest.approx(2 * 2e9)
     assert (part.cap / part.amount).tolist() == pytest.approx([2.0] * len(part.cap))
@@ -321,3 +350,43 @@ def test_a_resource_in_words_keeps_its_own_words():
     known = prices()
     mine = Bottleneck("limit", "x", "x", "because")
     assert known.table.words(mine) is mine
+
+
+MOVES = [
+    ("vmotion", {"vms": "web0"}),
+    ("kvm_migration", {"vms": "web0", "channels": 8}),
+    ("evacuation", {"hosts": "hosts[0]/server"}),
+    ("evacuation", {"hosts": "hosts[0]/server", "release": "kvm"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "settings"), MOVES)
+def test_every_task_of_a_migration_has_a_band_around_its_time(kind: str, settings: dict[str, str]):
+    known = prices(designer.open_design("vsphere-cluster-4"))
+    task = task_of(kind, settings, "w", Migrate)
+    assert task is not None
+    price = known.price(task, "w")
+    assert isinstance(price, Expansion)
+    costs = [t.cost for t in price.tasks if isinstance(t, Priced) and isinstance(t.cost, Cost)]
+    assert costs
+    for cost in costs:
+        assert 0 < cost.low <= 1 <= cost.high < 100, cost.group
+    assert any(cost.low < 1 < cost.high for cost in costs)
+
+
+def test_a_collective_in_turns_takes_its_links_only_while_it_moves():
+    """One busy neighbour on each GPU: 0.4878 of the time is its own, and only then are links taken."""
+    turns = [
+        machine(f"{n}{h}", h, {"kind": "vgpu", "part": "gpu0", "profile": "40C"}, duty="1")
+        for h in range(2)
+        for n in ("a", "b")
+    ]
+    known, plain = Prices(build_network(pair(turns))), Prices(build_network(pair()))
+    task = Collective("all-reduce", "gpus", 2**30)
+    inside, whole = (cost_of(one, t) for one, t in ((known, replace(task, machines="a0, a1")), (plain, task)))
+    share = 1 / 2 * 2 / 2.05
+    assert inside.latency[0] == pytest.approx(whole.latency[0])
+    assert inside.amount[0] + inside.latency[0] == pytest.approx((whole.amount[0] + whole.latency[0]) / share)
+    links = [cost.resource < one.network.n_link_resources for cost, one in ((inside, known), (whole, plain))]
+    sent = [float((c.usage[at] * c.amount[0]).sum()) for c, at in zip((inside, whole), links, strict=True)]
+    assert sent[0] == pytest.approx(sent[1])
