@@ -35,3 +35,10 @@ def real_files(*patterns: str) -> list[Path]:
     if folder is None:
         return []
     return sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
+
+
+def newer_measurements() -> Path | None:
+    """The folder of measurements that are newer than the cases of the tests, beside that of the dumps, else None."""
+    folder = real_folder()
+    newer = None if folder is None else folder.parent / "facts" / "measurements-2"
+    return newer if newer is not None and newer.is_dir() else None

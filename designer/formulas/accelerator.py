@@ -91,7 +91,8 @@ class Accelerator:
         rated, runs_as = self.calibration.power, self.runs_as(number_format)
         if rated is None or self.power <= 0 or runs_as not in _HALVES:
             return CARD if self.is_card else FULL_CLOCK
-        return clock_share(Ratio(self.power / (self.flops[runs_as] * _HALVES[runs_as] * rated.value)))
+        limit = Ratio(self.power / (self.flops[runs_as] * _HALVES[runs_as] * rated.value))
+        return clock_share(limit, self.calibration.root)
 
     @property
     def calibration(self) -> Generation:
@@ -114,9 +115,12 @@ class Accelerator:
         )
 
 
+#: what data sheets call the rate of a number format, where they do not call it by that
+RATES: Final = {"nvfp4": "fp4"}
 #: 16-bit products that draw as much power as one of a format
-_HALVES: Final = {"fp8": 0.5, "fp16": 1.0, "bf16": 1.0, "tf32": 2.0, "fp32": 2.0}
+_HALVES: Final = {"fp4": 0.5 * 0.5, "fp8": 0.5, "fp16": 1.0, "bf16": 1.0, "tf32": 2.0, "fp32": 2.0}
 _WIDER = {
+    "nvfp4": ("fp4", "fp8", "bf16", "fp16", "tf32", "fp32"),
     "fp8": ("fp8", "bf16", "fp16", "tf32", "fp32"),
     "bf16": ("bf16", "fp16", "tf32", "fp32"),
     "fp16": ("fp16", "bf16", "tf32", "fp32"),

@@ -16,6 +16,11 @@ def _bytes(value: float) -> Constant:
 
 BYTE: Final = _bytes(1.0)
 HALF: Final = _bytes(2.0)
+#: 4 bits, and a scale of 8 bits for each block of 16
+FOUR_BIT: Final = Constant(0.5625, 0.5625, 0.5625, "nvfp4-pretraining", Status.PRIMARY, "B", "NVFP4")
+ALL_LAYERS: Final = Constant(1.0, 1.0, 1.0, "ieee-754", Status.PRIMARY, "1", "products of every layer")
+#: the first and the last layers stay in 16 bit
+MOST_LAYERS: Final = Constant(0.85, 0.8, 1.0, "nvfp4-pretraining", Status.SECONDARY, "1", "10 of 62 blocks in 16 bit")
 SINGLE: Final = Constant(4.0, 4.0, 4.0, "ieee-754", Status.PRIMARY, "B")
 
 
@@ -33,6 +38,8 @@ class Precision:
         Bytes per parameter that stay in memory [B].
     mixed
         True if attention and pointwise operations run in 16 bit while matrices run in a narrower format.
+    narrow
+        Share of the layers whose products run in the format; the others run in `base` [1].
     """
 
     name: str
@@ -42,6 +49,12 @@ class Precision:
     gradient_bytes: Constant
     optimizer_bytes: Constant
     base: str
+    narrow: Constant = ALL_LAYERS
+
+    @property
+    def casts(self) -> bool:
+        """True if operands are made narrower than what other kernels write."""
+        return self.matrix_bytes.value < self.activation_bytes.value
 
 
 _ADAM_MIXED: Final = Constant(12.0, 8.0, 12.0, "zero-2020", Status.PRIMARY, "B", "32-bit copy and two moments")
@@ -56,6 +69,7 @@ PRECISIONS: Final = MappingProxyType(
         "fp16": Precision("fp16", HALF, HALF, HALF, _GRADIENT_MIXED, _ADAM_MIXED, "fp16"),
         "bf16": Precision("bf16", HALF, HALF, HALF, _GRADIENT_MIXED, _ADAM_MIXED, "bf16"),
         "fp8": Precision("fp8", BYTE, HALF, HALF, _GRADIENT_MIXED, _ADAM_MIXED, "bf16"),
+        "nvfp4": Precision("nvfp4", FOUR_BIT, HALF, HALF, _GRADIENT_MIXED, _ADAM_MIXED, "bf16", MOST_LAYERS),
     }
 )
 

@@ -38,6 +38,8 @@ class Software:
         Memory traffic of an optimizer step per parameter: Adam in one kernel, or operation by operation [B].
     launch
         Time one kernel adds besides its work: launch, ramp and tail [s].
+    casts
+        Share of the passes that copy values in 16 bit to 8 bit; 0 where kernels write 8 bit at once [1].
     step_floor
         Time a step takes however small its batch: host, under-filled kernels, optimizer launches [s].
     convolution_traffic
@@ -62,6 +64,7 @@ class Software:
     selective: Constant
     optimizer: Constant
     launch: Constant
+    casts: Constant
     step_floor: Constant
     convolution_traffic: Constant
     layer_latency: Constant
@@ -103,6 +106,7 @@ _BY_OPERATION: Final = Constant(
     "B",
     "decay 8, moments 12 and 20, root and scaling 24, update 16",
 )
+_OWN_KERNELS: Final = _assumed(1.0, 0.5, 1.0, "copies to 8 bit are kernels of their own")
 _LAUNCH: Final = _assumed(5e-6, 3e-6, 8e-6, "per kernel", "s")
 _EAGER_LAUNCH: Final = _assumed(8e-6, 5e-6, 12e-6, "per kernel", "s")
 _MODERN: Final = _assumed(0.85, 0.7, 1.05, "FlashAttention-2 on A100; on H100 0.35 of peak where 0.45 is calibrated")
@@ -131,6 +135,7 @@ _MEGATRON_2022: Final = Software(
     selective=_NONE,
     optimizer=_ONE_KERNEL,
     launch=_LAUNCH,
+    casts=_OWN_KERNELS,
     step_floor=_HOST,
     convolution_traffic=_TUNED_PASSES,
     layer_latency=_fitted(
@@ -153,7 +158,7 @@ _TUNED: Final = replace(
 _TRANSFORMER_ENGINE: Final = replace(
     _MEGATRON_2022,
     name="transformer-engine",
-    fitted_on=_runs("hopper fp8"),
+    fitted_on=_runs("hopper fp8", "blackwell fp8", "cdna3 fp8", "cdna4 fp8"),
     fused_attention=True,
     dropout=False,
     tensor_overlap=_fitted(0.55, 0.3, 0.75, "GPT-3 and Llama 3 on H100: 14 points, 6 % median residual"),
@@ -185,7 +190,8 @@ _UNKNOWN: Final = replace(
     pointwise=_assumed(1.8, 1.0, 4.0, "between fused by hand and operation by operation"),
     attention=_assumed(0.6, 0.15, 1.2, "between scores kept in memory and the calibrated kernel"),
     optimizer=_assumed(40.0, 26.0, 110.0, "between one kernel and operation by operation", "B"),
-    launch=_assumed(6e-6, 3e-6, 12e-6, "per kernel", "s"),
+    launch=_assumed(6e-6, 3e-6, 30e-6, "per kernel, its ramp and tail with it", "s"),
+    casts=_assumed(1.0, 0.0, 1.0, "between kernels of their own and none"),
     convolution_traffic=_assumed(18.0, 10.0, 42.0, "between the best and the plainest that is known"),
     reduce_bytes=_assumed(2.8, 2.0, 4.0, "16-bit or 32-bit gradients", "B"),
     fitted_on=_runs(),
@@ -214,9 +220,13 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
             replace(
                 _TUNED,
                 name="fused",
-                fitted_on=_runs("volta fp16 fp32", "ampere fp16 bf16 tf32", "hopper fp16 bf16 fp8"),
+                fitted_on=_runs("volta fp16 fp32", "ampere fp16 bf16 tf32", "hopper fp16 bf16 fp8", "blackwell fp8"),
                 fused_attention=True,
-                pointwise=_fitted(1.27, 1.0, 1.8, "BERT-large, MLPerf on A100 and H100: 10 points, 14 % spread"),
+                pointwise=_fitted(1.0, 0.8, 1.3, "as counted: BERT-large, MLPerf, A100 to GB200: 35 points, 6 %"),
+                launch=_fitted(25e-6, 15e-6, 35e-6, "the same points, mostly ramp and tail of small kernels", "s"),
+                casts=Constant(
+                    0.0, 0.0, 0.5, "te-fused-casts", Status.SECONDARY, "1", "norms and GELU write 8 bit themselves"
+                ),
                 layer_latency=_fitted(
                     66e-6, 50e-6, 240e-6, "ResNet-50 at 16 to 65 samples each on V100, A100, H100: 9 points", "s"
                 ),

@@ -13,13 +13,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from designer.analysis.study import analyze
 from designer.catalog.parttype import Capability, SourceRecord, link_kinds, part_kinds
 from designer.design.document import Block, Design, Group, LinkValues, Part, WorkloadSpec, with_changes
 from designer.errors import ExchangeError
 from designer.fields import Quantity
+from designer.interchange.measuring import MEASURED, sections
 from designer.sources import Status
 
 #: benchmarks of serving engines, see ``calibrating_serving``
@@ -76,11 +77,42 @@ def calibrate(design: Design, text: str, tool: str, name: str, group: str = "gpu
         raise ExchangeError(f"{len(text)} characters are too many", remedy="give the output of one run")
     reader = TOOLS.get(tool)
     if reader is None:
-        raise ExchangeError(f"{tool!r} is no known tool", remedy=f"use one of {', '.join((*TOOLS, SERVING))}")
+        raise ExchangeError(f"{tool!r} is no known tool", remedy=f"use one of {', '.join((*TOOLS, MEASURED, SERVING))}")
     key = f"calibration-{tool}"
     source = SourceRecord(title=f"Measured with {tool}", status=Status.PRIMARY, locator=name)
     fitted, found = reader(design, text, key, group)
     return with_changes(fitted, sources={**design.sources, key: source}), found
+
+
+class Calibrated(NamedTuple):
+    """A design fitted to a file of measurements, what was fitted, and tools whose output fits nothing."""
+
+    design: Design
+    fitted: tuple[Fitted, ...]
+    left_out: tuple[str, ...]
+
+
+def calibrate_all(design: Design, text: str, name: str, group: str = "gpus") -> Calibrated:
+    """The design fitted to every output in a file that the script of ``designer measure`` wrote.
+
+    Raises
+    ------
+    ExchangeError
+        As :func:`calibrate`, or if there is nothing to fit.
+    """
+    fitted: list[Fitted] = []
+    left_out: list[str] = []
+    for tool, output in sections(text):
+        if tool not in TOOLS:
+            left_out.append(tool)
+            continue
+        design, found = calibrate(design, output, tool, name, group)
+        fitted.append(found)
+    if not fitted:
+        raise ExchangeError(
+            f"nothing to fit in {', '.join(left_out)}", remedy="measure where nccl-tests, nvbandwidth or fio is in PATH"
+        )
+    return Calibrated(design, tuple(fitted), tuple(left_out))
 
 
 def _nccl(design: Design, text: str, key: str, group: str) -> tuple[Design, Fitted]:

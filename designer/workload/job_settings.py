@@ -9,7 +9,7 @@ from designer.errors import AnalysisError
 from designer.workload.jobs import InputPath, Job, Run
 from designer.workload.kind import Setting
 
-PRECISIONS: Final = ("bf16", "fp16", "fp8", "tf32", "fp32")
+PRECISIONS: Final = ("bf16", "fp16", "fp8", "nvfp4", "tf32", "fp32")
 SHARDINGS: Final = ("auto", "none", "optimizer", "gradients", "parameters")
 SOFTWARE: Final = (
     "fsdp",

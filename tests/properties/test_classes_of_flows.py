@@ -101,7 +101,7 @@ Answer = tuple[WorkloadResult, ChannelLoads | None] | str
 def answered(design: Design, spec: WorkloadSpec, limit: int) -> Answer:
     """The answer when classes are looked for among `limit` flows or more; of what cannot be answered, why."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folding, "ALIKE_LIMIT", limit)
+        patch.setattr(folding, "FOLDED_LIMIT", limit)
         forget()
         try:
             return run_workload(build_network(design), spec, curves=False)
@@ -173,7 +173,7 @@ def test_templates_at_a_tenth_of_their_size(template: str) -> None:
 def problems(network: Network, source: str, target: str) -> None:
     """The rates are those of a certificate on the classes, and on the expanded problem."""
     answer = evaluate_transfer(network, Move(source, target), "w")
-    assert answer.problem.fold is not None
+    assert answer.problem.fold.folds
     of = answer.problem.fold.flows.of
     assert answer.problem.many.sum() == len(of)
     assert len(answer.problem.many) < len(of) / 8

@@ -28,7 +28,7 @@ def answered(design: Design, spec: WorkloadSpec, classes: bool) -> Answer:
     """The answer with classes wherever they can be, or nowhere; of what cannot be answered, why."""
     few, many = (2, 0) if classes else (10**9, 10**9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folding, "ALIKE_LIMIT", few)
+        patch.setattr(folding, "FOLDED_LIMIT", few)
         patch.setattr(frames, "ALIKE_LIMIT", few)
         patch.setattr(hop_loads, "FOLDED_LIMIT", many)
         forget()

@@ -73,7 +73,7 @@ def test_the_unit_is_large_enough_to_overflow_and_small_enough_to_be_numbered() 
 def test_analyses_are_the_same_in_16_bits(folds: bool) -> None:
     """Collectives, transfers and training; in classes, and every flow by itself."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folding, "ALIKE_LIMIT", 0 if folds else 10**9)
+        patch.setattr(folding, "FOLDED_LIMIT", 0 if folds else 10**9)
         patch.setattr(hop_loads, "FOLDED_LIMIT", 0 if folds else 10**9)
         narrow = of_width(np.int16, lambda: answered(large()))
         assert narrow == of_width(np.int64, lambda: answered(large()))

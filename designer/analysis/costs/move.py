@@ -39,7 +39,7 @@ def price(prices: Prices, task: Move, place: str) -> Cost:
 
 
 def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -> Cost:
-    """The flows of a transfer that have a path, each with as much to move [B]; one of a class where some are alike.
+    """The flows of a transfer that have a path, each with as much to move [B]; one of a class where some are equal.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -
     """
     problem, fold, n = answer.problem, answer.problem.fold, prices.network.n_resources
     # limits of classes are others than those of single flows
-    single, name = name, name if fold is None else f"{name} in classes"
+    single, name = name, name if not fold.folds else f"{name} in classes"
     rates = answer.rates.named(prices.table.renumbered(answer.rates.number, problem.limits, name))
     flows = problem.incidence
     found = Cost(
@@ -67,7 +67,7 @@ def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -
         rates=rates,
         rests=Rests(tuple(one.name for one in rates.estimates), problem.estimate, problem.passing),
     )
-    if fold is None:
+    if not fold.folds:
         return found
 
     def expand() -> tuple[Int, Int, Float, Int, Rests]:
@@ -80,8 +80,8 @@ def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -
         return np.asarray(one.ptr), resource, np.asarray(one.usage), row[fold.flows.of[answer.rate > 0]], rests
 
     limits = prices.table.renumbered(np.arange(n, n + len(problem.limits)), problem.limits, name)
-    alike = dict(zip(limits.tolist(), problem.limit_many, strict=True))
-    return replace(found, folded=Folded(problem.many, fold, alike, expand))
+    represented = dict(zip(limits.tolist(), problem.limit_many, strict=True))
+    return replace(found, folded=Folded(problem.many, fold, represented, expand))
 
 
 def flows_of(prices: Prices, answer: TransferAnswer, amount: Float, name: str) -> Cost:

@@ -1,4 +1,4 @@
-"""Flows of a transfer that are alike: classes found before routing, so that one of each is routed and solved.
+"""Classes of the flows of a transfer, found before routing, so that one of each is routed and solved.
 
 Flows, servers, crossings of a fabric and channels refine each other's classes until none tells any apart. A crossing
 goes from one gateway to another; what it takes up to the last switch is a *trunk*, which it shares with all crossings
@@ -37,8 +37,8 @@ from designer.memo import Store, memo
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-#: among fewer flows than this nobody looks for those that are alike
-ALIKE_LIMIT: Final = 512
+#: of fewer flows than this each is a class of its own
+FOLDED_LIMIT: Final = 512
 #: structures that classes are kept for: that shown, those before and after an edit, and another to compare with
 _FOLDED_LIMIT: Final = 4
 #: what tells pairs and nodes of different meaning apart
@@ -53,7 +53,7 @@ class Meeting:
 
     Parameters
     ----------
-    kind : (n_nodes,) what could never be alike has other numbers
+    kind : (n_nodes,) nodes of other numbers are never of one class
     """
 
     flow: Int
@@ -64,12 +64,12 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fold:
-    """Classes of flows, and of what they meet.
+    """Classes of flows, and of what they meet; without islands every flow is a class of its own.
 
     Parameters
     ----------
     flows, islands
-        Classes of flows, and of islands.
+        Classes of flows, and of islands; None where no flow represents another one.
     channels : (n,) channels between islands that are met, ascending
     channel_classes
         Classes of these channels.
@@ -80,7 +80,7 @@ class Fold:
 
     network: Network
     flows: Partition[Int]
-    islands: Partition[Int]
+    islands: Partition[Int] | None
     channels: Int
     channel_classes: Partition[Int]
     meetings: tuple[Partition[Int], ...]
@@ -92,14 +92,23 @@ class Fold:
         """Parts and links of its network; see ``designer.memo``."""
         return self.network.extent
 
+    @property
+    def folds(self) -> bool:
+        """Whether some flows represent others."""
+        return self.islands is not None
+
     def size(self) -> int:
         """Numbers that it keeps."""
+        if self.islands is None:
+            return 0
         classes = (self.flows, self.islands, self.channel_classes, *self.meetings)
         rows = len(self.legs) + len(self.channels) + sum(len(one) for one in self.met)
         return rows + sum(len(one.of) + 2 * len(one) for one in classes)
 
     def channel(self, channels: Int) -> tuple[Int, Int]:
         """For some channels, those that stand for them, and how many each of these stands for."""
+        if self.islands is None:
+            return channels, np.ones(len(channels), dtype=np.int64)
         network, at = self.network, find_islands(self.network)
         link = channels >> 1
         island = network.island[network.net.link_a[link]]
@@ -122,12 +131,16 @@ class Fold:
 
     def part(self, parts: Int) -> tuple[Int, Int]:
         """The same for parts of islands."""
+        if self.islands is None:
+            return parts, np.ones(len(parts), dtype=np.int64)
         at, cls = find_islands(self.network), self.islands.of[self.network.island[parts]]
         found = at.parts[at.part_start[self.islands.first[cls]] + at.local[parts]]
         return found, self.islands.many[cls]
 
     def every_channel(self) -> Int:
         """The channel that stands for each channel of the network. : (n_channels,)"""
+        if self.islands is None:
+            return np.arange(2 * self.network.net.n_links)
         at, link = find_islands(self.network), np.arange(self.network.net.n_links)
         lead = np.repeat(self.islands.lead, np.diff(at.link_start))
         link[at.links] = at.links[at.link_start[lead] + at.link_local[at.links]]
@@ -158,10 +171,10 @@ def _every_resource(folded: Fold) -> Int:
 
 def fold(
     network: Network, traffic: Traffic, legs: Legs, marks: Sequence[Int], meetings: Sequence[Meeting] = ()
-) -> Fold | None:
-    """Classes of flows; None where it is not worth looking, or where hashing leaves nothing alike.
+) -> Fold:
+    """Classes of flows; of one flow each where it is not worth looking, or where hashing leaves nothing equal.
 
-    On another network of the same structure the same flows are alike, by the same object.
+    On another network of the same structure the same flows are of one class, by the same object.
 
     Parameters
     ----------
@@ -169,10 +182,10 @@ def fold(
         The parts at which each flow is said to begin and to end.
     legs
         What is to be routed, with its stops.
-    marks : of (n_flows,) each, flows of other marks are never alike
+    marks : of (n_flows,) each, flows of other marks are never of one class
     """
-    if traffic.n_flows < ALIKE_LIMIT or network.design.policy.ecmp == "hash":
-        return None
+    if traffic.n_flows < FOLDED_LIMIT or network.design.policy.ecmp == "hash":
+        return every_flow(network, traffic.n_flows, legs)
     key = b"".join([_digest_of(legs), _digest_of(traffic), digest(*marks), *map(_digest_of, meetings)])
     kept = _kept(structure_of(network))
     known = kept.get(key)
@@ -180,9 +193,16 @@ def fold(
         definition, ends = network.net.part_def, (traffic.source, traffic.target)
         kind = mix(*(definition[end] for end in ends), *(m.view(np.int64) for m in marks)).view(np.int64)
         found = _fold(network, legs, kind, ends, meetings)
-        known = (found,)
-        kept.keep(key, known, found.size() if found is not None else 0)
-    return known[0]
+        known = found or every_flow(network, traffic.n_flows, legs)
+        kept.keep(key, known, known.size())
+    return known
+
+
+def every_flow(network: Network, n_flows: int, legs: Legs) -> Fold:
+    """Every flow, and all that flows meet, by itself."""
+    every, none = np.arange(n_flows), np.empty(0, dtype=np.int64)
+    flows = Partition(every, every, np.ones(n_flows, dtype=np.int64))
+    return Fold(network, flows, None, none, Partition(none, none), (), np.arange(len(legs)), ())
 
 
 #: flows, legs and meetings whose digests are kept, with themselves
@@ -201,7 +221,7 @@ _KEPT_LIMIT: Final = 2_000_000
 
 
 @memo(most=_FOLDED_LIMIT)
-def _kept(_structure: Structure) -> Store[tuple[Fold | None]]:
+def _kept(_structure: Structure) -> Store[Fold]:
     return Store(_KEPT_LIMIT)
 
 

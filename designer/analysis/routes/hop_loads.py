@@ -35,9 +35,6 @@ CLASSES_LIMIT: Final = 24_000_000
 #: hops of which the ends are kept: those of every group of ranks that a curve looks at, and how much of them [B]
 _HOPS_LIMIT: Final = 64
 _ENDS_LIMIT: Final = 40_000_000
-#: bytes of an entry of routes, and of a number: by these what is kept of hops is counted
-_ENTRY_BYTES: Final = 12
-_NUMBER_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,11 +159,11 @@ class Hops:
     @property
     def extent(self) -> int:
         """How many numbers take as much memory; see ``designer.memo``."""
-        return self.classes.of.nbytes // _NUMBER_BYTES
+        return self.classes.of.nbytes // self.usage.itemsize
 
     def size(self) -> int:
-        """How many entries of routes take as much memory."""
-        return self.classes.of.nbytes // _ENTRY_BYTES + 2 * len(self.two_way_links) + len(self.nics)
+        """Entries that it keeps."""
+        return self.extent + 2 * len(self.two_way_links) + len(self.nics)
 
     @property
     def first(self) -> Int:
@@ -446,7 +443,7 @@ def common_of(network: Network, one: Hops, other: Hops) -> Common:
 
 
 def channels_in_classes(network: Network, sides: tuple[Hops, ...]) -> tuple[Partition[Numbers], tuple[Float, ...]]:
-    """Channels that some patterns of hops use alike, and what each puts on one of every class per unit of rate.
+    """Channels in classes that patterns of hops use equally, and what each puts on one of a class per unit of rate.
 
     Of cables that are told one by one several belong to a channel: not for networks where traffic is hashed.
 

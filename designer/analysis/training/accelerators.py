@@ -19,7 +19,7 @@ from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Watts
 
 Int = npt.NDArray[np.int64]
 
-_FORMATS: Final = ("fp32", "tf32", "fp16", "bf16", "fp8")
+_FORMATS: Final = ("fp32", "tf32", "fp16", "bf16", "fp8", "fp4")
 #: host memory the operating system and the input pipeline keep to themselves when a CPU trains
 HOST_SHARE: Final = Constant(0.8, 0.6, 0.9, "assumed-training", Status.ASSUMED, "1", "of host memory, for training")
 

@@ -22,7 +22,7 @@ from designer.analysis.vms.guest_network import network_for
 from designer.analysis.vms.guests import guest_of
 from designer.errors import AnalysisError, DesignerError, raised_as
 from designer.findings import Finding, Severity
-from designer.formulas.accelerator import Accelerator
+from designer.formulas.accelerator import RATES, Accelerator
 from designer.formulas.communication import CommunicationCosts, NoCommunication
 from designer.formulas.compute.convolutional_forward import ForwardRates, forward_spread, forward_time, forward_work
 from designer.formulas.layout import COMMON, Layout, Recompute, Schedule, Sharding, check_layout
@@ -346,7 +346,7 @@ def _findings_about(job: Job, accelerator: Accelerator, layout: Layout, count: i
     """What a job asks for and does not get."""
     found: list[Finding] = []
     runs = accelerator.runs_as(job.precision)
-    if runs != job.precision:
+    if runs != RATES.get(job.precision, job.precision):
         text = f"{accelerator.name} has no {job.precision}: it runs as {runs}"
         remedy = f"choose a format it has: {', '.join(sorted(accelerator.flops))}"
         found.append(Finding("TRAIN-PRECISION", Severity.WARNING, text, (), remedy))

@@ -75,7 +75,7 @@ class TransferAnswer:
         """What is known of each row of the rates, for every flow; 0 for those without a path. : (n_flows,)"""
         every = np.zeros(self.asked.traffic.n_flows)
         every[self.asked.alive] = found
-        return every if self.asked.fold is None else every[self.asked.fold.flows.of]
+        return every[self.asked.fold.flows.of]
 
     @cached_property
     def low(self) -> Float:
@@ -233,7 +233,7 @@ def _answer(question: TransferQuestion, place: str) -> TransferAnswer:
     findings = _lost(question.network, question.traffic, problem.lost, problem.routes, place)
     allocation = solve(problem.incidence)
     waits = latency(problem)
-    many, alike = problem.many[problem.alive], _alike(problem)
+    many, equal = problem.many[problem.alive], _represented(problem)
     rates = FlowRates(
         problem.incidence,
         allocation,
@@ -244,37 +244,35 @@ def _answer(question: TransferQuestion, place: str) -> TransferAnswer:
         resources=Resources(problem.network, problem.limits),
         number=problem.used,
         key=problem.used,
-        alike=alike,
+        many_of=equal,
         latency=waits[:, problem.alive],
-        users=lambda: _users(problem, alike),
+        users=lambda: _users(problem, equal),
         sources=problem.sources,
     )
     alive = np.flatnonzero(problem.alive)
-    flow = alive if problem.fold is None else problem.fold.flows.first[alive]
+    classes = problem.fold.flows
+    flow = classes.first[alive]
     each = tuple(problem.limit_many)
     rests = problem.estimates, problem.estimate, problem.passing
-    classes = FlowProblem(problem.incidence, problem.limits, flow, many, problem.fold, *rests, problem.used, each)
+    leads = FlowProblem(problem.incidence, problem.limits, flow, many, problem.fold, *rests, problem.used, each)
     rate = np.zeros(problem.traffic.n_flows)
     rate[alive] = allocation.rate
-    wait = waits[0]
-    if problem.fold is not None:
-        rate, wait = rate[problem.fold.flows.of], wait[problem.fold.flows.of]
-    return TransferAnswer(problem, rate, wait, rates, tuple(findings), classes, _expanded(problem))
+    return TransferAnswer(
+        problem, rate[classes.of], waits[0][classes.of], rates, tuple(findings), leads, _expanded(problem)
+    )
 
 
 def _expanded(problem: Problem) -> Callable[[], FlowProblem]:
     """The problem with every flow for itself."""
-    if problem.fold is None:
+    if not problem.fold.folds:
         return problem.flat
-    return cache(lambda: Problem(problem.question, None).flat())
+    return cache(lambda: Problem(problem.question, problem.question.every_flow()).flat())
 
 
-def _alike(problem: Problem) -> Int:
+def _represented(problem: Problem) -> Int:
     """How many resources each resource of a problem stands for. : (n_resources,)"""
     folded, used, network = problem.fold, problem.used, problem.network
     found = np.ones(len(used), dtype=np.int64)
-    if folded is None:
-        return found
     own = used >= network.n_resources
     found[own] = np.array(problem.limit_many, dtype=np.int64)[used[own] - network.n_resources]
     links = problem.link_resources()
@@ -290,12 +288,12 @@ def _alike(problem: Problem) -> Int:
     return found
 
 
-def _users(problem: Problem, alike: Int) -> Int:
+def _users(problem: Problem, equal: Int) -> Int:
     """How many flows use each resource of a problem. : (n_resources,)"""
     flow, row, true = problem.met
     _, once = np.unique(np.stack([flow, true]), axis=1, return_index=True)
     met = np.bincount(row[once], problem.many[problem.alive][flow[once]], len(problem.used))
-    return np.rint(met / alike).astype(np.int64)
+    return np.rint(met / equal).astype(np.int64)
 
 
 def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
@@ -306,7 +304,7 @@ def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
     met[problem.channel] = True
     # both ways of what is shared tell what they come to together
     met[(problem.channel ^ 1)[~full[problem.channel >> 1]]] = True
-    lead = np.arange(n) if problem.fold is None else problem.fold.every_channel()
+    lead = problem.fold.every_channel()
     classes = numbered(np.where(met[lead], lead + 1, 0), n + 1)
     carried, of = problem.share * rate[problem.routes.flow], classes.of[problem.channel]
     load = np.bincount(of, carried, len(classes)).astype(np.float64)
@@ -325,14 +323,14 @@ def _listed(answer: TransferAnswer) -> Rows[Flow]:
     @cache
     def first() -> tuple[Int, Int, Callable[[int], tuple[str, ...]]]:
         legs, routes = problem.legs, problem.routes
-        if problem.fold is not None:
+        if problem.fold.folds:
             legs = problem.question.legs.chosen(problem.question.legs.flow < count)
             routes = route(network, legs)
         bound = answer.rates.binding({})
         bottleneck = replace(bound, resource=problem.number_of(bound.resource))
         order = np.argsort(routes.flow, kind="stable")
         cuts = np.searchsorted(routes.flow[order], np.arange(count + 1))
-        if problem.fold is None:
+        if not problem.fold.folds:
             return routes.channel[order], cuts, lambda f: _binding_ids(problem, f, bottleneck)
         named = _binding_ids_of_members(problem, problem.fold, legs, routes, count, bottleneck)
         return routes.channel[order], cuts, lambda f: named[f]

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account import Account, Ends, account, quickest_together
-from designer.analysis.account.bottlenecks import Alike, Resources
+from designer.analysis.account.bottlenecks import ResourceClass, Resources
 from designer.analysis.account.expression import TIED, Resource, Scenario, Solved, Tie
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, solve
 from designer.analysis.flows.tolerances import SLACK
@@ -57,7 +57,7 @@ class FlowRates:
     passing : (nnz,) bytes that pass for each byte of the flow: no estimate lets an entry take less
     resources, number
         What numbers of resources mean, and that of each resource of the incidence, ascending. : number (n_resources,)
-    key, alike : (n_resources,) by what scenarios name each resource, and how many it stands for
+    key, many_of : (n_resources,) by what scenarios name each resource, and how many it stands for
     latency : (3, n_flows) until the first byte is there, and the ends of its band [s]
     users
         Counts the flows that use each resource of the incidence.
@@ -77,14 +77,14 @@ class FlowRates:
         resources: Resources,
         number: Int,
         key: Int,
-        alike: Int,
+        many_of: Int,
         latency: Float,
         users: Callable[[], Int],
         sources: Iterable[str] = (),
     ) -> None:
         self.incidence, self.many, self.latency = incidence, many, latency
         self.estimates, self._estimate, self._passing = estimates, estimate, passing
-        self.resources, self.number, self.key, self.alike = resources, number, key, alike
+        self.resources, self.number, self.key, self.many_of = resources, number, key, many_of
         self._users, self._sources = users, frozenset(sources)
         self._codes = {one.name: k for k, one in enumerate(estimates)}
         self._rates: dict[frozenset[tuple[Any, float]], Float] = {_AS_DRAWN: allocation.rate}
@@ -252,17 +252,17 @@ class FlowRates:
         return Solved(seconds({}), (), seconds, tuple(self.bands))
 
     def _tie(self, flows: Int, slower: Scenario) -> Tie:
-        """What holds back some flows in a scenario: resources that each stand for all that are alike, and demands."""
+        """What holds back some flows in a scenario: resources that each stand for their class, and demands."""
         found = self.binding(slower)
         asked = (DEMAND,) if found.by_demand[flows].any() else ()
         return (*self._named(found.union(flows.tolist())), *asked)
 
-    def _named(self, rows: Int) -> tuple[Alike, ...]:
-        """Resources by their rows in the incidence; each stands for all that are alike."""
+    def _named(self, rows: Int) -> tuple[ResourceClass, ...]:
+        """Resources by their rows in the incidence; each stands for its class."""
         count: dict[int, int] = {}
-        for key, alike in zip(self._class_of[rows].tolist(), self.alike[rows].tolist(), strict=True):
-            count[key] = count.get(key, 0) + alike
-        return tuple(Alike(key, many) for key, many in count.items())
+        for key, many in zip(self._class_of[rows].tolist(), self.many_of[rows].tolist(), strict=True):
+            count[key] = count.get(key, 0) + many
+        return tuple(ResourceClass(key, many) for key, many in count.items())
 
     @cached_property
     def bands(self) -> Mapping[str, Ends]:
@@ -329,7 +329,7 @@ class FlowRates:
 
     def words(self, resource: Resource) -> Bottleneck | None:
         """A resource in words; None if it is not one of the incidence."""
-        if not isinstance(resource, Alike) or not (self.key == resource).any():
+        if not isinstance(resource, ResourceClass) or not (self.key == resource).any():
             return None
         row = int(np.flatnonzero(self.key == resource)[0])
         mine = self.incidence.resource == row

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis.account.bottlenecks import Limit
 from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.network.capacities import WRITE_SHARE
 from designer.analysis.network.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.analysis.network.partition import by_value
 from designer.analysis.routes.legs import Legs
@@ -149,6 +150,7 @@ def _client_rates(network: Network) -> bytes:
             part = net.part_defs[d]
             quantity = network.design.quantity(part, name)
             rates[d] = (value_of(part.kind, name, quantity) if quantity else None) or 0.0
+    given[1] = np.where(given[1] > 0, given[1], given[0] * WRITE_SHARE.value)
     return given.tobytes()
 
 

@@ -16,7 +16,7 @@ from designer.analysis.network.capacities import SPREAD
 from designer.analysis.network.hashing import mix
 from designer.analysis.routes import folding, route
 from designer.analysis.routes.efficiency import COPY, P2P, PROTOCOLS, RDMA, STORAGE, both_directions, efficiencies_of
-from designer.analysis.routes.folding import Fold, Meeting, fold
+from designer.analysis.routes.folding import Fold, Meeting, every_flow, fold
 from designer.analysis.routes.legs import Legs
 from designer.analysis.routes.selection import Traffic
 from designer.analysis.routes.staging import stages
@@ -45,12 +45,16 @@ class TransferQuestion:
     limits: FlowLimits
     marks: Int | None = None
 
-    def folded(self) -> Fold | None:
-        """Which flows are alike."""
-        if self.traffic.n_flows < folding.ALIKE_LIMIT:
-            return None
+    def folded(self) -> Fold:
+        """Classes of the flows."""
+        if self.traffic.n_flows < folding.FOLDED_LIMIT:
+            return self.every_flow()
         marks = (self.demand.view(np.int64), *([] if self.marks is None else [self.marks]))
         return fold(self.network, self.traffic, self.legs, marks, self.meetings())
+
+    def every_flow(self) -> Fold:
+        """Each flow in a class of its own."""
+        return every_flow(self.network, self.traffic.n_flows, self.legs)
 
     def meetings(self) -> list[Meeting]:
         """Limits that flows meet: those of their own, then mounts of clients."""
@@ -76,7 +80,7 @@ class FlowProblem:
         What a class puts on a resource that stands for its equals; resources of the network, then of `limits`.
     flow, many : (n_rows,) the flow that each row tells of, and how many it stands for
     fold
-        What is alike; None where every flow is told.
+        Classes of the flows.
     used : (n_resources,) number of the network or, above, of `limits` for each resource of the incidence; None for its
         own number
     limit_many
@@ -90,7 +94,7 @@ class FlowProblem:
     limits: tuple[Limit, ...]
     flow: Int
     many: Int
-    fold: Fold | None
+    fold: Fold
     estimates: Sequence[RateEstimate]
     estimate: Int
     passing: Float
@@ -100,7 +104,7 @@ class FlowProblem:
     @property
     def extent(self) -> int:
         """Parts and links of the network behind its classes; see ``designer.memo``."""
-        return self.fold.extent if self.fold is not None else self.incidence.n_resources
+        return self.fold.extent if self.fold.folds else self.incidence.n_resources
 
     def number_of(self, rows: Int) -> Int:
         """Numbers of resources of the incidence."""
@@ -175,17 +179,13 @@ class Problem:
         Flow, row of the incidence and very resource of each meeting, several of which may be one entry.
     """
 
-    def __init__(self, question: TransferQuestion, folded: Fold | None) -> None:
+    def __init__(self, question: TransferQuestion, folded: Fold) -> None:
         network = question.network
         self.network, self.question, self.fold = network, question, folded
         self.limits: tuple[Limit, ...] = ()
         self.efficiencies = efficiencies_of(network)
-        if folded is None:
-            self.traffic, self.legs, demand = question.traffic, question.legs, question.demand
-            self.many = np.ones(self.traffic.n_flows, dtype=np.int64)
-        else:
-            self.traffic, self.legs = _leads(question, folded)
-            self.many, demand = folded.flows.many, question.demand[folded.flows.first]
+        self.traffic, self.legs = _leads(question, folded)
+        self.many, demand = folded.flows.many, question.demand[folded.flows.first]
         self.routes = routes = route(network, self.legs)
         n = self.traffic.n_flows
         self.protocol = self._protocols()
@@ -198,8 +198,8 @@ class Problem:
         self._numbers: dict[str, int] = {}
         on_link = np.array([self._of_link(*of) for of in zip(codes, constants, strict=True)], dtype=np.int64)
         # what stands for the channel of each entry, and what all flows that an entry stands for put on it
-        self.channel, alike = (routes.channel, None) if folded is None else folded.channel(routes.channel)
-        self.share = routes.share if alike is None else routes.share * self.many[routes.flow] / alike
+        self.channel, equal = folded.channel(routes.channel)
+        self.share = routes.share * self.many[routes.flow] / equal
         self.alive = np.ones(n, dtype=bool)
         self.alive[routes.lost] = False
         true = self.resource_of(routes.channel, routes.flow)
@@ -268,7 +268,7 @@ class Problem:
         resource = self.used[one.resource].astype(np.int32)
         every = Incidence(one.ptr, resource, one.usage, capacity, one.weight, one.demand)
         many = np.ones(len(flow), dtype=np.int64)
-        return FlowProblem(every, self.limits, flow, many, None, self.estimates, self.estimate, self.passing)
+        return FlowProblem(every, self.limits, flow, many, self.fold, self.estimates, self.estimate, self.passing)
 
     def _rests_on(self, name: str, low: float, high: float, sources: Sequence[str]) -> int:
         """The number of an estimate by its band relative to the value [1]; −1 for one without a band."""
@@ -300,8 +300,6 @@ class Problem:
     @property
     def lost(self) -> Int:
         """Flows without a path."""
-        if self.fold is None or not len(self.routes.lost):
-            return self.routes.lost
         return np.flatnonzero(np.isin(self.fold.flows.of, self.routes.lost))
 
     def _limited(self, limits: Sequence[Limit], many: Sequence[int]) -> int:
@@ -349,7 +347,7 @@ class Problem:
         rows, opposite = both_directions(network, self.channel[taken], routes.flow[taken], self.protocol)
         rows = taken[rows]
         link = self.channel[rows] >> 1
-        alike = np.ones(len(opposite), dtype=np.int64) if self.fold is None else self.fold.channel(2 * opposite)[1]
+        equal = self.fold.channel(2 * opposite)[1]
         found: list[_Entries] = []
         labels: dict[int, str] = {}
         order = np.argsort(link, kind="stable")
@@ -375,7 +373,7 @@ class Problem:
             rests_on = [self._of_link(codes[k], product(constants[k], kept), " both ways") for k in code.tolist()]
             columns = np.full(len(mine), number), usage, np.zeros(len(mine)), true, np.array(rests_on)[which]
             found.append(_Entries(routes.flow[mine], *columns))
-        self._limited(limits, alike.tolist())
+        self._limited(limits, equal.tolist())
         return found
 
     def _part_entries(self) -> list[_Entries]:
@@ -389,12 +387,8 @@ class Problem:
             high = np.array([getattr(r, band)[1] if r else 1.0 for r in network.part_resources])
             rows = np.flatnonzero(network.part_resource[ends] >= 0)
             part, flow = ends[rows], legs.flow[rows]
-            usage = legs.share[rows] * per_byte[definition[part]]
-            if self.fold is not None:
-                lead, alike = self.fold.part(part)
-                usage = usage * self.many[flow] / alike
-            else:
-                lead = part
+            lead, equal = self.fold.part(part)
+            usage = legs.share[rows] * per_byte[definition[part]] * self.many[flow] / equal
             true = network.part_resource[part]
             passing = usage / high[definition[part]]
             of, which = np.unique(definition[part], return_inverse=True)
@@ -451,11 +445,11 @@ class Problem:
         return [_Entries(flow, first + which, usage, np.zeros(len(usage)), beyond, rests_on[which])]
 
     def _standing(self, meeting: int, flow: Int, node: Int, n: int) -> tuple[Int, Int, Int]:
-        """Entries of flows that stand for their class; which node stands for each, and how many are like it."""
-        if self.fold is None:
+        """Entries of flows that stand for their class; which node stands for each, and how many are equal to it."""
+        if not self.fold.folds:
             return np.arange(len(flow)), np.arange(n), np.ones(n, dtype=np.int64)
         classes = self.fold.meetings[meeting]
         return self.fold.met[meeting], classes.lead, classes.many[classes.of]
 
     def _row_of(self, flow: Int) -> Int:
-        return flow if self.fold is None else self.fold.flows.of[flow]
+        return self.fold.flows.of[flow]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
+
+if TYPE_CHECKING:
+    from designer.interchange.calibrating import Fitted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,8 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tool",
         required=True,
         metavar="TOOL",
-        help="nccl-tests, nvbandwidth, fio (JSON), mlperf-storage (JSON), or serving: the result of vllm bench serve, "
-        "sglang.bench_serving, AIPerf, GenAI-Perf or GuideLLM",
+        help="nccl-tests, nvbandwidth, fio (JSON), mlperf-storage (JSON), measured: the file that the script of "
+        "designer measure writes, or serving: the result of vllm bench serve, sglang.bench_serving, AIPerf, GenAI-Perf "
+        "or GuideLLM",
     )
     parser.add_argument("--workload", default="", metavar="ID", help="the served model a serving benchmark measured")
     parser.add_argument("--group", default="gpus", metavar="SELECTOR", help="accelerators that took part")
@@ -31,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
 
     from designer.cli.output import print_json, print_written
     from designer.interchange.calibrating import LARGEST_TEXT, SERVING, calibrate
+    from designer.interchange.measuring import MEASURED
     from designer.interchange.native.json_text import decode
     from designer.interchange.native.raw import read_bytes
     from designer.interchange.native.writer import save
@@ -38,22 +44,51 @@ def run(options: argparse.Namespace) -> int:
     text = decode(read_bytes(Path(options.measured), LARGEST_TEXT))
     if options.tool == SERVING:
         return _serving(options, text)
+    if options.tool == MEASURED:
+        return _measured(options, text)
     design, found = calibrate(opened(options).design, text, options.tool, Path(options.measured).name, options.group)
     notes = save(design, Path(options.output))
     if options.json:
-        print_json(
-            {
-                "what": found.what,
-                "measured": found.measured,
-                "predicted": found.predicted,
-                "factor": found.factor,
-                "points": found.points,
-                "file": options.output,
-            }
-        )
+        print_json({**_values(found), "file": options.output})
     else:
-        readings = f"{found.points} reading{'s' * (found.points != 1)}"
-        print(f"{found.what}: {found.factor:.3f} of the prediction, from {readings}")
+        print(_line(found))
+    print_written(options.output, notes, options.json)
+    return 0
+
+
+def _values(found: Fitted) -> dict[str, str | float]:
+    return {
+        "what": found.what,
+        "measured": found.measured,
+        "predicted": found.predicted,
+        "factor": found.factor,
+        "points": found.points,
+    }
+
+
+def _line(found: Fitted) -> str:
+    readings = f"{found.points} reading{'s' * (found.points != 1)}"
+    return f"{found.what}: {found.factor:.3f} of the prediction, from {readings}"
+
+
+def _measured(options: argparse.Namespace, text: str) -> int:
+    """Fit every output of a file of measurements and write the design."""
+    from pathlib import Path
+
+    from designer.cli.output import print_json, print_written
+    from designer.interchange.calibrating import calibrate_all
+    from designer.interchange.native.writer import save
+
+    found = calibrate_all(opened(options).design, text, Path(options.measured).name, options.group)
+    notes = save(found.design, Path(options.output))
+    if options.json:
+        fitted = [_values(one) for one in found.fitted]
+        print_json({"fitted": fitted, "left_out": list(found.left_out), "file": options.output})
+    else:
+        for one in found.fitted:
+            print(_line(one))
+        if found.left_out:
+            print(f"not fitted: {', '.join(found.left_out)}; compare them with a workload of the design")
     print_written(options.output, notes, options.json)
     return 0
 

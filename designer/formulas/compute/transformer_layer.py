@@ -95,9 +95,19 @@ class _Bench:
         """Forward and backward time of a weight product [s]."""
         if rows <= 0 or inner <= 0 or columns <= 0:
             return 0.0, 0.0
+        share = self.precision.narrow.value
+        forward, backward = self._product(self.precision, rows, inner, columns, kernels)
+        if share < 1:
+            wide = self._product(PRECISIONS[self.precision.base], rows, inner, columns, kernels)
+            return share * forward + (1 - share) * wide[0], share * backward + (1 - share) * wide[1]
+        return forward, backward
+
+    def _product(
+        self, precision: Precision, rows: float, inner: float, columns: float, kernels: int
+    ) -> tuple[float, float]:
         launch = Seconds(self.software.launch.value * kernels)
-        operand, result = self.precision.matrix_bytes.value, self.precision.activation_bytes.value
-        name = self.precision.name
+        operand, result = precision.matrix_bytes.value, precision.activation_bytes.value
+        name = precision.name
 
         def one(m: float, k: float, n: float, out: float) -> float:
             return gemm_time(m, k, n, self.accelerator, name, Bytes(operand), Bytes(out), launch)
@@ -105,7 +115,7 @@ class _Bench:
         forward = one(rows, inner, columns, result)
         backward = one(rows, columns, inner, result)
         if not self.frozen:
-            backward += one(inner, rows, columns, self.precision.gradient_bytes.value)
+            backward += one(inner, rows, columns, precision.gradient_bytes.value)
         return forward, backward
 
     def pointwise(self, elements: float, kernels: float = 0) -> float:
@@ -308,10 +318,10 @@ def _pointwise(
         + HEADS_FORWARD.value * heads
         + (ACTIVATION_BACKWARD.value + 2 * gate) * width / split
     )
-    if bench.precision.name == "fp8":
+    if bench.precision.casts:
         # every expert a token goes to casts a copy of it
         copies = shape.experts_per_token if experts else 1
-        cast = CAST.value * tokens * ((1 + copies) * h + (h + width) / split)
+        cast = CAST.value * bench.software.casts.value * tokens * ((1 + copies) * h + (h + width) / split)
         forward, backward = forward + cast, backward + cast
     return bench.pointwise(forward, KERNELS_FORWARD.value), bench.pointwise(backward, 2 * KERNELS_FORWARD.value)
 

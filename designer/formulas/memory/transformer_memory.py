@@ -32,8 +32,6 @@ RESERVE: Final = Constant(
 FRAGMENTS: Final = Constant(
     0.05, 0.02, 0.12, "assumed-training", Status.ASSUMED, "1", "allocator, share of activations"
 )
-#: inputs of products that are kept in 8 bit where products run in it
-EIGHT_BIT: Final = _count(0.5, "of the activation format")
 ADAPTERS: Final = Constant(0.002, 0.0005, 0.01, "assumed-training", Status.ASSUMED, "1", "trained share with adapters")
 
 
@@ -149,7 +147,8 @@ def layer_activations(
     """Bytes one layer keeps per token of one microbatch, but for what selective recomputation makes again [B]."""
     split = layout.tensor
     # inputs of products: none where their weights are frozen, a byte each where they run in 8 bit
-    inputs = 0.0 if frozen else EIGHT_BIT.value if precision.name == "fp8" else 1.0
+    narrow = precision.narrow.value * precision.matrix_bytes.value / precision.activation_bytes.value
+    inputs = 0.0 if frozen else narrow + 1 - precision.narrow.value
     # what norms and activation functions give can be made again from what they read
     made = 0.0 if layout.recompute is Recompute.POINTWISE else inputs
     serial = shape.hidden * (SERIAL.value * 0.5 * (1 + made) + (MASKS.value if software.dropout else 0))

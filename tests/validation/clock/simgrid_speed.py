@@ -87,11 +87,11 @@ def of_uniform(program: str, template: str, source: str) -> dict[str, Any]:
     found = evaluate_transfer(network, asked, "speed", explained=False)
     took = time.process_time() - begin
     question = transfers._asked(network, asked, "speed")
-    alike = question.folded()
+    folded = question.folded()
     times: list[float] = []
     for _ in range(TURNS):
         begin = time.process_time()
-        solve(Problem(question, alike).incidence)
+        solve(Problem(question, folded).incidence)
         times.append(time.process_time() - begin)
     whole = found.expanded().incidence
     build, solved, rates = by_simgrid(program, whole)

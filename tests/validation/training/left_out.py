@@ -55,6 +55,7 @@ FITTED: Final[Sequence[tuple[Constant, float]]] = (
     (GENERATIONS["kepler"].convolution["fp32"], 0.5),
     (SOFTWARE["tuned"].layer_latency, 3e-4),
     (SOFTWARE["fused"].layer_latency, 1e-4),
+    (SOFTWARE["fused"].launch, 1.5e-5),
     (SOFTWARE["tuned"].straggler, 0.004),
 )
 NEUTRAL: Final[Vector] = np.array([start for _, start in FITTED])

@@ -47,7 +47,7 @@ def ran(design: Design, workloads: Sequence[str], folds: bool, failures: Sequenc
 
     forget()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folding, "ALIKE_LIMIT", 0 if folds else 10**9)
+        patch.setattr(folding, "FOLDED_LIMIT", 0 if folds else 10**9)
         patch.setattr(player, "quotient", watched if folds else apart)
         run = simulate(design, workloads, until=3.0, failures=failures, bands=False).run
     forget()

@@ -16,6 +16,7 @@ from designer.formulas.compute.transformer_layer import layer_cost
 from designer.formulas.layout import Layout, Recompute
 from designer.formulas.precision import PRECISIONS, precision
 from designer.formulas.software import SOFTWARE, recognised, software
+from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, Watts
 from designer.workload.models import model
 from tests.unit.formulas.machines import BF16, EXPERTS, ROUND, SMALL
@@ -161,6 +162,51 @@ def test_a_power_limit_lowers_the_clock_by_the_cube_root(watts: float, clock: fl
     assert matrix_rate(limited, "bf16", 4096) == pytest.approx(full * clock, rel=0.002)
 
 
+@pytest.mark.parametrize(
+    ("watts", "peak", "generation", "clock"),
+    [(750, 1307e12, "CDNA3", 0.75), (1000, 1307e12, "CDNA3", 1.0), (1000, 2306.9e12, "CDNA4", 0.8903)],
+)
+def test_clocks_of_parts_that_share_a_chip(watts: float, peak: float, generation: str, clock: float) -> None:
+    """MI300X has 3/4 of the power of MI325X, and does 3/4: its voltage hardly falls with the clock.
+
+    MI350X has 1000 W for 2,307 TFLOP/s where MI355X has 1400 W for 2,517: 0.779 of it, (0.529 / 0.75)^(1/3) = 0.890.
+    """
+    rates = {"bf16": FlopPerSecond(peak), "fp8": FlopPerSecond(2 * peak)}
+    part = dataclasses.replace(PARTS["H100"], generation=generation, power=Watts(watts), flops=rates)
+    for number_format in rates:
+        assert part.clock(number_format).value == pytest.approx(clock, abs=1e-3)
+
+
+def test_kernels_that_write_8_bit_take_no_passes_for_it() -> None:
+    """One layer of 1,024 tokens: with copies 2 elements of 2 B for 2 h, h + 4 h over the memory bandwidth, twice."""
+    eight = precision("fp8")
+    quick = dataclasses.replace(ROUND, flops={**ROUND.flops, "fp8": FlopPerSecond(2 * ROUND.peak("bf16"))})
+    own, fused = (
+        layer_cost(SMALL, Layout(), quick, eight, software(name), 1024).pointwise
+        - layer_cost(SMALL, Layout(), quick, BF16, software(name), 1024).pointwise
+        for name in ("transformer-engine", "fused")
+    )
+    copied = 2 * 2 * 1024 * (2 * SMALL.hidden + SMALL.hidden + SMALL.ffn) * 2
+    assert own == pytest.approx(copied / (ROUND.memory_bandwidth * MEMORY_SHARE.value))
+    assert fused == pytest.approx(0, abs=1e-12)
+
+
+def test_products_in_4_bit_leave_some_layers_in_16_bit() -> None:
+    """85 % of a product at the rate of 4 bit, 15 % at that of 16 bit; without 4 bit it runs in 8."""
+    four, wide = precision("nvfp4"), precision("bf16")
+    rates = {"bf16": FlopPerSecond(1e15), "fp8": FlopPerSecond(2e15), "fp4": FlopPerSecond(4e15)}
+    part = dataclasses.replace(PARTS["H100"], generation="Blackwell", flops=rates, power=Watts(0))
+    quick, slow = (matrix_rate(part, name, 4096) for name in ("nvfp4", "bf16"))
+    # 0.60 of 4 bit and 0.776 of 16 bit, both sustained alike
+    assert quick / slow == pytest.approx(4 * 0.60 / 0.776)
+    program = dataclasses.replace(software("fused"), launch=Constant(0.0, 0.0, 0.0, "counted-training", Status.DERIVED))
+    mixed, plain = (layer_cost(SMALL, Layout(), part, one, program, 16384) for one in (four, wide))
+    products = [c.forward + c.backward - c.scores - c.pointwise for c in (mixed, plain)]
+    assert products[0] / products[1] == pytest.approx(0.85 * slow / quick + 0.15, rel=0.02)
+    assert PARTS["H100"].runs_as("nvfp4") == "fp8"
+    assert part.runs_as("nvfp4") == "fp4"
+
+
 def test_more_units_at_the_same_power_never_lower_the_rate() -> None:
     """Twice the peak has half the power for each operation: clock (1/3)^(1/3) = 0.693, 1.387 times the rate.
 
@@ -281,7 +327,7 @@ def test_a_program_that_is_not_known_is_not_taken_for_another(name: str) -> None
     unknown = recognised(name) or software("unknown")
     assert unknown.name == "unknown"
     for known in SOFTWARE.values():
-        for field in ("pointwise", "data_overlap", "optimizer", "launch", "convolution_traffic"):
+        for field in ("pointwise", "data_overlap", "optimizer", "launch", "casts", "convolution_traffic"):
             wide, narrow = getattr(unknown, field), getattr(known, field)
             assert wide.low <= narrow.value <= wide.high, (known.name, field)
 
@@ -298,6 +344,7 @@ def test_number_formats() -> None:
         "fp16": 2,
         "bf16": 2,
         "fp8": 2,
+        "nvfp4": 2,
     }
     with pytest.raises(AnalysisError, match="int4"):
         precision("int4")
