@@ -1,6 +1,6 @@
 """Architectures of accelerators: what dumps mean by a compute capability or gfx number where they name no product.
 
-The figures are those of a typical part, or stand in the file of the architecture where no part has them.
+The figures are those of a typical part, or are in the file of the architecture where no part has them.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def by_compute_capability(number: int) -> Architecture | None:
 
 
 def by_gfx(digits: str) -> Architecture | None:
-    """The architecture of the digits of a gfx name, as RCCL writes them (910 stands for 90a); None where unknown."""
+    """The architecture of the digits of a gfx name, as RCCL writes them (910 represents 90a); None where unknown."""
     return next((_architecture(id) for id, file in _files().items() if digits in file.gfx), None)
 
 

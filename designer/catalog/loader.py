@@ -3,7 +3,7 @@
 A part type lives in ``<folder>/<kind>/<vendor>/<part>.toml``; its id is that path. The shipped folder is
 ``assets/catalog``; a user may add folders of their own, whose files win over shipped ones of the same id. Folders of
 installed packages add part types and replace none. Values cite
-their source by key: one of ``assets/sources``, or one that stands in the file itself because nothing else uses it.
+their source by key: one of ``assets/sources``, or one that is in the file itself because nothing else uses it.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Aliases(Mapping[str, str]):
 
     @property
     def patterns(self) -> tuple[tuple[str, str], ...]:
-        """The patterns and the ids they stand for, in the order they are tried."""
+        """The patterns and the ids they represent, in the order they are tried."""
         return tuple((pattern.pattern, id) for pattern, id in self._patterns)
 
 
@@ -224,7 +224,7 @@ class Catalog:
     def aliases(self) -> Aliases:
         """Names that people and dumps use for part types: PCI ids, marketing names, architecture numbers.
 
-        They stand in the parts' own files; a user's folder may add some for shipped parts in its ``aliases.toml``.
+        They are in the parts' own files; a user's folder may add some for shipped parts in its ``aliases.toml``.
         """
         if self._aliases is None:
             files = self._files()
@@ -269,7 +269,7 @@ class Catalog:
         return tuple(id for score, id in ranked[:count] if score < 0)
 
     def _processor(self, name: str) -> str | None:
-        """The CPU that a name such as ``GenuineIntel 6 106`` stands for: vendor, family and model."""
+        """The CPU that a name such as ``GenuineIntel 6 106`` represents: vendor, family and model."""
         match = _CPUID_NAME.fullmatch(name)
         return by_cpuid(self.recognitions, match[1], int(match[2]), int(match[3])) if match else None
 

@@ -51,7 +51,7 @@ __all__ = [
 
 
 class SourceRecord(Frozen):
-    """A source as it stands in a part file or design."""
+    """A source as it is in a part file or design."""
 
     title: str
     status: Status = Status.SECONDARY

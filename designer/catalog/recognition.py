@@ -1,6 +1,6 @@
 """How dumps and people name a part: PCI ids, CPUID numbers, driver names, short forms, patterns of product names.
 
-A part's own file says it, in a ``[recognition]`` table that stands before its values, so that the names of all parts
+A part's own file says it, in a ``[recognition]`` table that is before its values, so that the names of all parts
 are read without reading the parts.
 """
 
@@ -50,7 +50,7 @@ class Recognition(Frozen):
     names
         Marketing names, driver names and short forms; case, punctuation and makers' names do not matter.
     pci
-        PCI vendor and device to the product they stand for; empty where the title of the part says it.
+        PCI vendor and device to the product they represent; empty where the title of the part says it.
     nccl
         What NCCL and RCCL files call GPUs of which this is the likeliest.
     chips
@@ -70,9 +70,9 @@ class Recognition(Frozen):
     is_socket
         True if an accelerator is the CPU socket as well.
     beside
-        Compute capabilities of the GPUs that a CPU or NVSwitch sits beside.
+        Compute capabilities of the GPUs that a CPU or NVSwitch sits next to.
     taken_for, guess
-        The part that stands for this product, and what of that is a guess.
+        The part that represents this product, and what of that is a guess.
     """
 
     names: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ class Recognition(Frozen):
 
     @property
     def spelled(self) -> tuple[str, ...]:
-        """Every name that is looked up as it stands."""
+        """Every name that is looked up as it is."""
         return (*self.pci, *self.nccl, *self.infiniband, *self.names)
 
 
@@ -103,7 +103,7 @@ UNRECOGNISED: Final = Recognition()
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The beginning of a part file: what stands before its values."""
+    """The beginning of a part file: what is before its values."""
 
     title: str = ""
     vendor: str = ""
@@ -147,7 +147,7 @@ def by_cpuid(parts: Mapping[str, Recognition], vendor: str, family: int, model: 
     Parameters
     ----------
     vendor
-        Text in which the vendor's name stands: ``GenuineIntel``, ``AuthenticAMD``, or a product name.
+        Text in which the vendor's name is: ``GenuineIntel``, ``AuthenticAMD``, or a product name.
     family, model
         As CPUID or NCCL print them; 0 where unknown.
     """

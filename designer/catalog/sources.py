@@ -23,7 +23,7 @@ def load_sources(folder: Path | None = None) -> Mapping[str, Source]:
     Raises
     ------
     CatalogError
-        If a file is no TOML, a record has unknown or missing fields, or a key stands in two files.
+        If a file is no TOML, a record has unknown or missing fields, or a key is in two files.
     """
     records = shipped_sources() if folder is None else _read_sources(folder)
     return MappingProxyType({key: Source(key=key, **record.model_dump()) for key, record in records.items()})

@@ -301,7 +301,7 @@ class Evaluator:
         raise CheckError("this is no promise, it says nothing that holds or not", tree.at, "compare it: … <= 10 s")
 
     def value(self, tree: Tree) -> Value:
-        """What a tree stands for."""
+        """What a tree represents."""
         try:
             return self._value(tree)
         except CheckError:

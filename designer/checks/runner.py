@@ -76,7 +76,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """One promise with its name and where it stands."""
+    """One promise with its name and where it is."""
 
     name: str
     text: str

@@ -189,7 +189,7 @@ class _Scanner:
         self.at = found.end()
 
     def unexpected(self, wanted: str) -> CheckError:
-        """The error for what stands here."""
+        """The error for what is here."""
         rest = self.text[self.at : self.at + 12]
         found = f"{rest!r}" if rest else "the end"
         meant = next((right for wrong, right in _MEANT.items() if rest.startswith(wrong)), "")
@@ -206,13 +206,13 @@ class _Scanner:
         raise error
 
     def word(self) -> str:
-        """The word that stands here, without stepping over it; empty for none."""
+        """The word that is here, without stepping over it; empty for none."""
         self.blank()
         found = _WORD.match(self.text, self.at)
         return found[0] if found is not None else ""
 
     def take(self, *tokens: str) -> str:
-        """Step over the first of some signs or words that stands here."""
+        """Step over the first of some signs or words that is here."""
         self.blank()
         word = self.word()
         for token in tokens:

@@ -206,7 +206,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Text in quotes, or a word that stands for a metric."""
+    """Text in quotes, or a word that represents a metric."""
 
     text: str
     is_name: bool = field(default=False)

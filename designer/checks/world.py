@@ -105,7 +105,7 @@ class World:
         self._results.setdefault((result.id, None), result)
 
     def jobs(self, name: str) -> list[str]:
-        """Ids of the workloads a name stands for: an id, a kind, a title, or part of the settings such as a model."""
+        """Ids of the workloads a name represents: an id, a kind, a title, or part of the settings such as a model."""
         workloads = self.design.workloads
         if name in workloads:
             return [name]
@@ -220,7 +220,7 @@ class World:
         return selector
 
     def tiers(self, pattern: str) -> list[tuple[str, Tier, int]]:
-        """Name, tier and place in it of the switches a pattern stands for: tier, group, path or wiring."""
+        """Name, tier and place in it of the switches a pattern represents: tier, group, path or wiring."""
         net = self.network.net
         rows: list[tuple[str, Tier, int]] = []
         for tier in self.context.tiers:
@@ -244,7 +244,7 @@ class World:
         return chosen
 
     def losses(self, pattern: str) -> tuple[str, ...]:
-        """Paths of the parts a pattern stands for; of very many one of each that are alike."""
+        """Paths of the parts a pattern represents; of very many one of each that are the same."""
         known = self._losses.get(pattern)
         if known is None:
             known = self._losses[pattern] = tuple(self._candidates(pattern))
@@ -366,7 +366,7 @@ def _cell(result: WorkloadResult, wanted: set[str], stems: set[str], name: str, 
 
 
 def _names(path: str) -> set[str]:
-    """What a switch may be called by: its path, with or without member numbers, and the groups it stands in."""
+    """What a switch may be called by: its path, with or without member numbers, and the groups it is in."""
     return {path, re.sub(r"\[\d+\]", "", path), *(piece.split("[")[0] for piece in path.split("/")[:-1])}
 
 

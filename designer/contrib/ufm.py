@@ -84,7 +84,7 @@ def _part(fabric: FabricDrawing, link: dict[str, Any], side: str) -> str:
     switch = _SWITCH.match(description)
     if switch is not None:
         return fabric.switch(guid, switch["name"].strip(), {"guid": guid})
-    # a host may stand with its adapter, or by its name alone
+    # a host may be with its adapter, or by its name alone
     adapter = host_of(description)[1] if host_of(description)[0] else description
     host = fabric.named_host(description, guid) if host_of(description)[0] else fabric.host(description, description)
     return fabric.nic(guid, host, adapter, {"guid": guid})

@@ -1,7 +1,7 @@
 """Where in a design: addresses of blocks through groups, and references to things in a block.
 
 An address is a path of groups, each with a member or None: ``(("pods", None), ("servers", 3))`` is server 3, as an
-exception, in the content that all pods share. A bare group id stands for all its members.
+exception, in the content that all pods share. A bare group id represents all its members.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def tops(block: Block, link: Link) -> tuple[Ref, Ref] | None:
 
 
 def _chain(block: Block, path: str) -> Chain:
-    """What an end of a link stands in, from the outermost to itself, or to the group it is in."""
+    """What an end of a link is in, from the outermost to itself, or to the group it is in."""
     head, _, inner = path.partition("/")
     found: list[Ref] = []
     above: str | None = head

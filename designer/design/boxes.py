@@ -1,6 +1,6 @@
 """The boxes of a block with some of its groups open: plans of the blocks, put into each other.
 
-What is open makes room: whatever stands right of or below a group moves away by as much as the group grew, so nothing
+What is open makes room: whatever is right of or below a group moves away by as much as the group grew, so nothing
 is covered and closing the group brings everything back.
 """
 
@@ -150,7 +150,7 @@ def _make_room(
 def _push(base: Arrangement, offset: Float, low: Float, high: Float, children: Int) -> tuple[float, float]:
     """Move the things of one container apart; how much wider and higher the container gets.
 
-    What stands beside a grown thing moves by all it grew. What stands above or below it is spread over the new width
+    What is next to a grown thing moves by all it grew. What is above or below it is spread over the new width
     as it was over the old one, so that networks stay over their servers; heights of tiers are left alone. Then order
     decides: nothing comes nearer to what was before it.
     """

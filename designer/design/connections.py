@@ -1,7 +1,7 @@
 """The connections of a block: its links and wirings between what is drawn, parallel ones merged into bundles.
 
 A link that ends inside something closed ends at its border. Where an open group shows what all members share, the
-connections of one member stand for all.
+connections of one member represent all.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Int = npt.NDArray[np.int64]
 
 
 class BundledLink(NamedTuple):
-    """A link or wiring that a connection stands for; ``reversed`` if its ``a`` is at the connection's end b."""
+    """A link or wiring that a connection represents; ``reversed`` if its ``a`` is at the connection's end b."""
 
     what: What
     id: str
@@ -261,7 +261,7 @@ def open_links(net: Netlist, boxes: Boxes) -> Int:
 
 
 def _members_shown(group: GroupNet, member: int | None, every: bool) -> Int:
-    """Members that the boxes of an open group stand for, ascending: all of one block, so that one is looked at."""
+    """Members that the boxes of an open group represent, ascending: all of one block, so that one is looked at."""
     if member is not None:
         return np.array([member])
     plain = np.flatnonzero(group.net_of == 0)

@@ -83,7 +83,7 @@ def _freed(item: _Contained, chosen: Chosen) -> _Contained:
 
 
 def top_left(block: Block) -> tuple[int, int]:
-    """The smallest x and y of what stands at the top of a block; (0, 0) where nothing has a position."""
+    """The smallest x and y of what is at the top of a block; (0, 0) where nothing has a position."""
     at = [i.position for i in (*block.parts.values(), *block.groups.values()) if i.parent is None and i.position]
     return (min(p.x for p in at), min(p.y for p in at)) if at else (0, 0)
 
@@ -126,7 +126,7 @@ class Planter:
     def name(self, item: Part | Group, new_id: str) -> str:
         """What a copy is called: its number changes as that of its id does; another name gets a number if it is taken.
 
-        What stands in a copied container keeps its name: the container tells it apart.
+        What is in a copied container keeps its name: the container tells it apart.
         """
         name = renumbered(item.name, item.id, new_id)
         if item.parent is None and name and name == item.name and name in self._names:
@@ -145,7 +145,7 @@ class Planter:
         parent: str | None = None,
         wish: Callable[[str], str] = str,
     ) -> Planted:
-        """A copy of `source`; what stands at its top moves by `offset` and goes into `parent`."""
+        """A copy of `source`; what is at its top moves by `offset` and goes into `parent`."""
         part_ids = {old: self.parts.take(wish(old)) for old in source.parts}
         group_ids = {old: self.groups.take(wish(old)) for old in source.groups}
 

@@ -366,7 +366,7 @@ class Waiver(Named):
 
 
 class RackPlace(Frozen):
-    """Where a unit stands in a rack.
+    """Where a unit is in a rack.
 
     Parameters
     ----------
@@ -381,13 +381,13 @@ class RackPlace(Frozen):
 
 
 class Elevation(Named):
-    """What stands where in a rack, apart from how the drawing groups it.
+    """What is where in a rack, apart from how the drawing groups it.
 
     Parameters
     ----------
     part
-        The rack as drawn, whose units stand in it and whose values are its limits; without one the rack is not drawn
-        and its limits stand here.
+        The rack as drawn, whose units are in it and whose values are its limits; without one the rack is not drawn
+        and its limits are here.
     height
         Rack units.
     power

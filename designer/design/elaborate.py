@@ -30,7 +30,7 @@ _WILD = frozenset("*?{")
 
 @dataclass(frozen=True, slots=True)
 class GroupNet:
-    """Where the members of a group stand in the arrays of the block that holds it.
+    """Where the members of a group are in the arrays of the block that holds it.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Netlist:
         raise IndexError(index)
 
     def paths(self, index: Int) -> list[str]:
-        """Paths of many parts: those of members that are alike are put together once."""
+        """Paths of many parts: those of members that are the same are put together once."""
         return self._named(index, self._own_ids, lambda group: group.part_start, Netlist.paths)
 
     def link_paths(self, index: Int) -> list[str]:
@@ -371,7 +371,7 @@ def _defined(half: Netlist, plain: Arrays) -> Arrays:
 
 
 def plain_definitions(net: Netlist, plain: Netlist) -> tuple[Int, Int]:
-    """For each definition of parts, and of links, the one of the plain netlist that stands where it stands.
+    """For each definition of parts, and of links, the one of the plain netlist that is where it is.
 
     Parameters
     ----------
@@ -396,7 +396,7 @@ def plain_definitions(net: Netlist, plain: Netlist) -> tuple[Int, Int]:
 
 
 def distinct_links(net: Netlist) -> tuple[Int, Int]:
-    """The first link of each kind of pair, by definitions of the link and of its ends, and how many are alike."""
+    """The first link of each kind of pair, by definitions of the link and of its ends, and how many are the same."""
     return _distinct_links(net.shape)
 
 

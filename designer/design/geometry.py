@@ -1,6 +1,6 @@
 """Where everything of a design is drawn: absolute boxes and connections as arrays, for canvas and pictures alike.
 
-Boxes stand in painter's order, containers before their contents, so the contents of box i are the boxes from i + 1 to
+Boxes are in painter's order, containers before their contents, so the contents of box i are the boxes from i + 1 to
 ``last[i]`` − 1. Blocks are laid out once and kept; opening a group puts its content in and makes room for it.
 """
 
@@ -58,7 +58,7 @@ class MovingBoxes:
 
 
 def moved(scene: MovingBoxes, moves: Mapping[int, tuple[float, float]]) -> MovingBoxes | None:
-    """The scene with some boxes moved by distances, contents and all; None if it must be laid out anew."""
+    """The scene with some boxes moved by distances, contents and all; None if it must be laid out again."""
     found = grown(scene, moves)
     return None if found is None else _rerouted(scene, *found)
 
@@ -67,7 +67,7 @@ def grown(
     scene: MovingBoxes, moves: Mapping[int, tuple[float, float]], sizes: Mapping[int, tuple[float, float]] = _NONE
 ) -> tuple[Float, Float] | None:
     """Boxes and origins with some boxes moved by distances or given other sizes, and what is around them fitted; None
-    if that must be laid out anew. : (n, 4), (n, 2)
+    if that must be laid out again. : (n, 4), (n, 2)
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def grown(
         else:
             rect[box, 2:] = size
     while containers:
-        container = max(containers)  # containers stand in front of their contents
+        container = max(containers)  # containers are in front of their contents
         containers.discard(container)
         if container < 0:
             continue
@@ -142,7 +142,7 @@ def _rerouted(scene: MovingBoxes, rect: Float, origin: Float) -> MovingBoxes:
     delta = rect - scene.rect
     parent = scene.parent
     around = np.where((parent >= 0)[:, None], delta[np.maximum(parent, 0)], 0.0)
-    # what stands in a container as before is routed as before; the last is the canvas
+    # what is in a container as before is routed as before; the last is the canvas
     stirred = np.zeros(len(rect) + 1, dtype=bool)
     inside = (delta[:, :2] != around[:, :2]).any(axis=1) | (delta[:, 2:] != 0).any(axis=1)
     stirred[parent[inside & links.solid]] = True
@@ -210,7 +210,7 @@ def lay_out(design: Design, opened: frozenset[GroupAddress] | None = None) -> Ge
 
 
 def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
-    """The picture after an edit, equal to laying out `design` anew but sharing what did not change.
+    """The picture after an edit, equal to laying out `design` again but sharing what did not change.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def _reconnected(geometry: Geometry, design: Design) -> Geometry:
 def _strung(
     connections: Connections, rect: Float, origin: Float, parent: Int, solid: Bool, before: int
 ) -> dict[str, Any]:
-    """What a picture says of its connections, by field; `before` boxes stand in front of the first."""
+    """What a picture says of its connections, by field; `before` boxes are in front of the first."""
     kinds = tuple(dict.fromkeys(connections.kinds))
     codes = {name: i for i, name in enumerate(kinds)}
     kind = np.array([codes[k] for k in connections.kinds], dtype=np.int64)

@@ -246,7 +246,7 @@ class _Transaction:
 
 
 def weight(before: Block, after: Block) -> int:
-    """Memory that keeping `before` beside `after` costs, roughly: the collections they do not share [B]."""
+    """Memory that keeping `before` next to `after` costs, roughly: the collections they do not share [B]."""
     if before is after:
         return 0
     names = (*BLOCK_COLLECTIONS, *DESIGN_COLLECTIONS) if isinstance(before, Design) else BLOCK_COLLECTIONS

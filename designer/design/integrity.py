@@ -29,7 +29,7 @@ from designer.findings import Finding, Severity
 from designer.spelling import did_you_mean
 from designer.workload.kind import read_settings, workload_kinds
 
-#: so many problems are told at most
+#: so many problems are reported at most
 MAX_PROBLEMS = 200
 #: code of a wiring whose pattern does not fit the numbers of its parts
 WIRING = "DOC-WIRING"

@@ -35,7 +35,7 @@ class Verdict:
     room: int | None = None
 
 
-def can_connect(  # noqa: C901, PLR0912
+def can_connect(
     design: Design, a: str, b: str, kind: str | None = None, within: AnyAddress = (), replacing: str | None = None
 ) -> Verdict:
     """Whether a link may be drawn between two parts of the block at `within`.
@@ -56,26 +56,21 @@ def can_connect(  # noqa: C901, PLR0912
     if part_a is None or part_b is None:
         return Verdict(False, reason=f"there is no part {a if part_a is None else b!r}")
     kind_a, kind_b = part_kinds().get(part_a.kind), part_kinds().get(part_b.kind)
-    for part, its in ((part_a, kind_a), (part_b, kind_b)):
-        if its is None:
-            return Verdict(False, reason=f"{part.label} is of the unknown kind {part.kind!r}")
-        if not its.ports:
-            return Verdict(False, reason=f"a {its.title} has no ports of its own: link the parts in it")
-    assert kind_a is not None
-    assert kind_b is not None
+    unlinkable = _unlinkable(part_a, kind_a) or _unlinkable(part_b, kind_b)
+    if unlinkable or kind_a is None or kind_b is None:
+        return Verdict(False, reason=unlinkable)
     fits = _fits(part_a.kind, part_b.kind)
     if kind is None:
         fits = tuple(f for f in fits if _declared(design, f, ((part_a, kind_a), (part_b, kind_b)))) or fits
-    if kind is not None:
-        if kind not in fits:
-            return Verdict(False, reason=_misfit(kind, kind_a, kind_b))
+    elif kind not in fits:
+        return Verdict(False, reason=_misfit(kind, kind_a, kind_b))
+    else:
         fits = (kind,)
     if not fits:
         return Verdict(False, reason=f"no link fits both a {kind_a.title} and a {kind_b.title}")
     freed = block.links.get(replacing) if replacing is not None else None
-    found: list[str] = []
+    found: dict[str, int | None] = {}
     reasons: list[str] = []
-    room: int | None = None
     for name in fits:
         why = misfit(design, part_a, part_b, name)
         if why:
@@ -86,14 +81,19 @@ def can_connect(  # noqa: C901, PLR0912
         free_b = _free(design, part_b, kind_b, prefix + b, name, part_a.kind, at_b)
         short = next((p for p, f in ((part_a, free_a), (part_b, free_b)) if f is not None and f <= 0), None)
         if short is None:
-            if not found:
-                room = min((f for f in (free_a, free_b) if f is not None), default=None)
-            found.append(name)
+            found[name] = min((f for f in (free_a, free_b) if f is not None), default=None)
         else:
             reasons.append(f"all {link_kinds()[name].title} ports of {short.label} are in use")
     if found:
-        return Verdict(True, tuple(found), room=room)
+        return Verdict(True, tuple(found), room=next(iter(found.values())))
     return Verdict(False, reason="; ".join(reasons[:_MOST_REASONS]))
+
+
+def _unlinkable(part: Part, kind: PartKind | None) -> str:
+    """Why no link at all can end at a part; empty where one can."""
+    if kind is None:
+        return f"{part.label} is of the unknown kind {part.kind!r}"
+    return "" if kind.ports else f"a {kind.title} has no ports of its own: link the parts in it"
 
 
 def misfit(design: Design, a: Part, b: Part, kind: str) -> str:
@@ -245,7 +245,7 @@ def _free_lanes(design: Design, part: Part, used: Usage, number: int | None, fre
 
 
 def can_contain(design: Design, parent_kind: str | None, child_kind: str) -> Verdict:
-    """Whether a part of one kind may stand in a part of another; None is the canvas itself."""
+    """Whether a part of one kind may be in a part of another; None is the canvas itself."""
     if parent_kind is None:
         return Verdict(True)
     parent, child = part_kinds().get(parent_kind), part_kinds().get(child_kind)

@@ -14,7 +14,7 @@ _B = TypeVar("_B", bound=Block)
 
 
 def group_depth(block: Block) -> int:
-    """How many groups stand within each other at the deepest place; stops counting just above the limit."""
+    """How many groups are within each other at the deepest place; stops counting just above the limit."""
     deepest = 0
     stack = [(block, 0)]
     while stack:

@@ -154,7 +154,7 @@ _ENDS: Final = re.compile(r"^(\S+)( [→↔] )(\S+)(.*)$", re.DOTALL)
 def part_title(block: Block, path: str, *, alone: bool = False) -> str:
     """What a part is called: its name after those of the groups around it; the path itself where nothing is there.
 
-    ``[*]`` in the place of a member's number stands for all members. A name that other parts of the same block have as
+    ``[*]`` in the place of a member's number represents all members. A name that other parts of the same block have as
     well is followed by the path.
 
     Parameters

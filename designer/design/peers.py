@@ -1,6 +1,6 @@
 """Compares equal parts of a design: a link that is slower than the same link of its twins is probably degraded.
 
-A riser that trained at half its lanes, or a GPU that lost an NVLink, looks plausible alone and odd beside its twins.
+A riser that trained at half its lanes, or a GPU that lost an NVLink, looks plausible alone and odd next to its twins.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from designer.memo import Memo
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What a block contains, by part; the key None holds what stands at its top."""
+    """What a block contains, by part; the key None holds what is at its top."""
 
     parts_in: Mapping[str | None, tuple[str, ...]]
     groups_in: Mapping[str | None, tuple[str, ...]]

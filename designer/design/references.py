@@ -1,7 +1,7 @@
 """References by path, followed when what they point to moves, is renamed or goes away.
 
 Links, wirings and virtual machines point to parts by path. When the block at an address changes, the references
-that reach into it may stand in that block or in any block around it; all of them pass through one function.
+that reach into it may be in that block or in any block around it; all of them pass through one function.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where boxes may be moved or how large they may become so that nothing lies on anything else.
 
-A container grows with what it holds, but only into free room: where something stands beside it, what it holds stops at
+A container grows with what it holds, but only into free room: where something is next to it, what it holds stops at
 the border. The nearest place that is free is looked for; what overlapped before may stay so, but gets no worse.
 """
 
@@ -23,9 +23,9 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
-#: a container that grows keeps this far from what stands beside it, so that links still run between them, scene units
+#: a container that grows keeps this far from what is next to it, so that links still run between them, scene units
 _APART: Final = float(GRID)
-#: beside so many of the nearest boxes places are looked for; so many of them are tried whole
+#: next to so many of the nearest boxes places are looked for; so many of them are tried whole
 _NEAR: Final = 16
 _TRIED: Final = 24
 #: of more pairs of a moved box and one in its way, only the extent of all that moves is looked at
@@ -41,9 +41,9 @@ class Room:
     Parameters
     ----------
     boxes
-        Those that move, contents and all; none stands in another one of them.
+        Those that move, contents and all; none is in another one of them.
     container
-        What takes them in, −1 for the canvas itself; None leaves each where it stands.
+        What takes them in, −1 for the canvas itself; None leaves each where it is.
     copies
         Whether the boxes stay and copies of them move.
     """
@@ -124,7 +124,7 @@ class Room:
         return np.asarray(over.any(axis=1), dtype=np.bool_)
 
     def _spots(self, dx: int, dy: int) -> Iterator[tuple[int, int]]:
-        """Distances beside what is in the way, the nearest first."""
+        """Distances next to what is in the way, the nearest first."""
         xs, ys = [dx], [dy]
         left, top, right, bottom = self._shut.T
         far = np.maximum(np.maximum(left - dx, dx - right), np.maximum(top - dy, dy - bottom))
@@ -146,7 +146,7 @@ class Room:
             yield int(x), int(y)
 
     def _borders(self, target: int, boxes: Int) -> tuple[list[float], list[float]]:
-        """Distances at which boxes stand at the border of a container, as it is and grown up to what is beside it."""
+        """Distances at which boxes are at the border of a container, as it is and grown up to what is next to it."""
         rect = self._geometry.rect
         low, high = rect[boxes, :2].min(axis=0), (rect[boxes, :2] + rect[boxes, 2:]).max(axis=0)
         corner, end = rect[target, :2], rect[target, :2] + rect[target, 2:]
@@ -162,7 +162,7 @@ class Room:
         return found
 
     def _around(self, container: int) -> Int:
-        """What stands beside a container and stays."""
+        """What is next to a container and stays."""
         found = self._children(int(self._geometry.parent[container]), ~self._lifted)
         return found[found != container]
 
@@ -171,7 +171,7 @@ class Room:
         return bool(self._geometry.is_group[container])
 
     def _fits(self, target: int, boxes: Int, spots: Float) -> Bool:
-        """At which distances a container that takes boxes in keeps apart from what is beside it. : (s,)"""
+        """At which distances a container that takes boxes in keeps apart from what is next to it. : (s,)"""
         rect = self._geometry.rect
         low, high = rect[boxes, :2].min(axis=0), (rect[boxes, :2] + rect[boxes, 2:]).max(axis=0)
         corner, end = rect[target, :2], rect[target, :2] + rect[target, 2:]
@@ -200,7 +200,7 @@ class Room:
             if (after < np.minimum(_APART, before) - _TOUCH).any():
                 return False
         for target, boxes in self._targets.items():
-            # what moves beside a container that grows with it
+            # what moves next to a container that grows with it
             grew = [box for box in changed.tolist() if int(self._geometry.parent[box]) == target]
             for box in grew:
                 if (_gap(now[box], now[boxes]) < np.minimum(0.0, _gap(rect[box], rect[boxes])) - _TOUCH).any():
@@ -254,7 +254,7 @@ def largest(geometry: Geometry, box: int, width: float, height: float) -> tuple[
     around = box
     inset = 0.0
     while around >= 0:
-        # up to what is beside the box, or beside a container that would grow with it
+        # up to what is next to the box, or next to a container that would grow with it
         above = int(geometry.parent[around])
         others = _solid_children(geometry, above, around)
         gap = 0.0 if around == box else _APART
@@ -309,7 +309,7 @@ def new_overlaps(geometry: Geometry, edit: Edit) -> frozenset[frozenset[tuple[Ad
 
 
 def overlaps(geometry: Geometry, boxes: Iterable[int] | None = None) -> frozenset[frozenset[tuple[Address, Ref]]]:
-    """Pairs of things that stand in one container and lie on each other, at least one of them among some boxes."""
+    """Pairs of things that are in one container and lie on each other, at least one of them among some boxes."""
     found: set[frozenset[tuple[Address, Ref]]] = set()
     for box in range(len(geometry)) if boxes is None else boxes:
         if geometry.refs[box].what == "annotations":

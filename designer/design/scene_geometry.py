@@ -24,7 +24,7 @@ Bool = npt.NDArray[np.bool_]
 #: the open groups of a picture: addresses of the blocks they show, ``(("pods", None), ("servers", 3))`` for one server
 GroupAddress = Address
 STATUSES: Final = tuple(Status)
-#: what is told first of what a group holds: capability and, of switches, what they join
+#: what is reported first of what a group holds: capability and, of switches, what they join
 _SUMMARY_ORDER: Final = (
     (Capability.ACCELERATE, None),
     (Capability.CONTAIN, None),
@@ -44,7 +44,7 @@ class Geometry:
     ----------
     rect : (n, 4) x, y, width, height
     origin : (n, 2) where the positions of a box's contents count from
-    shift : (n, 2) how far a box stands from its place in the document to make room for open groups
+    shift : (n, 2) how far a box is from its place in the document to make room for open groups
     kind : (n,) number in ``kinds``: part kinds, and "group", "note", "frame"; a group of one part has that part's kind
     parent, last, depth : (n,) number of the container or −1; number behind the contents; nesting depth
     is_container : (n,) whether the box is drawn open, around its contents
@@ -102,7 +102,7 @@ class Geometry:
 
     @property
     def n_behind(self) -> int:
-        """How many frames stand in front of the boxes of parts and groups, drawn behind them."""
+        """How many frames are in front of the boxes of parts and groups, drawn behind them."""
         return sum(a.style == "frame" for a in self.design.annotations.values())
 
     def address(self, box: int) -> tuple[Address, Ref]:
@@ -110,7 +110,7 @@ class Geometry:
         return self.blocks[int(self.block[box])], self.refs[box]
 
     def content_address(self, box: int) -> Address:
-        """Address of the block that stands inside an open group; else of the block the box is in."""
+        """Address of the block that is inside an open group; else of the block the box is in."""
         within, ref = self.address(box)
         if ref.what != "groups" or not self.is_container[box]:
             return within
@@ -175,7 +175,7 @@ class Geometry:
         return part_type.title.removeprefix(f"{part_type.vendor} ") if part_type.vendor else part_type.title
 
     def connection_links(self, connection: int) -> tuple[Address, tuple[BundledLink, ...]]:
-        """Address of the block a connection is drawn in, and the links and wirings it stands for."""
+        """Address of the block a connection is drawn in, and the links and wirings it represents."""
         return self.blocks[int(self.connections.block[connection])], self.connections.links[connection]
 
     def bounds(self, boxes: Bool | None = None, connections: Bool | None = None) -> tuple[float, float, float, float]:

@@ -140,7 +140,7 @@ def _beyond(view_state: ViewState, around: Float, high: float) -> Float:
 
 
 def _names(view_state: ViewState, frame: Frame, points: Float, room: tuple[float, float]) -> Float:
-    """What is written beside cards near some points: names of open containers, notes, machines. : (k, 4) sides"""
+    """What is written next to cards near some points: names of open containers, notes, machines. : (k, 4) sides"""
     geometry, rect = view_state.geometry, view_state.geometry.rect
     half = np.array(room) / 2
     low, up = points.min(axis=0) - half, points.max(axis=0) + half
@@ -268,7 +268,7 @@ def _failed(view_state: ViewState, frame: Frame, region: Rect, taken: list[Rect]
     return found + stacked(plates, labels)
 
 
-#: where a mark stands [device pixels] and its word, empty for a dot
+#: where a mark is [device pixels] and its word, empty for a dot
 _Mark = tuple[float, float, str]
 
 
@@ -324,7 +324,7 @@ def _places(view_state: ViewState, frame: Frame, bottleneck: Int, named: frozens
 
 
 def _apart(marks: list[_Mark], frame: Frame) -> list[_Mark]:
-    """Marks of which no two dots fall upon each other: links in a bundle have one for all."""
+    """Marks of which no two dots fall on each other: links in a bundle have one for all."""
     found: dict[tuple[int, int, str], _Mark] = {}
     for x, y, word in marks:
         room = _DOT * frame.ratio
@@ -362,7 +362,7 @@ def _inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:
 
 
 def _dots(points: list[tuple[float, float]], frame: Frame, theme: CanvasTheme) -> list[Batch]:
-    """Small round marks with a rim that stands off from any ground."""
+    """Small round marks with a rim that is off from any ground."""
     if not points:
         return []
     size = int(9 * frame.ratio) | 1

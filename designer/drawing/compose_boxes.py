@@ -150,7 +150,7 @@ def _kind(view_state: ViewState, frame: Frame, boxes: Int, kind: str) -> list[Ba
     edge = mixed(theme.card_edge, accent, 0.45)
     radius, width = _radius(frame, 5), _edge(frame)
     found: list[Batch] = []
-    # of one alone nothing stands behind
+    # of one alone nothing is behind
     group = geometry.is_group[boxes] & (geometry.replicas[boxes] > 1)
     if group.any():
         found.append(Boxes(_behind(rects[group], frame, 2), fill, edge, width, radius))

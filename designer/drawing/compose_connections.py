@@ -69,7 +69,7 @@ def visible_connections(view_state: ViewState, frame: Frame, regions: Regions) -
     for region in regions:
         left, top, wide, high = frame.scene(region)
         if left <= x and top <= y and left + wide >= x + width and top + high >= y + height:
-            # all is in sight: the index, which is made anew after each edit of connections, would say the same
+            # all is in sight: the index, which is made again after each edit of connections, would say the same
             return np.arange(view_state.geometry.n_connections)
     return frame.touched(view_state.connections_touching, regions, 10.0)
 
@@ -131,7 +131,7 @@ def _middle(view_state: ViewState, frame: Frame, visible: Int, regions: Regions)
 
 
 def _far(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | None) -> list[Batch]:
-    """Lines between what is still told apart."""
+    """Lines between what is still distinguished."""
     cut, geometry = view_state.cut(frame.octave), view_state.geometry
     if not len(cut):
         return []

@@ -134,11 +134,11 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:  # n
         indent = round(9 * frame.scale) + size[i] + pad
         room = width - indent - pad
         if not size[i] and frame.level is Level.MIDDLE:
-            # only the bar in the colour of the kind stands in front
+            # only the bar in the colour of the kind is in front
             indent = round(3 * frame.scale + 2 * frame.ratio)
             room = width - indent - round(frame.ratio)
         if room < 12 * frame.ratio and size[i]:
-            # no room beside the glyph
+            # no room next to the glyph
             if size[i] >= SMALLEST * frame.ratio:
                 continue
             indent, room = pad, width - 2 * pad
@@ -152,7 +152,7 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:  # n
             plate = (x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4)
             counts.append(Label(*plate, count, px, theme.badge_text, True, "center"))
             room -= 0 if two else wide
-        # a name in the upper half stands beside the count, unless the card is so high that it stands below
+        # a name in the upper half is next to the count, unless the card is so high that it is below
         beside = room - wide if two and height / 2 < 2.65 * px + pad / 2 else room
         whole = title(geometry, box)
         name = written(geometry, box, whole, beside + exact[i] - width, px)
@@ -271,7 +271,7 @@ def differing(group: Group) -> str:
 
 
 def _group_detail(geometry: Geometry, box: int) -> str:
-    """Beside the name of an open group: which member it shows, and how that stands to the others."""
+    """Next to the name of an open group: which member it shows, and how that is to the others."""
     group, member = geometry.thing(box), int(geometry.member[box])
     if not isinstance(group, Group) or member < 0:
         return detail(geometry, box)

@@ -1,4 +1,4 @@
-"""Values beside saturated connections, thinned so that they do not cover each other. No Qt.
+"""Values next to saturated connections, thinned so that they do not cover each other. No Qt.
 
 Which connections are labelled depends on the whole picture and the scale, never on the part of it that is being drawn,
 so that pieces drawn at different times fit together.
@@ -41,9 +41,9 @@ _MOST_IN_TRUNKS: Final = 2000
 #: a line shorter than this has no label [px], nor one of which cards would cover or be covered by more than this share
 _SHORTEST: Final = 36.0
 _COVERED: Final = 0.1
-#: so many values are looked at one by one, so that none stands upon another
+#: so many values are looked at one by one, so that none is on another
 _MOST_APART: Final = 200
-#: a value may stand this far from where its connection is looked up [px]
+#: a value may be this far from where its connection is looked up [px]
 _STRAY: Final = 260.0
 
 
@@ -118,8 +118,8 @@ class Bundle(NamedTuple):
 
     Parameters
     ----------
-    connections : (k,) those it stands for
-    route : (v, 2) along which the label stands, scene units
+    connections : (k,) those it represents
+    route : (v, 2) along which the label is, scene units
     """
 
     connections: Int
@@ -128,7 +128,7 @@ class Bundle(NamedTuple):
 
 
 def bundles(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:
-    """How many links of which rate run to closed groups and in trunks, where no value is told of them."""
+    """How many links of which rate run to closed groups and in trunks, where no value is reported of them."""
     theme, taken = view_state.theme, list[Rect]()
     plates: list[Boxes] = []
     labels: list[Label] = []
@@ -154,7 +154,7 @@ def bundle_plates(view_state: ViewState, frame: Frame) -> Float:
 
 
 def _counts(view_state: ViewState, frame: Frame) -> Iterator[tuple[str, Float, float]]:
-    """What is told of bundles, the middle of its plate in scene units, and how wide that is [px]."""
+    """What is reported of bundles, the middle of its plate in scene units, and how wide that is [px]."""
     if frame.level is Level.FAR:
         return
     if view_state.bundles is None:
@@ -243,7 +243,7 @@ def _count_text(view_state: ViewState, connections: Int) -> str:
 
 
 def _speeds(geometry: Geometry, connections: Int) -> list[float]:
-    """The speeds that the links of a few connections are told to have, each once, the slowest first. [B/s]"""
+    """The speeds that the links of a few connections are reported to have, each once, the slowest first. [B/s]"""
     found: set[float] = set()
     for connection in connections.tolist() if len(connections) <= _MOST_BUNDLES else ():
         within, links = geometry.connection_links(connection)

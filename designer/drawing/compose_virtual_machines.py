@@ -1,4 +1,4 @@
-"""Virtual machines over the picture: trays with chips beside hosts, marks on GPUs, NVLinks that are cut. No Qt."""
+"""Virtual machines over the picture: trays with chips next to hosts, marks on GPUs, NVLinks that are cut. No Qt."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _plates(view_state: ViewState, trays: Trays, frame: Frame, chosen: Int) -> l
 
 
 def _counts(view_state: ViewState, trays: Trays, frame: Frame, chosen: Int) -> list[Batch]:
-    """From a middle distance: how many machines stand in each tray."""
+    """From a middle distance: how many machines are in each tray."""
     px = round(_SMALLEST * frame.ratio)
     labels: list[Label] = []
     tray_of = np.array([row.tray for row in trays.rows], dtype=np.int64)[trays.row_of]
@@ -293,7 +293,7 @@ def chosen_chips(view_state: ViewState, frame: Frame, ids: set[str]) -> list[Bat
 
 
 def under_pointer(view_state: ViewState, frame: Frame, chip: int, region: Rect) -> list[Batch]:
-    """A chip the pointer is on, what is told of it, and the GPUs its machine uses."""
+    """A chip the pointer is on, what is reported of it, and the GPUs its machine uses."""
     trays = view_state.trays
     if trays is None or chip >= len(trays.chips):
         return []
@@ -310,7 +310,7 @@ def under_pointer(view_state: ViewState, frame: Frame, chip: int, region: Rect) 
 
 
 def chip_tip(trays: Trays, chip: int) -> str:
-    """What is told of a chip under the pointer."""
+    """What is reported of a chip under the pointer."""
     one = trays.chips[chip]
     told = [one.title, one.detail]
     if one.trouble:

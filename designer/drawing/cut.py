@@ -1,4 +1,4 @@
-"""What is left out at a scale: containers too small to show what joins their contents stand for it. No Qt."""
+"""What is left out at a scale: containers too small to show what joins their contents represent it. No Qt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from designer.design.routing.route import Terrain, route
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
-#: more merged connections than this run straight from border to border, whatever stands between
+#: more merged connections than this run straight from border to border, whatever is between
 _ROUTED: Final = 3000
 #: contents narrower than this have no links of their own, their container has them [px]
 _READABLE: Final = 40.0
@@ -24,11 +24,11 @@ _READABLE: Final = 40.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """Connections between what is still told apart.
+    """Connections between what is still distinguished.
 
     Parameters
     ----------
-    stop : (n,) for each box the box that stands for it, itself or a container
+    stop : (n,) for each box the box that represents it, itself or a container
     a, b : (k,) boxes at the ends of each merged connection
     connections : (m',) connections by merged connection: those of merged connection j are
         ``connections[first[j]:first[j + 1]]``
@@ -82,7 +82,7 @@ def stops(geometry: Geometry, scale: float) -> Int:
 
 
 def cut_at(geometry: Geometry, scale: float | None) -> Cut:
-    """The connections told apart at a scale, parallel ones merged; None merges only parallel ones."""
+    """The connections distinguished at a scale, parallel ones merged; None merges only parallel ones."""
     n, m = len(geometry), geometry.n_connections
     stop = np.arange(n) if scale is None else stops(geometry, scale)
     sa, sb = stop[geometry.connection_a], stop[geometry.connection_b]
@@ -113,7 +113,7 @@ def cut_at(geometry: Geometry, scale: float | None) -> Cut:
 
 
 def _routed(geometry: Geometry, stop: Int, lead: Int, a: Int, b: Int, of_connection: Int) -> Float:
-    """Ways between what is still told apart, around the other boxes that are."""
+    """Ways between what is still distinguished, around the other boxes that are."""
     shown = (stop == np.arange(len(geometry))) & [ref.what != "annotations" for ref in geometry.refs]
     host = np.array([link_domain(kind) is Domain.HOST for kind in geometry.connection_kinds], dtype=bool)
     kind = geometry.connection_kind[lead]

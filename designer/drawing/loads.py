@@ -131,7 +131,7 @@ class ChannelState:
     title
         What the colours mean where that is something else than utilisation.
     classes
-        Which channels are alike, where they are given in classes; None where each is told.
+        Which channels are the same, where they are given in classes; None where each is reported.
     """
 
     load: Float
@@ -179,7 +179,7 @@ class ChannelState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConnectionMap:
-    """Which channels a connection stands for.
+    """Which channels a connection represents.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class Loads:
     assumed : (m,) whether the capacity is assumed
     bottleneck : (m,) whether the connection binds
     box_limits : (n,) whether a part that a box shows is one of those that limit
-    box_bottleneck : (n,) how many equal parts a box stands for that bind by themselves, 0 for none
+    box_bottleneck : (n,) how many equal parts a box represents that bind by themselves, 0 for none
     failed, box_failed : (m,), (n,) whether a connection or box has no capacity left at the instant shown
     on_route : (m,) or None: what the highlighted route uses
     box_used : (n,) utilisation of the busiest connection at a box, NaN
@@ -407,7 +407,7 @@ def with_binding(
 ) -> Loads:
     """The state with the connections of some channels and the boxes of some parts marked as binding.
 
-    `parts` are paths, each with how many equal parts it stands for.
+    `parts` are paths, each with how many equal parts it represents.
     """
     bottleneck = np.zeros(len(loads.bottleneck), dtype=bool)
     connections = connections_of_channels(found, numbers, ids)
@@ -446,7 +446,7 @@ def with_failed(loads: Loads, found: ConnectionMap, numbers: Mapping[str, int], 
 
 
 def with_limits(loads: Loads, geometry: Geometry, mark: str) -> Loads:
-    """The state with all equal parts marked where one stands for several that limit, and the words of the mark."""
+    """The state with all equal parts marked where one represents several that limit, and the words of the mark."""
     limits = loads.box_bottleneck > 0
     for box in np.flatnonzero(loads.box_bottleneck > 1).tolist():
         limits[_equal_boxes(geometry, box, int(loads.box_bottleneck[box]))] = True

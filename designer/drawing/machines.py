@@ -28,7 +28,7 @@ class Chip:
     gpus
         Paths of the GPUs it uses.
     host
-        Path of its host; empty if it stands nowhere, for the reason in ``trouble``.
+        Path of its host; empty if it is nowhere, for the reason in ``trouble``.
     cut
         How many GPUs of other machines its own reach by NVLink no more.
     """
@@ -125,7 +125,7 @@ def _fenced(network: Network, placement: Placement) -> list[str]:
 
 
 def host_title(design: Design, host: Host) -> str:
-    """A short name of a host: the member of the group it stands in, else its own name."""
+    """A short name of a host: the member of the group it is in, else its own name."""
     return part_title(design, host.path.rpartition("/")[0] or host.path)
 
 

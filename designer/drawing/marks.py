@@ -1,4 +1,4 @@
-"""Marks that stand upon the picture: frames around things, glowing connections, texts on plates, remarks. No Qt."""
+"""Marks that stand on the picture: frames around things, glowing connections, texts on plates, remarks. No Qt."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def pill(
 
 
 def tip(text: str, x: float, y: float, frame: Frame, theme: CanvasTheme, good: bool, region: Rect) -> list[Batch]:
-    """A remark beside the pointer, kept inside the region."""
+    """A remark next to the pointer, kept inside the region."""
     px = round(11 * frame.ratio)
     wide = text_width(text, px, False) + 12 * frame.ratio
     x = min(max(x + 18 * frame.ratio + wide / 2, region[0] + wide / 2), region[0] + region[2] - wide / 2)

@@ -60,7 +60,7 @@ class _Line:
         return x, y
 
     def text(self, x: float, y: float, text: str) -> None:
-        """A text beside a sample."""
+        """A text next to a sample."""
         wide = text_width(text, _SIZE) + 2
         self.labels.append(Label(x, y, wide, 16, text, _SIZE, self.theme.muted))
 
@@ -137,7 +137,7 @@ class Options:
     labels
         True if values and marks are written on connections.
     machines
-        True if virtual machines stand beside their hosts; not where only some things are chosen.
+        True if virtual machines are next to their hosts; not where only some things are chosen.
     chosen
         Paths of the only parts and groups drawn, with all they contain and the connections among them; empty:
         everything. A path is an address and an id, ``servers[*]/gpu0``.
@@ -158,7 +158,7 @@ class Drawing:
     Parameters
     ----------
     legend
-        From where on downwards the legend stands; infinite without one.
+        From where on downwards the legend is; infinite without one.
     """
 
     batches: tuple[Batch, ...]
@@ -189,7 +189,7 @@ def drawing_of(
 def _show_machines(view_state: ViewState) -> None:
     design = view_state.geometry.design
     if design.vms:
-        # a design that cannot be elaborated has no hosts that anything could stand on
+        # a design that cannot be elaborated has no hosts that anything could be on
         with suppress(DesignerError):
             view_state.show_machines(machines_of(design))
 
@@ -225,7 +225,7 @@ def _choose(view_state: ViewState, paths: Collection[str]) -> Rect:
 
 
 def path_of(geometry: Geometry, box: int) -> str:
-    """Path of what a box shows: ``servers[3]/gpu0``, ``servers[*]/gpu0`` where it stands for all members."""
+    """Path of what a box shows: ``servers[3]/gpu0``, ``servers[*]/gpu0`` where it represents all members."""
     within, ref = geometry.address(box)
     return f"{address_text(within)}/{ref.id}" if within else ref.id
 

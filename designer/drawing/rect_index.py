@@ -1,6 +1,6 @@
 """A spatial index over many rectangles in painter's order: rectangles in runs, with a rectangle around each run. No Qt.
 
-What stands in one container follows it in painter's order, so a run covers little ground; a query looks at the runs
+What is in one container follows it in painter's order, so a run covers little ground; a query looks at the runs
 it touches and then at their members. For tens of thousands of rectangles this is a few numpy calls, and nothing has
 to be sorted when the picture changes.
 """
@@ -31,7 +31,7 @@ class RectIndex:
     def __init__(self, rects: Float) -> None:
         rects = np.asarray(rects, dtype=np.float64).reshape(-1, 4)
         self._count = len(rects)
-        # large ones stand in runs of their own, else every run with one of them would be everywhere
+        # large ones are in runs of their own, else every run with one of them would be everywhere
         extent = rects[:, 2:].max(axis=1) if self._count else np.empty(0)
         usual = max(float(np.median(extent)), 1.0) if self._count else 1.0
         size = np.floor(np.log2(np.maximum(extent / usual, 1.0)) / 2)

@@ -1,6 +1,6 @@
 """Names as they are written where there is little room: shorter words, then the number alone, then a cut name. No Qt.
 
-No two things of one container are told apart by words that were left out: a shorter form is used only where it means
+No two things of one container are distinguished by words that were left out: a shorter form is used only where it means
 one of them.
 """
 
@@ -71,7 +71,7 @@ def shorter(name: str) -> tuple[str, ...]:
         found.append(" ".join(_SHORT.get(word.lower(), word) for word in (*words[:2], words[-1])))
     if len(words) > 2 and (numbered or len(words[-1]) <= _LAST):
         rest = [_SHORT.get(word.lower(), word) for word in words[-2:]]
-        # initials of what stands in front: S-NIC 0 of Storage NIC 0
+        # initials of what is in front: S-NIC 0 of Storage NIC 0
         found.append("".join(word[0].upper() for word in words[:-2]) + "-" + " ".join(rest))
         found += [" ".join(words[-2:]), " ".join(rest)]
     return tuple(dict.fromkeys(found))

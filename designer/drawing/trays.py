@@ -1,7 +1,7 @@
-"""Trays beside host boxes with a row for each host and a chip for each virtual machine on it. No Qt.
+"""Trays next to host boxes with a row for each host and a chip for each virtual machine on it. No Qt.
 
 A host in a closed group, or in an open one that shows one member for all, has no box of its own: then the hosts share
-the tray of the box that stands for them.
+the tray of the box that represents them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
-#: heights of a row and a chip, padding, gaps, and where a tray stands from its box [scene units]
+#: heights of a row and a chip, padding, gaps, and where a tray is from its box [scene units]
 ROW: Final = 30.0
 CHIP: Final = 22.0
 PAD: Final = 8.0
@@ -72,7 +72,7 @@ class Trays:
     more : by tray how many hosts it leaves out
     gpu_box, gpu_text : GPUs that machines use, and by which
     cut, fenced : (k,) connections that are switched off, and those that no longer lead everywhere
-    one_host : the host a box stands for, where it is one
+    one_host : the host a box represents, where it is one
     """
 
     machines: Machines
@@ -97,7 +97,7 @@ class Trays:
         return _at(self.chip_rect, x, y)
 
     def nearest_chip(self, x: float, y: float) -> int:
-        """Number of the chip nearest to a point of a tray, for trays too small to show them; −1 beside every tray."""
+        """Number of the chip nearest to a point of a tray, for trays too small to show them; −1 next to every tray."""
         tray = _at(self.rect, x, y)
         mine = np.array([row.tray == tray for row in self.rows], dtype=bool)[self.row_of]
         chosen = np.flatnonzero(mine) if tray >= 0 else np.empty(0, dtype=np.int64)
@@ -193,7 +193,7 @@ def _box(geometry: Geometry, path: str) -> int:
 
 
 def _outermost(geometry: Geometry, box: int) -> int:
-    """The open group around a host that shows it: the tray stands beside that."""
+    """The open group around a host that shows it: the tray is next to that."""
     above = int(geometry.parent[box])
     while above >= 0 and geometry.is_group[above]:
         box, above = above, int(geometry.parent[above])
@@ -301,7 +301,7 @@ class _Made:
         return places[covered.index(min(covered))]
 
     def _covered(self, box: int, rect: Rect) -> float:
-        """Area of boxes and trays a rectangle would cover; what the box stands in does not count."""
+        """Area of boxes and trays a rectangle would cover; what the box is in does not count."""
         others = self.index.touching(*rect)
         around: set[int] = set()
         above = int(self.geometry.parent[box])

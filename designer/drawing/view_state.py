@@ -85,7 +85,7 @@ Regions = tuple[Rect, ...]
 _VALUE: Final = (130.0, 26.0)
 #: shares of a connection's length at which a value may be written, best first
 _SHARES: Final = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88)
-#: what is told on boxes is in these fields of a design
+#: what is reported on boxes is in these fields of a design
 _SHOWN_FIELDS: Final = ("parts", "groups", "annotations", "part_types")
 #: values keep so far from cards, scene units; among more cards than this they are looked up in the index
 _SLACK: Final = 6.0
@@ -153,7 +153,7 @@ class ViewState:
     stale
         True if the loads belong to an earlier design.
     trays
-        Virtual machines beside their hosts; None without, or while they are hidden.
+        Virtual machines next to their hosts; None without, or while they are hidden.
     """
 
     geometry: Geometry
@@ -162,7 +162,7 @@ class ViewState:
     lifted: Bool | None = None
     lifted_connections: Bool | None = None
     stale: bool = False
-    #: what colours of connections mean: ``utilization``, or ``limits`` where only what limits stands out
+    #: what colours of connections mean: ``utilization``, or ``limits`` where only what limits is out
     colours: str = "utilization"
     trays: Trays | None = None
     _label_points: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
@@ -203,7 +203,7 @@ class ViewState:
 
     @property
     def connection_map(self) -> ConnectionMap:
-        """Which channels the connections stand for."""
+        """Which channels the connections represent."""
         if self._map is None:
             self._map = connection_map(self.geometry)
         return self._map
@@ -243,7 +243,7 @@ class ViewState:
         self._straights  # noqa: B018
 
     def show_machines(self, machines: Machines | None) -> None:
-        """Show virtual machines beside their hosts, or none."""
+        """Show virtual machines next to their hosts, or none."""
         if machines is None:
             self.set_trays(None)
             return

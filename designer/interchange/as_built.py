@@ -1,4 +1,4 @@
-"""As built against as designed: the fabric a dump shows beside the design it was to be.
+"""As built against as designed: the fabric a dump shows next to the design it was to be.
 
 Nodes are matched by name first (as drawn or as exported, case and domain suffix aside), then by what they are joined
 to: a node whose matched neighbours agree with no other node's is that node. Each cable between matched nodes is then
@@ -167,7 +167,7 @@ def _match(plan: FabricGraph, real: FabricGraph) -> dict[int, int]:
         two = {n: _around(real, theirs, n, back) for n in real.nodes if n not in taken}
         if pair(_grouped(one), _grouped(two)):
             continue
-        # nodes that nothing tells apart, such as nameless adapters on one leaf, are as good as each other
+        # nodes that nothing distinguishes, such as nameless adapters on one leaf, are as good as each other
         others = _grouped(two)
         alike = [(x, y) for key, mine in _grouped(one).items() for x, y in zip(mine, others.get(key, []), strict=False)]
         if not alike:

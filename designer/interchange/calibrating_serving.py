@@ -29,7 +29,7 @@ from designer.workload.serving import Deployment
 #: of open runs with four loads or more, their release left out; one run brings the other loads within 7 % and 14 %
 LEFT: Final = Constant(0.06, 0.045, 0.1, "fit-serving", Status.DERIVED, "1", "of time per token")
 LEFT_FIRST: Final = Constant(0.144, 0.07, 0.25, "fit-serving", Status.DERIVED, "1", "of the first token")
-#: runs that those are worth beside the runs given
+#: runs that those are worth next to the runs given
 _PRIOR_RUNS: Final = 3
 #: standard deviations either way of a band of 80 %
 _EIGHTY: Final = 1.2816

@@ -1,14 +1,14 @@
 """Files of measurements, and the designs they were made on.
 
 A file is one JSON object, ``{"format": "designer-cases", "version": 1, "cases": [...]}``, or the same as TOML. Fields
-beside ``cases`` in ``defaults`` count for every case that does not say otherwise. Each case has
+next to ``cases`` in ``defaults`` count for every case that does not say otherwise. Each case has
 
-- ``design``: a template id, or a design file beside the case file;
+- ``design``: a template id, or a design file next to the case file;
 - ``changes``: optional; what is different there, see ``designer.interchange.changes``;
 - ``workload``: the id of a workload of the design, ``{"kind": ..., "settings": {...}}``, or an id with the settings
   that differ;
 - ``metric``, one that workloads of the kind report, and ``value``: spelled with its unit, or a number in SI units, or
-  a number beside ``unit``;
+  a number next to ``unit``;
 - ``source``: where the measurement is published, or who made it; told as missing where it is;
 - optional ``sided``: ``both``, or ``lower`` or ``upper`` where the measurement is a bound; ``note``;
 - optional ``id``, ``group`` (publication and machine, scored by its median) and ``area`` (mean over its groups);
@@ -394,7 +394,7 @@ def _workload(design: Design, asked: Any) -> WorkloadSpec:
 
 
 def _given(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a workload, written under ``settings`` or beside its kind."""
+    """Settings of a workload, written under ``settings`` or next to its kind."""
     inner = told.get("settings", {})
     if not isinstance(inner, dict):
         raise FormatError(

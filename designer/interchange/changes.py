@@ -266,7 +266,7 @@ def _sizes(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
 def _values(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
     for name, values in _object(changes.get("parts", {}), "changes.parts").items():
         place = f"changes.parts.{name}"
-        # the type first: values beside it are those of the part in its new type
+        # the type first: values next to it are those of the part in its new type
         for value_name, value in sorted(_object(values, place).items(), key=lambda item: item[0] != "type"):
             for within, ids in _named(design, "parts", name, place):
                 at = f"{place}.{value_name}"
@@ -381,7 +381,7 @@ def _object(value: object, place: str) -> Mapping[str, Any]:
 
 
 def _named(design: Design, what: str, name: str, place: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The blocks and the ids in them that a name stands for."""
+    """The blocks and the ids in them that a name represents."""
     *way, last = name.split("/")
     within = tuple(step.removesuffix("[*]") for step in way)
     with raised_as(FormatError, place):

@@ -135,7 +135,7 @@ _MAGIC: Final = (
 
 
 def looks_like(head: str) -> tuple[str, str] | None:
-    """What a text beginning like this is, and what to do instead; None where it cannot be told."""
+    """What a text beginning like this is, and what to do instead; None where it cannot be reported."""
     for pattern, what, then in _COMPILED:
         if pattern.search(head):
             return what, then

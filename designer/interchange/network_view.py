@@ -173,12 +173,15 @@ def network_view(design: Design) -> NetworkView:
     return NetworkView(tuple(nodes), tuple(cables))
 
 
-def tree_of(view: NetworkView) -> list[list[tuple[str, list[int], list[str]]]]:  # noqa: C901
+def tree_of(view: NetworkView) -> list[list[tuple[str, list[int], list[str]]]]:
     """The network as a tree of switch groups, level by level from the hosts: name, switches, what hangs below.
 
     Switches that share something below are one group, so that everything has one group above it: eight rails are one
     leaf, the spines that join them one switch above. Below are names of hosts on the first level, of groups on others.
     """
+    # imported here: few formats have trees, and it takes long
+    from networkx.utils import UnionFind
+
     around: defaultdict[int, list[int]] = defaultdict(list)
     for cable in view.cables:
         around[cable.a].append(cable.b)
@@ -187,30 +190,20 @@ def tree_of(view: NetworkView) -> list[list[tuple[str, list[int], list[str]]]]: 
     seen: set[int] = set()
     levels: list[list[tuple[str, list[int], list[str]]]] = []
     while below:
-        fresh = sorted({m for n in below for m in around[n] if view.nodes[m].switch and m not in seen})
+        fresh = dict.fromkeys(sorted({m for n in below for m in around[n] if view.nodes[m].switch and m not in seen}))
         if not fresh:
             break
-        root = {m: m for m in fresh}
-
-        def find(m: int, root: dict[int, int] = root) -> int:
-            while root[m] != m:
-                root[m] = root[root[m]]
-                m = root[m]
-            return m
-
+        joined = UnionFind(fresh)
+        above = [(name, m) for n, name in below.items() for m in around[n] if m in fresh]
         first: dict[str, int] = {}
-        for n, name in below.items():
-            for m in around[n]:
-                if m in root:
-                    root[find(m)] = find(first.setdefault(name, m))
+        for name, m in above:
+            joined.union(first.setdefault(name, m), m)
         groups: dict[int, list[int]] = {}
         for m in fresh:
-            groups.setdefault(find(m), []).append(m)
+            groups.setdefault(joined[m], []).append(m)
         hangs: dict[int, dict[str, None]] = {}
-        for n, name in below.items():
-            for m in around[n]:
-                if m in root:
-                    hangs.setdefault(find(m), {})[name] = None
+        for name, m in above:
+            hangs.setdefault(joined[m], {})[name] = None
         levels.append([(view.nodes[ms[0]].name, ms, list(hangs.get(key, {}))) for key, ms in groups.items()])
         seen |= set(fresh)
         below = {m: view.nodes[ms[0]].name for ms in groups.values() for m in ms}

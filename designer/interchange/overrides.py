@@ -43,7 +43,7 @@ def overridden(design: Design, overrides: Iterable[str]) -> Design:
     FormatError
         If a text is no ``PATH=VALUE``, names nothing, or its value cannot be.
     """
-    # types first: what is given for a part beside its new type is meant for that type
+    # types first: what is given for a part next to its new type is meant for that type
     for text in sorted(overrides, key=lambda text: not text.partition("=")[0].rstrip().endswith(".type")):
         path, sign, value = text.partition("=")
         if not sign or not path.strip():

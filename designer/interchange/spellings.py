@@ -24,7 +24,7 @@ def _spellings() -> Mapping[str, Mapping[str, Any]]:
 
 
 class Named(NamedTuple):
-    """A metric as meant: a name of ``designer.workload.metrics``, and whether it is told per accelerator."""
+    """A metric as meant: a name of ``designer.workload.metrics``, and whether it is reported per accelerator."""
 
     name: str
     per_accelerator: bool = False

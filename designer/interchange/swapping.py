@@ -20,7 +20,7 @@ _CARD = "pcie"
 def swapped(design: Design, patterns: Sequence[str]) -> Mapping[str, Design]:
     """By the title of each part type that matches: the design with it in place of its accelerators.
 
-    Cards take the place of cards, modules that of modules; a module of another generation stands for the board and
+    Cards take the place of cards, modules that of modules; a module of another generation represents the board and
     server of that generation.
 
     Raises

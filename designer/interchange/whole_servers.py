@@ -13,7 +13,7 @@ from designer.interchange.templates import Template, list_templates, open_design
 if TYPE_CHECKING:
     from designer.design.document import Design
 
-#: types that say nothing about what stands in them
+#: types that say nothing about what is in them
 _ANY: Final = "server/generic/"
 
 

@@ -443,7 +443,7 @@ def common_of(network: Network, one: Hops, other: Hops) -> Common:
 
 
 def channels_in_classes(network: Network, sides: tuple[Hops, ...]) -> tuple[Partition[Numbers], tuple[Float, ...]]:
-    """Channels that some patterns of hops use alike, and what each puts on one of every class per unit of rate.
+    """Channels in classes that patterns of hops use equally, and what each puts on one of a class per unit of rate.
 
     Of cables that are told one by one several belong to a channel: not for networks where traffic is hashed.
 

@@ -68,7 +68,7 @@ class _Device:
 
 @dataclass(slots=True)
 class _Node:
-    """A component of an instance: what it is, where it stands, what the document calls it."""
+    """A component of an instance: what it is, where it is, what the document calls it."""
 
     kind: str
     text: str

@@ -15,7 +15,7 @@ from designer.workload.kind import workload_kinds
 MONEY: Final = "money"
 POWER: Final = "power_rated"
 RACKS: Final = "racks"
-#: network ports taken, which stand for money where no prices are known
+#: network ports taken, which represent money where no prices are known
 PORTS: Final = "ports"
 #: share of the requests that keep all limits of a serving goal
 KEPT_SHARE: Final = "requests_within_limits"

@@ -225,13 +225,13 @@ class Search:
         Raises
         ------
         Cancelled
-            If it is told so; what was worked out stands in `known`.
+            If it is reported so; what was worked out is in `known`.
         """
         compared = [m for m in self._measures.values() if m.counts]
         return self._run(compared, self.limits)
 
     def nearest(self) -> tuple[Nearest, ...]:
-        """For each limit that alone stands in the way: the best that is possible without it, nearest first."""
+        """For each limit that alone is in the way: the best that is possible without it, nearest first."""
         found: list[Nearest] = []
         for limit in self.limits:
             measure = self._measures[limit.measure]
@@ -392,7 +392,7 @@ def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
 
 
 def _final(one: Lost, over: Mapping[Settings, Settings], winners: Iterable[Settings]) -> Lost:
-    """With the winner that stands in the end: what beats a winner beats what that one beat."""
+    """With the winner that is in the end: what beats a winner beats what that one beat."""
     winner = one.winner
     while winner and winner not in winners and winner in over:
         winner = over[winner]

@@ -41,7 +41,7 @@ from designer.workload.serving import Serving
 _WORTHWHILE: Final = 3
 #: simulated waits of nearly none differ by so much
 _ROUNDING: Final = 1e-3
-#: what is found of a training whose step is told, but which has no room to run
+#: what is found of a training whose step is reported, but which has no room to run
 _NO_ROOM: Final = "TRAIN-MEMORY"
 #: what a goal of each kind is about
 _MAIN: Final[Mapping[str, str]] = {

@@ -46,7 +46,7 @@ class Proposals:
     nearest
         Where there are none: what would do if one limit were lifted.
     impossible
-        Where there are none: what stands in the way, in a sentence.
+        Where there are none: what is in the way, in a sentence.
     """
 
     wanted: Wanted

@@ -41,7 +41,7 @@ def propose(
     Raises
     ------
     Cancelled
-        If `cancelled` says so; what was worked out stands in the file.
+        If `cancelled` says so; what was worked out is in the file.
     DesignerError
         If the goal or a choice makes no sense, or the file holds something else.
     """

@@ -1,4 +1,4 @@
-"""What a search found in words: why designs lost, and what stands in the way of a goal nothing reaches."""
+"""What a search found in words: why designs lost, and what is in the way of a goal nothing reaches."""
 
 from __future__ import annotations
 

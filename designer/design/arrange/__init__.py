@@ -19,7 +19,7 @@ def arrange(design: Design, only_missing: bool = True) -> Design:
     Parameters
     ----------
     only_missing
-        Leave positions alone that are given; else everything is placed anew.
+        Leave positions alone that are given; else everything is placed again.
     """
     return arrange_block(design, only_missing)
 

@@ -89,7 +89,7 @@ def _ideal(items: Sequence[Item], joined: Sequence[Joint]) -> Places:
 
 
 def _with_machine(inside: Sequence[Item], outside: Sequence[Item], joined: Sequence[Joint]) -> Places:
-    """Loose parts among hosts and switches: arranged as a machine that stands as one host."""
+    """Loose parts among hosts and switches: arranged as a machine that is as one host."""
     parts = arrange_machine(inside, joined)
     width = max(parts[i.ref][0] + i.width for i in inside)
     height = max(parts[i.ref][1] + i.height for i in inside)
@@ -205,7 +205,7 @@ class Arrangement:
     Parameters
     ----------
     refs
-        What is drawn; what stands in a closed container is not.
+        What is drawn; what is in a closed container is not.
     parent : (n,) number of the container, −1 at the top
     last : (n,) number behind the last thing contained
     depth : (n,) how many containers are around
@@ -238,7 +238,7 @@ _plans: dict[int, tuple[weakref.ref[Block], Arrangement]] = {}
 
 
 def plan(block: Block) -> Arrangement:
-    """Where everything of a block stands, its groups closed."""
+    """Where everything of a block is, its groups closed."""
     known = _plans.get(id(block))
     if known is not None and known[0]() is block:
         return known[1]

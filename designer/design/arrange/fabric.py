@@ -1,6 +1,6 @@
 """Hosts and the network that joins them: hosts in rows at the bottom, switches in tiers above, storage at the side.
 
-Within a tier things stand in the order that crosses fewest links: by the average place of what they are linked to,
+Within a tier things are in the order that crosses fewest links: by the average place of what they are linked to,
 swept up and down a few times, equals by name, so that rails keep their order.
 """
 
@@ -21,7 +21,7 @@ from designer.design.arrange.trees import in_order
 _TIER_GAP: Final = 104
 #: between neighbours of a tier
 _SIDE_GAP: Final = 32
-#: hosts stand in several rows when one would be wider than this, scene units
+#: hosts are in several rows when one would be wider than this, scene units
 _WIDEST: Final = 2400
 #: wanted width of a field of hosts, in heights
 _ASPECT: Final = 2.2

@@ -1,4 +1,4 @@
-"""The nearest place where a rectangle stands on nothing else."""
+"""The nearest place where a rectangle is on nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from designer.design.arrange.sizes import GAP, GRID
 
 Float = npt.NDArray[np.float64]
-#: places are looked for beside so many of the nearest rectangles; the outside of all is tried last
+#: places are looked for next to so many of the nearest rectangles; the outside of all is tried last
 _NEAR: Final = 40
 
 

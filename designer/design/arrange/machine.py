@@ -1,7 +1,7 @@
 """The inside of a machine: sockets on top, PCIe trees below them, accelerators in one row, their switches under it.
 
-Memory stands beside its socket, on the outer side so that links between sockets stay free. What a switch connects
-besides accelerators hangs between it and their row, beside the lines that go down to them.
+Memory is next to its socket, on the outer side so that links between sockets stay free. What a switch connects
+besides accelerators hangs between it and their row, next to the lines that go down to them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from designer.design.arrange.sizes import GAP, GRID, HEADER, PADDING, ROW_GAP, b
 from designer.design.arrange.trees import Forest, Tree, grow
 from designer.design.selectors import natural_key
 
-#: leaves below a part without accelerators stand in rows of at least this many
+#: leaves below a part without accelerators are in rows of at least this many
 _COLUMNS: Final = 4
 #: stacked ones in columns of at most this many
 _HIGHEST: Final = 4
-#: trees stand in several rows when one would be wider than this, scene units; where accelerators are linked, which
+#: trees are in several rows when one would be wider than this, scene units; where accelerators are linked, which
 #: rows would tear apart, the second number counts
 _WIDEST: Final = (3600, 9000)
-#: between a line down to an accelerator and the leaf beside it, scene units
+#: between a line down to an accelerator and the leaf next to it, scene units
 _CLEAR: Final = 16
 #: leaves behind others stick out by this much, so that the lines to them can be seen, scene units
 _STAGGER: Final = 16
@@ -48,7 +48,7 @@ class _Style:
     Parameters
     ----------
     stacked
-        Leaves stand above accelerators and below each other, with room for the lines beside them, not in the gaps
+        Leaves are above accelerators and below each other, with room for the lines next to them, not in the gaps
         between accelerators and side by side.
     rows
         In how many rows the roots stand; in the second of two, everything hangs upwards, with the switches of the
@@ -213,7 +213,7 @@ def _side(tree: Tree, style: _Style) -> int:
 
 
 def _sticking_out(tree: Tree, style: _Style) -> int:
-    """How far the first row of leaves stands right of the last."""
+    """How far the first row of leaves is right of the last."""
     return _STAGGER * (-(-len(tree.leaves) // _side(tree, style)) - 1)
 
 
@@ -324,12 +324,12 @@ class _Row:
                 x += self.measures[id(child)].whole + GAP
 
     def _put_unit(self, tree: Tree, item: Item, x0: float, measure: _Measure, at: Places) -> float:
-        """The part in the middle of its tree, its memory beside it; the middle of the part."""
+        """The part in the middle of its tree, its memory next to it; the middle of the part."""
         beside = measure.unit - item.width
         before, behind = (beside, 0.0) if tree.memory_left else (0.0, beside)
         x = min(max((measure.whole - item.width) / 2, before), measure.whole - item.width - behind)
         if self.style.stacked and tree.accelerators and tree.leaves and not tree.inner:
-            # above the lane beside the leaves, through which a line drops straight down to the accelerator
+            # above the lane next to the leaves, through which a line drops straight down to the accelerator
             x = before
         x = x0 + grid_down(x)
         at[item.ref] = (x, 0.0)

@@ -13,7 +13,7 @@ class Role(Enum):
 
     SOCKET = auto()  #: top of a host's PCIe tree
     DOMAIN = auto()  #: part of a socket with PCIe lanes and memory of its own
-    MEMORY = auto()  #: beside its socket
+    MEMORY = auto()  #: next to its socket
     HOST_SWITCH = auto()  #: inside a PCIe tree
     ACCELERATOR = auto()  #: in one row under the PCIe trees
     ACCELERATOR_SWITCH = auto()  #: in a row under the accelerators

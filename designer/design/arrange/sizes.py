@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-#: everything placed automatically stands on this grid
+#: everything placed automatically is on this grid
 GRID: Final = 8
 #: between the border of a container and what it holds; on top of it comes the header with the title
 PADDING: Final = 24
@@ -49,7 +49,7 @@ _BOW: Final = (20.0, 0.16, 160.0)
 
 
 def bow_swing(distance: float) -> float:
-    """Room for links around what stands between two things `distance` apart in a row, scene units."""
+    """Room for links around what is between two things `distance` apart in a row, scene units."""
     least, share, most = _BOW
     return min(least + share * distance, most)
 
@@ -70,7 +70,7 @@ Corner = tuple[float, float]
 def fitted(boxes: Iterable[tuple[float, float, float, float]], least: Corner) -> tuple[Corner, Corner]:
     """Top left and bottom right corner of a container that shows `boxes` (left, top, right, bottom).
 
-    Both count from where the positions of the contents count from; the first is (0, 0) unless something stands left
+    Both count from where the positions of the contents count from; the first is (0, 0) unless something is left
     of or above that.
     """
     low_x = low_y = 0.0

@@ -126,7 +126,7 @@ class _Grower:
         return []
 
     def _hang_memory(self) -> None:
-        """Memory goes to the first part it is linked to: beside it, or below it where nothing else hangs."""
+        """Memory goes to the first part it is linked to: next to it, or below it where nothing else hangs."""
         owner = {tree.item.ref: tree for tree in self.trees if tree.item is not None}
         for item in self.items:
             if self.role[item.ref] is not Role.MEMORY:

@@ -165,12 +165,12 @@ def _with_extras(design: Design, clip: Clip, offset: tuple[int, int]) -> Design:
 
 @dataclass(frozen=True)
 class Duplicate(BlockEdit):
-    """Copy things beside themselves; with ``outside_links`` the copies are linked outside as the originals are.
+    """Copy things next to themselves; with ``outside_links`` the copies are linked outside as the originals are.
 
     Parameters
     ----------
     start
-        Where things without a position are drawn, for copies that shall stand at ``offset`` from there.
+        Where things without a position are drawn, for copies that shall are at ``offset`` from there.
     """
 
     refs: tuple[Ref, ...]
@@ -262,7 +262,7 @@ def _placed(source: Block, start: Mapping[Ref, tuple[int, int]]) -> Block:
 
 
 def _back_in_containers(block: Block, planted: Planted, chosen: Chosen) -> Block:
-    """The copies of what stood in an unchosen container stand in it, too."""
+    """The copies of what stood in an unchosen container are in it, too."""
     parts, groups = dict(planted.block.parts), dict(planted.block.groups)
     for old, new in planted.parts.items():
         parent = block.parts[old].parent

@@ -1,4 +1,4 @@
-"""Racks: what stands where in them, and what they feed and carry."""
+"""Racks: what is where in them, and what they feed and carry."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from designer.design.references import head, is_pattern, prune, rewrite_referenc
 from designer.design.selectors import parse_selector
 from designer.errors import DocumentError
 
-#: scene units between members laid out beside each other
+#: scene units between members laid out next to each other
 _GAP = 48
 _EXTENT = (160, 96)
 _MAX_UNGROUPED = 20_000
@@ -209,7 +209,7 @@ class MakeGroup(BlockEdit):
 
 
 def _moved(content: Block, dx: int, dy: int) -> Block:
-    """Content with what stands at its top moved."""
+    """Content with what is at its top moved."""
 
     def moved(item: Any) -> Any:
         if item.parent is not None or item.position is None:

@@ -1,6 +1,6 @@
 """Links that still run over a box: led around it from wherever else they can leave their boxes.
 
-A port may be shut by a box that stands right at it, and the plain shapes and the quick search look from given ports
+A port may be shut by a box that is right at it, and the plain shapes and the quick search look from given ports
 only. What they leave is searched for here from every open place of both boxes: the shortest way with few bends first,
 and where the picture is too large for that, the one with fewest bends, which is found whenever there is one.
 """

@@ -91,13 +91,13 @@ class Grid:
         return (first > last) | (self._along_y[np.maximum(last, first) + 1, column] == self._along_y[first, column])
 
     def meets(self, y: Float, x0: Float, x1: Float) -> Bool:
-        """True where a horizontal piece may run over boxes: both above and below it something stands, between its ends,
+        """True where a horizontal piece may run over boxes: both above and below it something is, between its ends,
         of which `x0` is the left one. : any shape"""
         first, last = self.turned.row_below(x0), self.turned.row_above(x1)
         return self.taken_across(self.row_below(y), first, last) & self.taken_across(self.row_above(y), first, last)
 
     def taken_across(self, row: Int, first: Int, last: Int) -> Bool:
-        """True where something stands in a row from column `first` to `last`. : any shape"""
+        """True where something is in a row from column `first` to `last`. : any shape"""
         return (first <= last) & (self._along_x[np.maximum(last, first) + 1, row] > self._along_x[first, row])
 
     @cached_property

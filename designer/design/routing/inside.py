@@ -53,7 +53,7 @@ def container_grid(rect: Float, children: Int, container: int) -> Grid | None:
 
 
 def sides_between(grid: Grid | None, ra: Float, rb: Float, above: Bool) -> tuple[Int, Int]:
-    """The sides at which links between siblings leave them; where something stands between two side by side, both
+    """The sides at which links between siblings leave them; where something is between two side by side, both
     leave at the top, or at the bottom where not `above`. : (k,), (k,)"""
     side_a, side_b = facing_sides(ra, rb)
     row = np.flatnonzero(side_a % 2 == 0)
@@ -153,7 +153,7 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse:
         ways, corners = tidied(put(ways, dict(zip(spoilt, rastered(laid.plain[spoilt]), strict=True))))
     lost = over_boxes(grid, ways, held) if spoilt else []
     if container >= 0:
-        # nobody knows here what stands outside
+        # nobody knows here what is outside
         low, high = rect[container, :2], rect[container, :2] + rect[container, 2:]
         beyond = ((ways < low - _STRAY) | (ways > high + _STRAY)).any(axis=(1, 2))
         lost += [n for n in np.flatnonzero(beyond).tolist() if n not in lost]

@@ -1,7 +1,7 @@
-"""Setting apart what runs in one channel: pieces of links that lie upon each other get lines of their own.
+"""Setting apart what runs in one channel: pieces of links that lie on each other get lines of their own.
 
 Pieces that overlap and can be moved over the same free height form a channel. They are ordered so that few links
-cross, the longest chain of overlapping ones gives each its slot, and the slots stand in the middle of the channel.
+cross, the longest chain of overlapping ones gives each its slot, and the slots are in the middle of the channel.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _APART: Final = 4.0
 _TURN: Final = 112.0
 #: among more pieces, channels are what can be moved over exactly the same height; among more, each has its own slot
 _MANY: Final = 700
-#: what falls upon a line drawn by hand is tried so many places to each side of it
+#: what falls on a line drawn by hand is tried so many places to each side of it
 _ASIDE: Final = 6
 #: lines that cannot all be moved over the same height are set so far apart, as far as there is room, scene units
 _PITCHES: Final = (_PITCH, 8.0, 6.0, 4.0, 3.0, 2.0, 1.0)
@@ -102,10 +102,10 @@ def _level_lines(ways: Float) -> Float:
 
 
 def _off(pieces: _Pieces, trunk: Int, y: Float, lines: Float) -> Float:
-    """The y of each piece, those that fell upon lines drawn by hand a little beside them. : (k,)"""
+    """The y of each piece, those that fell on lines drawn by hand a little next to them. : (k,)"""
 
     def meets(members: Int, at: Float) -> bool:
-        """True if some pieces at a height lie upon a line, or upon another piece."""
+        """True if some pieces at a height lie on a line, or on another piece."""
         others = np.setdiff1d(np.arange(len(y)), members)
         left, right = pieces.left[members][:, None] - _APART, pieces.right[members][:, None] + _APART
         close = (left < lines[:, 1]) & (lines[:, 0] < right) & (np.abs(at[:, None] - lines[:, 2]) < _APART)
@@ -139,7 +139,7 @@ def _end_lines(ways: Float, corners: Int, open_end: Bool) -> Float:
 
 
 def _off_ends(pieces: _Pieces, trunk: Int, y: Float, lines: Float) -> Float:
-    """The y of each piece, those that fell upon the end of another link a little beside it. : (k,)"""
+    """The y of each piece, those that fell on the end of another link a little next to it. : (k,)"""
     y = y.copy()
     here = (pieces.left[:, None] < lines[:, 1]) & (lines[:, 0] < pieces.right[:, None])
     here &= (pieces.way[:, None] != lines[:, 3]) & (trunk[:, None] < 0)

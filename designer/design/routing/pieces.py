@@ -12,7 +12,7 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
-#: places are told in so many steps of a scene unit
+#: places are reported in so many steps of a scene unit
 _RASTER: Final = 8.0
 
 
@@ -52,7 +52,7 @@ _BEYOND: Final = 1000.0
 def among(pieces: Pieces, container: Int, rect: Float, slot: Int) -> Pieces:
     """Pieces with places told from the corners of their containers, and boxes numbered among what those hold.
 
-    What lies beyond a container is told only by its side and order, so that the way out does not depend on how far
+    What lies beyond a container is reported only by its side and order, so that the way out does not depend on how far
     off it is.
 
     Parameters
@@ -74,7 +74,7 @@ def among(pieces: Pieces, container: Int, rect: Float, slot: Int) -> Pieces:
 
 
 def _by_order(aim: Float, low: Float, size: Float, container: Int) -> Float:
-    """Aims of which those outside of their container are told by side and order alone. : (k, 2)"""
+    """Aims of which those outside of their container are reported by side and order alone. : (k, 2)"""
     found = aim.copy()
     rows = np.arange(len(aim))
     for axis in (0, 1):
@@ -112,7 +112,7 @@ def rastered(ways: Float) -> Float:
 
 
 def tidied(ways: Float) -> tuple[Float, Int]:
-    """Ways without points that lie upon each other or on a straight piece, the last point repeated; and how many
+    """Ways without points that lie on each other or on a straight piece, the last point repeated; and how many
     points each has. : (k, v, 2) → (k, w, 2), (k,)"""
     k, v, _ = ways.shape
     corners = np.full(k, v)

@@ -1,6 +1,6 @@
 """The way of each connection of a picture, container by container: from the innermost out, then where both ends meet.
 
-What is routed in one container depends on what stands in it and on where links come in from further inside, so what
+What is routed in one container depends on what is in it and on where links come in from further inside, so what
 stays as it was need not be routed again.
 """
 
@@ -21,7 +21,7 @@ from designer.design.routing.grid import Grid
 from designer.design.routing.inside import Led, container_grid, lead, sides_between
 from designer.design.routing.pieces import Pieces, among, put, rastered, tidied
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP, flush, shut_stretches
-from designer.memo import Alike
+from designer.memo import Interned
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ Bool = npt.NDArray[np.bool_]
 
 #: more than containers are ever within each other
 _DEEP: Final = 10_000
-#: how wide what stands right at a container is told to the inside of it, scene units
+#: how wide what is right at a container is reported to the inside of it, scene units
 _SILL: Final = 1.0
 
 
@@ -44,10 +44,10 @@ class Terrain(NamedTuple):
     solid : (n,) whether links run around a box; notes and frames are none
     a, b : (m,) boxes at both ends
     kind : (m,) number of the kind of connection
-    above : (m,) whether a link between things of a row runs above what stands between them, else below
+    above : (m,) whether a link between things of a row runs above what is between them, else below
     origin : (n, 2) where places in each box count from
     bends : (c, 2) corners of links drawn by hand, from a to b, told from the origin of the container where both meet;
-        they hold as long as no box stands in that way
+        they hold as long as no box is in that way
     """
 
     rect: Float
@@ -178,7 +178,7 @@ class _Router:
     def _through(self, rows: list[int], meet: Int, sides: tuple[Int, Int]) -> Iterator[tuple[int, Float]]:
         """Ways of links that cannot be led container by container: where boxes stand right at each other, the only way
         out of one may come in again elsewhere. They are searched for through all containers around both ends at once,
-        and where something stands right at the border of one of those, outside of it too.
+        and where something is right at the border of one of those, outside of it too.
         """
         scene, rect = self.scene, self.scene.rect
         shut = _shut_in(scene)
@@ -220,7 +220,7 @@ class _Router:
             axis = np.where(side % 2 == 1, 0, 1)
             rows, rect = np.arange(len(box)), self.scene.rect[box]
             edge = rect[rows, 1 - axis] + np.where(np.isin(side, (TOP, LEFT)), 0.0, rect[rows, 3 - axis])
-            # where something stands right at a side, what is open of it is looked for
+            # where something is right at a side, what is open of it is looked for
             there = (np.abs(point[rows, 1 - axis] - edge) < _SILL / 2) & ~near[side, box]
             found.append(np.where(there, point[rows, axis], np.nan))
         return found[0], found[1]
@@ -228,7 +228,7 @@ class _Router:
     def _turn_shut(
         self, outwards: tuple[Int, Int, Int], tops: tuple[Int, Int], sides: tuple[Int, Int], drawn: Bool
     ) -> None:
-        """Have links leave the containers around their ends where nothing stands right at those, at another side if
+        """Have links leave the containers around their ends where nothing is right at those, at another side if
         all of one is shut.
 
         Parameters
@@ -307,7 +307,7 @@ class _Router:
         return link[order], end[order], box[order]
 
     def _led(self, container: Int, pieces: Pieces) -> Iterator[tuple[Int, Float, Int]]:
-        """Lead pieces through their containers, each as if it stood at the origin: what is alike is led alike.
+        """Lead pieces through their containers, each as if it stood at the origin: what is the same is led alike.
 
         Yields which are led through a container, their points, and how many corners each has.
         """
@@ -363,11 +363,11 @@ def _with_sills(held: Float, shut: list[tuple[int, float, float]]) -> Float:
 
 
 #: a design is full of alike containers, and an edit leaves most as they were
-_known: Alike[Led] = Alike(4096)
+_known: Interned[Led] = Interned(4096)
 
 
 def _led(coarse: bool, rects: bytes, *parts: bytes) -> Led:
-    """Ways through a container that stands at the origin, told as bytes: its contents and itself, then the pieces."""
+    """Ways through a container that is at the origin, told as bytes: its contents and itself, then the pieces."""
     rect = np.frombuffer(rects).reshape(-1, 4)
     own = len(rect) - 1
     whole = (np.frombuffer(part, dtype=np.int64) for part in (*parts[:4], parts[8]))
@@ -433,7 +433,7 @@ def _upwards(parent: Int, box: int, last: int = -1) -> Iterator[int]:
 
 
 def _shut_in(scene: Terrain) -> Bool:
-    """In which containers something stands right at the border, the last for the canvas. : (n + 1,)"""
+    """In which containers something is right at the border, the last for the canvas. : (n + 1,)"""
     found = np.zeros(len(scene.rect) + 1, dtype=bool)
     inner = np.flatnonzero(scene.solid & (scene.parent >= 0))
     above = scene.parent[inner]
@@ -444,7 +444,7 @@ def _shut_in(scene: Terrain) -> Bool:
 
 
 def _depths(parent: Int) -> Int:
-    """How many containers are around each box; those stand in front of it. : (n,)"""
+    """How many containers are around each box; those are in front of it. : (n,)"""
     depth = np.zeros(len(parent), dtype=np.int64)
     above = parent.copy()
     while (above >= 0).any():
@@ -464,7 +464,7 @@ def dependent(scene: Terrain, stirred: Bool) -> Int:
     links = [np.arange(len(scene.a)), *(rows for steps in climb.steps for rows, _ in steps)]
     places = [climb.meet, *(scene.parent[boxes] for steps in climb.steps for _, boxes in steps)]
     link, place = np.concatenate(links), np.concatenate(places)
-    # what stands right at a border may leave no way but outside of it
+    # what is right at a border may leave no way but outside of it
     some = np.unique(link[_shut_in(scene)[place]])
     up = climb.meet[some]
     while len(some):

@@ -1,4 +1,4 @@
-"""The shortest way with few bends around what stands between two points, where no plain shape is free."""
+"""The shortest way with few bends around what is between two points, where no plain shape is free."""
 
 from __future__ import annotations
 

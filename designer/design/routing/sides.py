@@ -44,7 +44,7 @@ def facing_sides(ra: Float, rb: Float) -> tuple[Int, Int]:
 
 
 def blocked_in_row(grid: Grid, ra: Float, rb: Float) -> Bool:
-    """True where something stands between two boxes side by side. : (k,)"""
+    """True where something is between two boxes side by side. : (k,)"""
     left, right = np.minimum(ra[:, 0] + ra[:, 2], rb[:, 0] + rb[:, 2]), np.maximum(ra[:, 0], rb[:, 0])
     y = (np.maximum(ra[:, 1], rb[:, 1]) + np.minimum(ra[:, 1] + ra[:, 3], rb[:, 1] + rb[:, 3])) / 2
     inside = right - left > 0.5
@@ -112,7 +112,7 @@ def open_stretch(grid: Grid, rect: Float, side: Int, counts: Bool, ends: tuple[F
 
 
 def flush(rect: Float, parent: Int, solid: Bool) -> Bool:
-    """Which sides of boxes lie where a side of another thing of the same container ends, that may stand right at it.
+    """Which sides of boxes lie where a side of another thing of the same container ends, that may be right at it.
     : (4, n)"""
     found = np.zeros((4, len(rect)), dtype=bool)
     for side, other in ((LEFT, RIGHT), (TOP, BOTTOM)):

@@ -240,4 +240,10 @@ SPREAD_PIPELINE: Final = Constant(0.6, 0.4, 0.8, _FIT, Status.DERIVED, "1", "log
 SPREAD_SERVERS: Final = Constant(
     0.08, 0.04, 0.12, _FIT, Status.DERIVED, "1", "4 publications of several servers, medians 3–10 % off"
 )
+#: log spread towards longer times where latency and filling decide, of generations whose plan nothing is fitted on
+SPREAD_NEWER: Final = Constant(
+    0.5, 0.3, 0.7, _FIT, Status.DERIVED, "1", "one and two servers of 8 B200, 8 to 128 MiB: 6 to 45 % slower, 10 points"
+)
+#: the newest generation whose messages of all sizes are fitted
+NEWEST_FITTED: Final = Constant(90.0, 90.0, 90.0, _FIT, Status.DERIVED, "1", "compute capability times 10")
 SPREAD_MODEL: Final = Constant(0.04, 0.03, 0.06, _FIT, Status.DERIVED, "1", "log spread left at large sizes")

@@ -15,6 +15,7 @@ from designer.formulas.collectives._situation import (
     CollectiveTime,
     Protocol,
 )
+from designer.formulas.collectives._terms import generation
 from designer.formulas.formula import Formula
 from designer.registry import discover
 
@@ -75,6 +76,8 @@ def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     times: list[AlgorithmTime] = [time for formula in formulas for time in formula.function(situation)]
     if situation.servers > 1:
         times = [_wider(one, c.SPREAD_SERVERS.value) for one in times]
+    if generation(situation.architecture) > c.NEWEST_FITTED.value:
+        times = [_maybe_longer(one) for one in times]
     return tuple(sorted(times, key=lambda one: (one.time, one.algorithm, one.protocol)))
 
 
@@ -83,6 +86,13 @@ def _wider(one: AlgorithmTime, spread: float) -> AlgorithmTime:
     shorter = math.hypot(math.log(one.time / one.low), spread)
     longer = math.hypot(math.log(one.high / one.time), spread)
     return replace(one, low=max(one.floor, one.time * math.exp(-shorter)), high=one.time * math.exp(longer))
+
+
+def _maybe_longer(one: AlgorithmTime) -> AlgorithmTime:
+    """The same time in a band that holds plans of the library for small and middle messages that are not known."""
+    waiting = max(0.0, 1 - one.bandwidth_term / one.time) if one.time > 0 else 0.0
+    longer = math.hypot(math.log(one.high / one.time), c.SPREAD_NEWER.value * math.sqrt(waiting))
+    return replace(one, high=one.time * math.exp(longer))
 
 
 def _result(

@@ -33,7 +33,7 @@ class ExportOptions:
     transparent
         True if the ground of pixel pictures is left out.
     machines
-        True if virtual machines stand beside their hosts.
+        True if virtual machines are next to their hosts.
     loads
         What the connections carry, to be drawn as colours.
     analysis

@@ -2,8 +2,8 @@
 TensorRT-LLM for serving.
 
 The widths are those the analysis works with, found where the workload leaves them open. Paths of data, weights and
-scripts, the name of the first host and everything else a design does not know stand in capitals behind a dollar sign.
-A draft to read before it runs: texts of the design stand in comments and in quotes only.
+scripts, the name of the first host and everything else a design does not know are in capitals behind a dollar sign.
+A draft to read before it runs: texts of the design are in comments and in quotes only.
 Sources: NVIDIA/Megatron-LM, megatron/training/arguments.py; PyTorch documentation, torchrun; vLLM documentation,
 vllm serve; SGLang documentation, server arguments; NVIDIA/TensorRT-LLM, trtllm-serve.
 """
@@ -246,7 +246,7 @@ _SHOWN: Final = 16
 
 
 def _host(network: Network, part: int) -> int:
-    """The server a part stands in, else the part itself."""
+    """The server a part is in, else the part itself."""
     net = network.net
     at = part
     while at >= 0 and net.part(at).kind != "server":

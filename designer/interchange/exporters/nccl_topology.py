@@ -43,11 +43,11 @@ _BUS_ID: Final = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]\Z"
 _VENDORS: Final = {"intel": "GenuineIntel", "amd": "AuthenticAMD"}
 #: where made-up GUIDs begin: the bit that says they are locally administered is set
 _LOCAL: Final = 0x0200_0000_0000_0001
-#: the PCIe link beside a chip-to-chip link, as such machines report it
+#: the PCIe link next to a chip-to-chip link, as such machines report it
 _SIDE_PATH: Final = {"link_speed": "2.5 GT/s PCIe", "link_width": "1"}
-#: what stands for a switch the machine does not see, such as those of a rack
+#: what represents a switch the machine does not see, such as those of a rack
 _UNSEEN: Final = "ffff:ff:ff.f"
-#: beyond it families are told as an extension
+#: beyond it families are reported as an extension
 _BASE_FAMILY: Final = 15
 #: buses of one PCI domain
 _BUSES: Final = 255
@@ -287,7 +287,7 @@ class _Writer:
 
 
 def _family(number: int) -> int:
-    """As NCCL prints it: what is beyond fifteen stands in the high bits, 175 for 25."""
+    """As NCCL prints it: what is beyond fifteen is in the high bits, 175 for 25."""
     return number if number <= _BASE_FAMILY else _BASE_FAMILY + (number - _BASE_FAMILY << 4)
 
 

@@ -110,7 +110,7 @@ def _text(part: PartType, name: str) -> str:
 
 
 def unknown_processor(pcie_generation: int = 0) -> CpuModel:
-    """A processor that is not named, beside accelerators of a PCIe generation (0 where unknown)."""
+    """A processor that is not named, next to accelerators of a PCIe generation (0 where unknown)."""
     return processor("cpu/generic/unknown-gen5" if pcie_generation >= 5 else "cpu/generic/unknown")
 
 
@@ -123,7 +123,7 @@ def processor_beside(compute_capability: str) -> CpuModel | None:
 
 
 def cpu_model(vendor: str, family: str, model: str, arch: str = "", name: str = "") -> CpuModel:
-    """The processor family of these CPUID values, or of its name where they are missing or stand for several.
+    """The processor family of these CPUID values, or of its name where they are missing or represent several.
 
     AMD families are printed as base or as display family.
     """

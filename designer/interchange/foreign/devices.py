@@ -1,7 +1,7 @@
 """Hardware as dumps number it: PCI ids, chips and architectures, looked up in the catalog.
 
-Which product a number stands for is said by the part's own file, or for products the catalog does not offer by
-``assets/recognition/unlisted``. Nothing about hardware stands here.
+Which product a number represents is said by the part's own file, or for products the catalog does not offer by
+``assets/recognition/unlisted``. Nothing about hardware is here.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def device_by_chip(gfx: str, units: int) -> Device | None:
 
 
 def nvswitch_type(compute_capability: str) -> str:
-    """Id of the NVSwitches beside GPUs of a compute capability such as "9.0": the newest not newer than the GPU.
+    """Id of the NVSwitches next to GPUs of a compute capability such as "9.0": the newest not newer than the GPU.
 
     Empty where there is none.
     """

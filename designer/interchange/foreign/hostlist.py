@@ -9,7 +9,7 @@ from typing import Final
 
 from designer.errors import ExchangeError
 
-#: a list that stands for more names than this is refused
+#: a list that represents more names than this is refused
 MOST: Final = 200_000
 _TAIL: Final = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)\Z", re.DOTALL)
 
@@ -20,7 +20,7 @@ def expand(text: str, place: str = "") -> list[str]:
     Raises
     ------
     ExchangeError
-        If brackets do not match, a range runs backwards, or it stands for too many names.
+        If brackets do not match, a range runs backwards, or it represents too many names.
     """
     names: list[str] = []
     for item in _items(text, place):

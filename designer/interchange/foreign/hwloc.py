@@ -154,7 +154,7 @@ def size(text: str) -> float:
 
 
 def cpu_set(text: str) -> int:
-    """A cpuset or nodeset as bits; empty words are zero, ``0xf...f`` stands for all."""
+    """A cpuset or nodeset as bits; empty words are zero, ``0xf...f`` represents all."""
     if text.startswith("0xf...f"):
         return (1 << 4096) - 1
     value = 0

@@ -1,6 +1,6 @@
 """Packages and NUMA domains of an hwloc file as sockets with their memory, and which of them a PCI device belongs to.
 
-Which NUMA domain belongs to which package is told by CPU sets in all three versions, so one rule reads them all.
+Which NUMA domain belongs to which package is reported by CPU sets in all three versions, so one rule reads them all.
 """
 
 from __future__ import annotations

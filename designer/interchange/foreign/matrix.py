@@ -35,7 +35,7 @@ _LEGEND: Final = re.compile(r"\s*(NIC[0-9]{1,4})\s*[:=]\s*([A-Za-z0-9_.:+-]{1,64
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """One device: its cells and what stands behind them; empty where the table does not say."""
+    """One device: its cells and what is behind them; empty where the table does not say."""
 
     name: str
     cells: tuple[str, ...]

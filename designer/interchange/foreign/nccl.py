@@ -67,7 +67,7 @@ def _port(net: Element) -> tuple[str, str] | None:
     return (guid, port) if len(guid) > 4 and port else None
 
 
-#: what stands for a switch whose place NCCL could not see
+#: what represents a switch whose place NCCL could not see
 _UNSEEN = re.compile(r"f{4,8}:ff:ff\.[0-9a-f]\Z")
 
 
@@ -320,7 +320,7 @@ def draw_nic(
     pci_class: str,
     link: tuple[int, int] = (0, 0),
 ) -> str:
-    """The NIC of some interfaces, with as many ports as can be told from their names and speeds."""
+    """The NIC of some interfaces, with as many ports as can be reported from their names and speeds."""
     names: list[str] = []
     megabits: list[int] = []
     fused = False
@@ -371,7 +371,7 @@ def draw_nic(
 
 
 def collect_loose_nics(host: Host, element: Element, numa: str) -> None:
-    """Keep interfaces that stand below no PCI device, until those that do are known."""
+    """Keep interfaces that are below no PCI device, until those that do are known."""
     for net in element.all("net") if element.tag == "nic" else [element]:
         name = net.get("name")
         if name in host.loose:
@@ -517,7 +517,7 @@ def architecture_of(element: Element, gpus: list[Element]) -> Architecture | Non
 
 
 def cpu_of(cpu: Element) -> CpuModel:
-    """The CPU of a ``<cpu>`` element; Grace and GB10 are told by the GPUs on their chip-to-chip link."""
+    """The CPU of a ``<cpu>`` element; Grace and GB10 are reported by the GPUs on their chip-to-chip link."""
     model = cpu_model(cpu.get("vendor"), cpu.get("familyid"), cpu.get("modelid"), cpu.get("arch"))
     if model.type:
         return model

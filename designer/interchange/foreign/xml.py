@@ -65,7 +65,7 @@ class Parsed:
 
 
 def parse_xml(text: str, file: str, roots: tuple[str, ...] = ()) -> Parsed:
-    """The element tree of `text`; what stands before a root called one of `roots` is skipped.
+    """The element tree of `text`; what is before a root called one of `roots` is skipped.
 
     Raises
     ------

@@ -15,7 +15,40 @@ MAX_NODES: Final = 1_000_000
 Node = str | list[Any] | dict[str, Any]
 
 
-def parse_yaml(text: str, file: str) -> Node:  # noqa: C901
+class _Tree:
+    """The nodes of a document as its events arrive; `top` is the first of them."""
+
+    def __init__(self) -> None:
+        self.top: Node | None = None
+        self.depth = 0
+        self._open: list[tuple[Any, list[str]]] = []
+
+    def put(self, node: Node) -> None:
+        """Add a node to the list or mapping that is open; in a mapping a key comes before its value."""
+        if not self._open:
+            self.top = node if self.top is None else self.top
+            return
+        holder, key = self._open[-1]
+        if isinstance(holder, list):
+            holder.append(node)
+        elif key:
+            holder[key.pop()] = node
+        else:
+            key.append(node if isinstance(node, str) else "")
+
+    def begin(self, node: list[Any] | dict[str, Any]) -> None:
+        """Add a list or mapping; what follows is put into it."""
+        self.put(node)
+        self._open.append((node, []))
+        self.depth += 1
+
+    def end(self) -> None:
+        """Close the innermost list or mapping."""
+        self._open.pop()
+        self.depth -= 1
+
+
+def parse_yaml(text: str, file: str) -> Node:
     """The first document of `text`; a key given twice keeps its last value, as YAML readers do.
 
     Raises
@@ -26,50 +59,31 @@ def parse_yaml(text: str, file: str) -> Node:  # noqa: C901
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    stack: list[tuple[Any, list[str]]] = []
-    top: Node | None = None
-    count = 0
-
-    def put(node: Node) -> None:
-        nonlocal top
-        if not stack:
-            top = node if top is None else top
-            return
-        holder, key = stack[-1]
-        if isinstance(holder, list):
-            holder.append(node)
-        elif key:
-            holder[key.pop()] = node
-        else:
-            key.append(node if isinstance(node, str) else "")
-
+    tree = _Tree()
     try:
-        for event in yaml.parse(text, Loader=loader):
-            count += 1
+        for count, event in enumerate(yaml.parse(text, Loader=loader), 1):
             line = event.start_mark.line + 1
             if count > MAX_NODES:
                 raise _refused(f"it has more than {MAX_NODES:,} nodes", file, line)
             if isinstance(event, yaml.AliasEvent):
                 raise _refused("it uses an alias", file, line, "write the content out where it is used")
             if isinstance(event, yaml.ScalarEvent):
-                put("" if event.style is None and event.value in ("~", "null", "Null", "NULL") else event.value)
+                tree.put("" if event.style is None and event.value in ("~", "null", "Null", "NULL") else event.value)
             elif isinstance(event, yaml.SequenceStartEvent | yaml.MappingStartEvent):
-                if len(stack) >= MAX_DEPTH:
+                if tree.depth >= MAX_DEPTH:
                     raise _refused(f"it is nested deeper than {MAX_DEPTH}", file, line)
-                made: Node = [] if isinstance(event, yaml.SequenceStartEvent) else {}
-                put(made)
-                stack.append((made, []))
+                tree.begin([] if isinstance(event, yaml.SequenceStartEvent) else {})
             elif isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent):
-                stack.pop()
+                tree.end()
             elif isinstance(event, yaml.DocumentEndEvent):
                 break
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or "damaged"
         raise _refused(f"it is no YAML: {what}", file, mark.line + 1 if mark else 1) from None
-    if top is None:
+    if tree.top is None:
         raise _refused("it holds no document", file, 1)
-    return top
+    return tree.top
 
 
 def _refused(text: str, file: str, line: int, remedy: str = "choose the file the tool wrote") -> ExchangeError:

@@ -145,7 +145,7 @@ class Drawing:
         self.wirings: dict[str, Wiring] = {}
 
     def servers(self, count: int, nics: int, inside: int | None = None) -> None:
-        """The group ``servers``: GPUs in an NVSwitch fabric, NIC i beside GPU i modulo their number."""
+        """The group ``servers``: GPUs in an NVSwitch fabric, NIC i next to GPU i modulo their number."""
         if not 1 <= count * (1 + nics) <= MOST * 20:
             raise refuse(f"{count} servers", f"use up to {MOST:,}")
         gpus = self.asked.number("gpus") if inside is None else inside

@@ -1,7 +1,7 @@
 """Rail-optimised fat tree: leaf r of a unit joins NIC r of its servers; spines above, and cores above those.
 
 With two tiers every leaf reaches every spine. With three, leaves and spines form pods, and spine i of every pod reaches
-the cores of plane i. Planes are whole fabrics beside each other: a NIC in each for every rail. The counts of published
+the cores of plane i. Planes are whole fabrics next to each other: a NIC in each for every rail. The counts of published
 reference architectures follow from their parameters, see the tests.
 Sources: NVIDIA DGX SuperPOD reference architectures (H100 RA-11333-001, B200, B300).
 """

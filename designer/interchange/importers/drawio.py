@@ -358,7 +358,7 @@ def _from_shapes(cells: dict[str, _Cell], file: str) -> Imported:
 
 
 def _containers_first(cells: dict[str, _Cell]) -> Iterator[_Cell]:
-    """Shapes, each after the one it stands in; circles end where they began."""
+    """Shapes, each after the one it is in; circles end where they began."""
     below: dict[str, list[_Cell]] = {}
     for cell in cells.values():
         if not cell.is_edge:

@@ -1,6 +1,6 @@
 """``iblinkinfo``: the state of every port of an InfiniBand subnet, links seen once from each end.
 
-Output filtered with grep has lost its headings: nodes are then told apart by their LID and named by the far end.
+Output filtered with grep has lost its headings: nodes are then distinguished by their LID and named by the far end.
 What the tool remarks about a link that trained below what both ends can is a finding.
 Sources: infiniband-diags, man page of iblinkinfo.
 """

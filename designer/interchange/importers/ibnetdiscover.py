@@ -218,7 +218,7 @@ class _Reader:
 
 
 def _quoted(text: str) -> tuple[str, str, str]:
-    """What stands before, in and behind the outer quotes, name first."""
+    """What is before, in and behind the outer quotes, name first."""
     first, last = text.find('"'), text.rfind('"')
     if first < 0 or last <= first:
         return "", "", text.strip()

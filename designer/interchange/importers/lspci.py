@@ -293,7 +293,7 @@ def _kind(name: str) -> str:
 
 
 def _named(kind: str, name: str) -> Device:
-    """The product by what stands in brackets, else by the whole name."""
+    """The product by what is in brackets, else by the whole name."""
     inner = re.findall(r"\[([^\[\]]{1,80})\]", name)
     for tried in [*reversed(inner), name]:
         found = type_for(kind, tried)

@@ -171,7 +171,7 @@ def _nested(
 
 
 _TITLE = "the matrix of nvidia-smi topo -m"
-#: the CPU beside GPUs whose memory is a NUMA node of its own
+#: the CPU next to GPUs whose memory is a NUMA node of its own
 _COHERENT = "cpu/nvidia/grace"
 
 

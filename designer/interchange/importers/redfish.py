@@ -90,7 +90,7 @@ class _Reader:
         self.machine = MachineDrawing(file, "PCIe devices of Redfish", "redfish")
         self.found = found
         self.homes: dict[str, str] = {}
-        #: CPUs by the module of the board they stand on
+        #: CPUs by the module of the board they are on
         self.modules: dict[str, str] = {}
         self.lost: list[str] = []
 
@@ -197,7 +197,7 @@ def _path(resource: Mapping[str, Any]) -> str:
 
 
 def _device_of(function: Mapping[str, Any]) -> str:
-    """The device a function belongs to: the one it names, else the one it stands below."""
+    """The device a function belongs to: the one it names, else the one it is below."""
     return _named_device(function) or _path(function).partition("/PCIeFunctions/")[0]
 
 
@@ -248,7 +248,7 @@ def _named(kind: str, device: Mapping[str, Any]) -> Device:
         found = type_for(kind, name)
         if found is not None:
             return device_of_type(found.id, name)
-    # a device called "PCIe Device" is told by its model, one whose model is a part number by its name
+    # a device called "PCIe Device" is reported by its model, one whose model is a part number by its name
     return Device(names[0] if re.match(r"PCIe Device\b", names[1]) and names[0] else names[1] or names[0])
 
 

@@ -1,6 +1,6 @@
 """Slurm's picture of a network: ``topology.conf`` (tree and block), ``topology.yaml``, ``scontrol show topology``.
 
-It tells which nodes hang under which switch and nothing of cables: one link of unknown speed stands for each.
+It tells which nodes hang under which switch and nothing of cables: one link of unknown speed represents each.
 ``scontrol`` lists all nodes again at each upper level; only those of the lowest are joined to their switch.
 Sources: Slurm documentation, topology.conf and topology guide (SchedMD).
 """

@@ -1,4 +1,4 @@
-"""What stands around a design in its file, looked at before anything else."""
+"""What is around a design in its file, looked at before anything else."""
 
 from __future__ import annotations
 

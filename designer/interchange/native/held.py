@@ -137,7 +137,7 @@ class Lock:
 
 
 def file_lock(file: str | Path) -> Lock:
-    """The lock of those who have a design file open: beside it, hidden."""
+    """The lock of those who have a design file open: next to it, hidden."""
     path = Path(os.path.realpath(file))
     return Lock(path.with_name(f".{path.name[:200]}.lock"))
 

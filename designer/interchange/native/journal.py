@@ -1,12 +1,12 @@
-"""The journal beside a design that is being edited: after a crash it gives back everything that was accepted.
+"""The journal next to a design that is being edited: after a crash it gives back everything that was accepted.
 
 The file is JSON lines. The first holds a whole design, each further one what changed since the line before, as
 things to put in and ids to take out per collection and block; a line may also say that the design is about to be saved.
-When the changes outgrow the design the file is written anew, so it stays within a few times the size of the design.
+When the changes outgrow the design the file is written again, so it stays within a few times the size of the design.
 Nothing in it is executed when it is read.
 
 Each change is handed to the system before ``record`` returns, so it outlives the program however that ends; the disk is
-told to keep it a moment later, so it outlives a power failure but for that moment. A lock beside the journal is held
+told to keep it a moment later, so it outlives a power failure but for that moment. A lock next to the journal is held
 while its program lives.
 """
 
@@ -140,7 +140,7 @@ class Claim:
             raise
 
     def __exit__(self, kind: object, *_: object) -> None:
-        # only what stands elsewhere now is removed
+        # only what is elsewhere now is removed
         if kind is None:
             self._path.unlink(missing_ok=True)
         self._lock.release()
@@ -170,10 +170,10 @@ def _worth(found: Recovered, file: Path | None, written: float) -> tuple[State, 
 
 JOURNAL: Final = "designer-journal"
 SUFFIX: Final = ".journal"
-#: changes of at least so many bytes are collected before the file is written anew [B]
+#: changes of at least so many bytes are collected before the file is written again [B]
 _COMPACT_FROM: Final = 1_000_000
 _LARGEST: Final = 1_000_000_000
-#: the disk is told to keep what was written after so long [s]
+#: the disk is reported to keep what was written after so long [s]
 _SYNC_AFTER: Final = 0.05
 #: a thread without work ends after so long [s]
 _LINGER: Final = 2.0
@@ -193,7 +193,7 @@ class Journal:
     edits
         How many changes are in that already.
     sync
-        True if the disk is told to keep what is written, so that it also outlives a power failure.
+        True if the disk is reported to keep what is written, so that it also outlives a power failure.
     synced
         Called from a thread when all that was noted is on the disk, or with what went wrong there.
     """
@@ -251,7 +251,7 @@ class Journal:
         Raises
         ------
         WriteError
-            If the journal cannot be written; the next call begins it anew.
+            If the journal cannot be written; the next call begins it again.
         """
         with self._turn:
             if design is self._last:
@@ -335,7 +335,7 @@ class Journal:
         self._size += len(data)
         self._sync_soon()
 
-    # ---- the disk is told from a thread: waiting for it would be felt with every edit
+    # ---- the disk is reported from a thread: waiting for it would be felt with every edit
 
     def _sync_soon(self) -> None:
         if not self._sync:

@@ -46,7 +46,7 @@ def _as_list(schema: dict[str, Any]) -> None:
 
 
 def text() -> str:
-    """The schema as it stands in its file."""
+    """The schema as it is in its file."""
     return json.dumps(current(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -63,7 +63,7 @@ def make(asked: Asked, chosen: Chosen) -> Design:
     Raises
     ------
     FormatError
-        If it has no migration network, or its machines stand on hosts that would go.
+        If it has no migration network, or its machines are on hosts that would go.
     """
     design, group = _base(asked)
     nodes, rate = whole_number(chosen, "nodes"), chosen["migration"]

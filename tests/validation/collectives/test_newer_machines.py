@@ -1,0 +1,52 @@
+"""All-reduce on one and two servers of eight B200 and two of eight H200, measured after the others were fitted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from designer.analysis.collectives import asked_group, time_of
+from designer.analysis.network import build_network
+from designer.formulas.scoring import Scored, band_score, macro_mean
+from designer.interchange.changes import apply_changes
+from designer.interchange.templates import open_design
+from designer.workload.program import Collective
+from tests.real import newer_measurements
+
+
+def scored(row: dict[str, Any]) -> Scored:
+    """Bus bandwidth, predicted against published; a machine with so many servers is a group."""
+    setup = row["setup"]
+    newer, servers = "B200" in setup["gpu_model"], setup["nodes"]
+    changes: dict[str, Any] = {} if newer else {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}}
+    changes |= {"servers": servers} if servers > 1 else {}
+    design = open_design("hgx-b200-8" if newer else "hgx-h100-8")
+    network = build_network(apply_changes(design, changes, "nccl-tests") if changes else design)
+    asked = Collective("all-reduce", "gpus", float(setup["message_bytes"]), "auto")
+    found = time_of(asked_group(network, asked, "w"), asked)
+    low, high = found.bus_low, found.bus_high
+    return Scored(f"{setup['gpu_model']} x {servers}", found.bus_bandwidth, row["value"] * 1e9, low, high)
+
+
+@pytest.fixture(scope="module")
+def points() -> Sequence[Scored]:
+    folder = newer_measurements()
+    if folder is None:
+        pytest.skip("the newer measurements are not beside the checkout")
+    rows = json.loads((folder / "collective.json").read_text("utf-8"))
+    # all-gather in containers is an anomaly of one machine
+    return [scored(row) for row in rows if row["setup"]["collective"] == "all_reduce"]
+
+
+def test_large_messages_are_met(points: Sequence[Scored]) -> None:
+    """6.4 % over three groups; below 128 MiB B200 is predicted 25 to 45 % too fast."""
+    assert len(points) == 29
+    assert macro_mean(points) <= 0.07
+
+
+def test_bands_hold_all_sizes(points: Sequence[Scored]) -> None:
+    """28 of 29; 20 before bands held plans that are not known."""
+    assert band_score(points).coverage >= 0.78
