@@ -147,12 +147,12 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A typical step of a served model and where its time goes.
+    """A typical step of a served model, or a collective, and where its time goes.
 
     Parameters
     ----------
     phase
-        ``prompts`` or ``decoding``.
+        ``prompts``, ``decoding`` or ``collective``.
     seconds
         Its length [s].
     parts

@@ -292,11 +292,10 @@ def _between(network: Network, link: int, what: str) -> str:
         within, name, block = _place(network, net.path(number))
         group = block_at(network.design, within[:-1]).groups[within[-1][0]] if within else None
         alone = group is not None and len(block.parts) == 1
-        names.append(
-            one_of(group.label).split(",")[0]
-            if group is not None and alone
-            else without_number(block.parts[name].label)
-        )
+        own = without_number(block.parts[name].label)
+        # parts that have no name but their id are called by their kind
+        own = network.kind(number).title if own == own.lower() else own
+        names.append(one_of(group.label).split(",")[0] if group is not None and alone else own)
     return f"{what} between {names[0]} and {names[1]}"
 
 

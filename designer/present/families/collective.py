@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from designer.present.answer import Answer, shares_of
+from designer.present.answer import Answer
 from designer.present.blocks import Change, Stack
 from designer.present.changes import suggest
 from designer.present.family import Family
-from designer.present.limits import named
+from designer.present.steps import stack_of
 
 
 def _headline(answer: Answer) -> str:
@@ -15,13 +15,8 @@ def _headline(answer: Answer) -> str:
 
 
 def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
-    total = answer.value("communication_time")
-    every = [*named(answer.result.binding, answer.design), *named(answer.result.next, answer.design)]
-    parts = [(one.short, one.share * total) for one in every if one.share > 0]
-    if total <= 0 or not parts or sum(amount for _, amount in parts) > 1.02 * total:
-        return "", ()
-    shares = shares_of(parts, total, "s", every[0].short)
-    return "Where the time goes", (Stack("One collective", answer.text("communication_time"), shares),)
+    stacks = tuple(stack_of(answer, step, "One collective") for step in answer.result.steps if step.parts)
+    return ("Where the time goes", stacks) if stacks else ("", ())
 
 
 def _changes(answer: Answer) -> tuple[Change, ...]:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.analysis.results import Step
 from designer.findings import Severity
 from designer.present import numbers
-from designer.present.answer import Answer, shares_of
+from designer.present.answer import Answer
 from designer.present.blocks import Change, Stack, State, Tone
 from designer.present.changes import suggest
 from designer.present.family import Family
-from designer.present.limits import named, tied
+from designer.present.steps import stack_of
 
 _STEPS: Final = {"prompts": "Prompt step", "decoding": "Token step"}
-#: parts of a step that are less than its last digit are left out [1]
-_DIGIT: Final = 5e-4
 #: less than this share of what it can serve is asked for [1]
 _HALF: Final = 0.67
 
@@ -53,24 +50,8 @@ def _too_slow(answer: Answer) -> bool:
 
 
 def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
-    stacks = tuple(_stack(answer, step) for step in answer.result.steps)
+    stacks = tuple(stack_of(answer, step, _STEPS[step.phase]) for step in answer.result.steps)
     return ("Where the time goes", stacks) if stacks else ("", ())
-
-
-def _stack(answer: Answer, step: Step) -> Stack:
-    """A step with what it consists of; links of one kind are one part, and so is what is tied."""
-    parts: dict[str, float] = {}
-    for spent in step.parts:
-        name = tied(named(spent.held, answer.design))
-        parts[name] = parts.get(name, 0.0) + spent.seconds
-    limiting = [one for one in (*answer.result.binding, *answer.result.next) if one.phase == step.phase]
-    first = tied(named(limiting[:1], answer.design))
-    if first not in parts:
-        # what limits is tied with something else, or is no part of a step
-        first = max(parts, key=parts.__getitem__)
-    shown = [(name, amount) for name, amount in parts.items() if amount >= _DIGIT * step.seconds]
-    shares = shares_of(shown, step.seconds, "s", first)
-    return Stack(_STEPS[step.phase], numbers.shown(step.seconds, "s"), shares)
 
 
 def _changes(answer: Answer) -> tuple[Change, ...]:

@@ -252,3 +252,15 @@ def test_the_steps_of_a_served_model_are_shown_with_all_they_consist_of() -> Non
     bare = replace(result, binding=tuple(plain_words[:cut]), next=tuple(plain_words[cut:]))
     assert page_of(bare, design).where == page.where
     assert page_of(bare, design).limits == page.limits
+
+
+@pytest.mark.parametrize("template", ["su-h100-32", "hgx-h100-8"])
+def test_the_parts_of_a_collective_are_all_of_its_time(template: str) -> None:
+    """Links, latency and launches of the account add up to the time of the answer, without a rest."""
+    (result,) = analyze(open_design(template), ["all-reduce"], curves=False).workloads
+    (step,) = result.steps
+    total = result.metrics["communication_time"].value
+    assert sum(part.seconds for part in step.parts) == pytest.approx(total, rel=1e-9)
+    (stack,) = page_of(result, open_design(template)).where
+    assert sum(share.share for share in stack.shares) == pytest.approx(1.0, abs=1e-3)
+    assert "Other" not in [share.title for share in stack.shares]

@@ -10,9 +10,12 @@ import pytest
 import designer
 from designer.analysis.results import Analysis
 from designer.checks.runner import analyze
+from designer.cli.confined import Folder
+from designer.cli.design_tools import DesignTools
 from designer.cli.pages import page_lines, text_of
 from designer.interchange.templates import open_design
 from designer.present.blocks import Page
+from designer.present.markdown import to_markdown as page_in_markdown
 from designer.present.workload import page_of
 from designer.report.assembly import compose_report
 from designer.report.document import KeyFigures, Table, plain
@@ -52,8 +55,23 @@ def test_terminal_and_report_show_the_same_figures(answered: tuple[Subject, list
             assert text(told.band) in (f"80% band {figure.band}", "exact", "")
             assert text(f"{figure.title} {figure.value}") in shown
             assert figure.band in shown
+            written = f"| {figure.title} | {figure.text} | {figure.band} |"
+            assert written in page_in_markdown(page)
             row = rows[figure.title]
             assert [text(plain(cell)) for cell in row.cells[1:3]] == [figure.text, figure.band]
+
+
+def test_the_assistant_gets_the_answer_of_the_page(tmp_path: Path) -> None:
+    """Headline, values and bands that `explain` returns are those that pages are made of."""
+    tools = DesignTools(Folder(tmp_path))
+    for template in ("hgx-h100-8", "serving-l40s-4", "vsphere-cluster-4"):
+        design = open_design(template)
+        for w in analyze(design, curves=False).workloads:
+            page, found = page_of(w, design), tools.explain(template, w.id)
+            assert found["answer"] == page.headline
+            for figure in page.figures:
+                metric = found["metrics"][figure.name]
+                assert (metric["low"], metric["value"], metric["high"]) == (figure.low, figure.at, figure.high)
 
 
 @pytest.mark.parametrize("template", ["hgx-h100-8", "serving-l40s-4", "vsphere-cluster-4"])

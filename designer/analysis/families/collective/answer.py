@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from designer.analysis.account.bottlenecks import sort_of
 from designer.analysis.clock.jobs import job_of
 from designer.analysis.clock.measures import answer as alone
 from designer.analysis.collectives import (
@@ -20,7 +21,7 @@ from designer.analysis.collectives import (
 from designer.analysis.costs import Prices
 from designer.analysis.families import Question
 from designer.analysis.network import Network
-from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
+from designer.analysis.results import ChannelLoads, Rows, Step, WorkloadResult
 from designer.analysis.vms.guest import Guest
 from designer.formulas.collectives import CollectiveTime
 from designer.sources import Estimate
@@ -47,6 +48,9 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         group.n_legs,
         findings,
         {"size-sweep": size_sweep(asked, task, spreads)} if question.curves else {},
+        steps=[Step("collective", found.why.value, found.why.parts(found.words, lambda one: sort_of(network, one)))]
+        if question.explained
+        else [],
     )
     return result, loads_of(group, time, network)
 
