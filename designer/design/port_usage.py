@@ -15,7 +15,7 @@ from designer.design.document import Design, LinkValues, Part
 from designer.design.elaborate import Int, Netlist, elaborate
 from designer.errors import DocumentError
 from designer.fields import Quantity
-from designer.memo import Alike, Memo
+from designer.memo import Interned, Memo
 
 
 def alike_parts(net: Netlist) -> Int:
@@ -81,7 +81,7 @@ class _Tally:
 _TALLIES_LIMIT: Final = 4
 
 
-_tallied: Alike[_Tally] = Alike(_TALLIES_LIMIT)
+_tallied: Interned[_Tally] = Interned(_TALLIES_LIMIT)
 
 
 #: numbers below this can be distinguished by one more figure without an overflow
