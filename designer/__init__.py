@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from designer.analysis.simulation import simulate
     from designer.catalog.loader import load_catalog
-    from designer.checks.runner import analyze
+    from designer.checks.analysing import analyze
     from designer.contrib.proposals.reading import read_wanted
     from designer.contrib.proposals.search import propose
     from designer.design.graph import to_networkx
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: public name → module and name in it
 _DOORS = {
-    "analyze": ("designer.checks.runner", "analyze"),
+    "analyze": ("designer.checks.analysing", "analyze"),
     "can_connect": ("designer.design.legality", "can_connect"),
     "check": ("designer.rules.door", "check"),
     "edit": ("designer.interchange.scripting", "edit"),

@@ -3,8 +3,8 @@
 Three rules, held by a test of the house. What depends on a frozen object (a design, a network, a structure) is
 remembered by `memo`, per object and by identity. What depends on plain values alone (a name, a number) may use
 ``functools.lru_cache`` with a bound, and what depends on nothing ``functools.cache``. Nothing else remembers: no
-dictionaries of names, no weak references, no answers put into another object's ``__dict__``. Objects made anew by each
-edit but alike are made one by `Alike`; answers known by a digest are in a `Store` that a `memo` keeps.
+dictionaries of names, no weak references, no answers put into another object's ``__dict__``. Equal objects that
+edits make again are made one by `Interned`; answers known by a digest are in a `Store` that a `memo` keeps.
 
 An object may tell by its `extent` how many numbers answers about it are made of: of large ones fewer are kept, the last
 three of a hundred thousand accelerators, so that the memory of edits one after the other is bounded. Whoever works
@@ -182,8 +182,8 @@ class Memo(Generic[Host, Rest, Answer]):
             return sum(len(kept.answers) for kept in self._known.values())
 
 
-class Alike(Generic[Answer]):
-    """One object for all that are alike, known by a hashable value that tells in what; the last ones are kept.
+class Interned(Generic[Answer]):
+    """One object for all of an equal key; the last ones are kept.
 
     So what two designs have in common is the same frozen object, and answers can hang on it.
     """
@@ -267,7 +267,7 @@ class Store(Generic[Answer]):
                 self._entries -= self._made.popitem(last=False)[1][1]
 
 
-_all: weakref.WeakSet[Memo[Any, Any, Any] | Alike[Any]] = weakref.WeakSet()
+_all: weakref.WeakSet[Memo[Any, Any, Any] | Interned[Any]] = weakref.WeakSet()
 
 
 def memo(

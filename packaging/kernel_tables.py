@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
-from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
+from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator, RegularGridInterpolator
 from scipy.optimize import nnls
 
 from designer import load_catalog
@@ -55,6 +55,8 @@ GPUS = {
     "rtx_pro_6000_server": "rtxpro6000-server",
 }
 ENGINES = {"vllm": "vllm", "sglang": "sglang", "trtllm": "tensorrt-llm"}
+#: engines whose models in 8 bit come with fixed scales of activations, and whose products were measured without
+FIXED = ("trtllm",)
 FORMATS = {
     "bfloat16": "bf16",
     "fp8": "fp8",
@@ -66,9 +68,10 @@ FORMATS = {
 }
 #: bytes per weight and the rate that counts
 FORMAT_SIZE = {"bf16": 2.0, "fp8": 1.0, "fp8-block": 1.0, "nvfp4": 0.5625, "int4": 0.53125, "mxfp4": 0.53125}
+FORMAT_SIZE["fp8-static"] = FORMAT_SIZE["fp8"]
 FORMAT_SIZE["mxfp4-bf16"] = FORMAT_SIZE["mxfp4"]
 FORMAT_RATE = {"bf16": "bf16", "fp8": "fp8", "fp8-block": "fp8", "nvfp4": "fp4", "int4": "bf16", "mxfp4": "fp4"}
-FORMAT_RATE["mxfp4-bf16"] = "bf16"
+FORMAT_RATE |= {"mxfp4-bf16": "bf16", "fp8-static": "fp8"}
 
 ROWS = [1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192, 16384, 32768]
 COLUMNS = [128, 256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 65536]
@@ -167,7 +170,27 @@ def product_times(wheel: Wheel, gpu: str, engine: str) -> dict[str, tuple[str, p
             how = FORMATS.get(str(kind))
             if how and how not in found:
                 found[how] = version, rows.groupby(["m", "n", "k"])["time"].median()
+    if engine in FIXED and "fp8" in found:
+        fixed = without_scales(wheel, gpu, engine, found["fp8"][1])
+        if fixed is not None:
+            found["fp8-static"] = found["fp8"][0], fixed
     return found
+
+
+def without_scales(wheel: Wheel, gpu: str, engine: str, times: pd.Series) -> pd.Series | None:
+    """Times of products in 8 bit less those of finding the scale of what comes in, where that was measured."""
+    tables = wheel.tables(gpu, "quantize", engine, "computescale")
+    if not tables:
+        return None
+    grid = np.log(tables[0][1].pivot_table(index="m", columns="k", values="time", aggfunc="median").dropna())
+    axes = (np.log(grid.index.to_numpy(float)), np.log(grid.columns.to_numpy(float)))
+    points = [
+        np.clip(np.log(times.index.get_level_values(name).to_numpy(float)), axis[0], axis[-1])
+        for name, axis in zip(("m", "k"), axes, strict=True)
+    ]
+    scales = np.exp(RegularGridInterpolator(axes, grid.to_numpy())(np.stack(points, 1)))
+    # what is left is at least half: the two were measured apart
+    return np.maximum(times - scales, times / 2)
 
 
 def trusted(mine: pd.Series, others: list[pd.Series], how: str, sheet: dict[str, float]) -> tuple[pd.Series, pd.Series]:

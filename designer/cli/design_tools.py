@@ -154,7 +154,7 @@ class DesignTools:
 
     def analyze(self, design: str, workload: str = "", channels: int = 20) -> dict[str, Any]:
         """Run the workloads of a design, or one: metrics with bands and sources, what binds, the busiest channels."""
-        from designer.checks.runner import analyze
+        from designer.checks.analysing import analyze
         from designer.cli.documents import analysis_document
 
         opened, findings = self._open(design)
@@ -367,7 +367,7 @@ class DesignTools:
         return self.folder.name(target)
 
     def _analyzed(self, design: str, workload: str) -> WorkloadResult:
-        from designer.checks.runner import analyze
+        from designer.checks.analysing import analyze
 
         opened, _ = self._open(design)
         return analyze(opened, [workload], file=design, curves=False).workloads[0]
@@ -403,7 +403,7 @@ def _with_workloads(design: Design, given: Sequence[Mapping[str, Any]]) -> Desig
 
 def _effect(before: Design, after: Design) -> dict[str, Any]:
     """The metrics of the default workload before and after, those that differ; or why there are none."""
-    from designer.checks.runner import analyze
+    from designer.checks.analysing import analyze
 
     name = after.default_workload or next(iter(after.workloads), "")
     if not name:

@@ -15,7 +15,7 @@ from designer.design.document import Design, LinkValues, Part
 from designer.design.elaborate import Int, Netlist, elaborate
 from designer.errors import DocumentError
 from designer.fields import Quantity
-from designer.memo import Alike, Memo
+from designer.memo import Interned, Memo
 
 
 def alike_parts(net: Netlist) -> Int:
@@ -81,7 +81,7 @@ class _Tally:
 _TALLIES_LIMIT: Final = 4
 
 
-_tallied: Alike[_Tally] = Alike(_TALLIES_LIMIT)
+_tallied: Interned[_Tally] = Interned(_TALLIES_LIMIT)
 
 
 #: numbers below this can be distinguished by one more figure without an overflow
@@ -254,17 +254,23 @@ class Overfull:
     total: int
 
 
-def overfull(design: Design) -> Iterator[Overfull]:  # noqa: C901, PLR0912
+def overfull(design: Design) -> Iterator[Overfull]:
     """Parts whose links need more ports or PCIe lanes than they have, each definition once."""
     used = usage(design)
     net = used.net
     if net is None:
         return
+    types = alike_parts(net)[net.part_def[used.first]]
+    yield from _short_of_ports(design, used, net, types)
+    yield from _short_of_lanes(design, used, net, types)
+
+
+def _short_of_ports(design: Design, used: Usage, net: Netlist, types: Int) -> Iterator[Overfull]:
+    """Parts with more links than ports for them."""
     told: set[tuple[int, tuple[str, ...]]] = set()
     part_def, columns = net.part_def, list(used.links.items())
     ports_of: dict[tuple[str, str, str], tuple[PortKind, ...]] = {}
     taken_by: dict[tuple[str, str, str], Int] = {}
-    types = alike_parts(net)[part_def[used.first]]
     for (link_kind, partner), counts in columns:
         if link_kind not in link_kinds() or not _short(design, used, net, types, link_kind, partner):
             continue
@@ -289,6 +295,11 @@ def overfull(design: Design) -> Iterator[Overfull]:  # noqa: C901, PLR0912
             if taken > total and key not in told:
                 told.add(key)
                 yield Overfull(net.path(index), f"{link_kind} links", ports[0].count_field, taken, total)
+
+
+def _short_of_lanes(design: Design, used: Usage, net: Netlist, types: Int) -> Iterator[Overfull]:
+    """Parts whose links need more PCIe lanes than they have: of each definition the one that needs most."""
+    part_def = net.part_def
     widest: dict[int, tuple[int, int]] = {}
     for taken, index in _unlike(used, net, np.where(_wide(design, used, net, types), used.lanes, 0)):
         definition = int(part_def[index])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from designer.design.document import Block, Group
-from designer.memo import Alike, memo
+from designer.memo import Interned, memo
 
 #: shapes known at the same time
 SHAPES_LIMIT: Final = 2048
@@ -54,7 +54,7 @@ def _shape(block: Block) -> Shape:
     return _shapes(key, lambda: Shape(block))
 
 
-_shapes: Alike[Shape] = Alike(SHAPES_LIMIT)
+_shapes: Interned[Shape] = Interned(SHAPES_LIMIT)
 
 
 def plain_of(block: AnyBlock) -> AnyBlock:

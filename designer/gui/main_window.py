@@ -287,6 +287,7 @@ class MainWindow(QMainWindow):
         for signal in (
             session.analysis_changed,
             session.survey_changed,
+            session.trial_changed,
             session.workload_changed,
             session.simulation_changed,
             session.moment_changed,

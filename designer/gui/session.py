@@ -95,6 +95,7 @@ class Session(QObject):
     progress_changed = Signal(float, str)
     fitting_changed = Signal()
     survey_changed = Signal(object)
+    trial_changed = Signal()
     workload_changed = Signal(str)
     modified_changed = Signal(bool)
     file_changed = Signal(object)
@@ -117,6 +118,8 @@ class Session(QObject):
         self.frames: Frames | None = None
         #: what failures cost, while the drawing is coloured by it
         self.survey: Survey | None = None
+        #: a design on trial with its answer, while a value is dragged
+        self.trial: tuple[Design, Analysis] | None = None
         self.moment = 0.0
         #: time that what is shown is a mean of: that since the frame before, 0 for an instant [s]
         self.span = 0.0
@@ -162,6 +165,30 @@ class Session(QObject):
         if found is None and self.workload not in self.design.workloads:
             return next(iter(self.analysis.workloads), None)
         return found
+
+    @property
+    def shown_design(self) -> Design:
+        """The design that answers are shown of: that on trial while a value is dragged."""
+        return self.trial[0] if self.trial is not None else self.design
+
+    @property
+    def shown_analysis(self) -> Analysis | None:
+        """The answer that canvas and charts show: that of the trial while a value is dragged."""
+        return self.trial[1] if self.trial is not None else self.analysis
+
+    @property
+    def shown_result(self) -> WorkloadResult | None:
+        """What the shown analysis says about the chosen workload."""
+        if self.trial is None:
+            return self.result
+        return next((w for w in self.trial[1].workloads if w.id == self.workload), None)
+
+    def set_trial(self, design: Design | None, analysis: Analysis | None) -> None:
+        """Show a design on trial and its answer in place of the present ones; None ends it."""
+        new = (design, analysis) if design is not None and analysis is not None else None
+        if new is not None or self.trial is not None:
+            self.trial = new
+            self.trial_changed.emit()
 
     # ---- changing the design
 
@@ -236,6 +263,7 @@ class Session(QObject):
         if after is before:
             return None
         changes = diff(before, after)
+        self.set_trial(None, None)
         if not changes.only_placement:
             self._set_stale(True)
         self._keep_selection()
@@ -392,6 +420,7 @@ class Session(QObject):
 
     def _set_workload(self, workload: str) -> None:
         self.workload = workload
+        self.set_trial(None, None)
         self.set_migration(None)
         self.set_highlight(())
         self.set_fitting(None)

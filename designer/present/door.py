@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from designer.checks.runner import analyze
+from designer.checks.analysing import analyze
 from designer.decisions.fitting import fitting_settings
 from designer.design.document import Design
 from designer.present.blocks import Page

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from designer.__main__ import main
-from designer.checks.runner import analyze
+from designer.checks.analysing import analyze
 from designer.cli.pages import command_text, has_colour, wrapped_command
 from designer.interchange.templates import open_design
 from designer.present.workload import page_of

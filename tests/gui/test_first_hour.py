@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QLineEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
@@ -148,6 +148,9 @@ def test_training_to_report_and_bill(window: MainWindow, qtbot: QtBot, tmp_path:
     assert all(file.is_file() for file in report.written)
     report.close()
     hands.look_at(window)
+    window.activateWindow()
+    window.focus_canvas()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is not None, timeout=5000)
     hands.press(Qt.Key.Key_B, CTRL | SHIFT)
     bill = window.billing.open[hands.session]
     qtbot.waitUntil(bill.isVisible, timeout=10_000)

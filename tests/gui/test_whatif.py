@@ -16,6 +16,9 @@ from designer.design.edits.links import ChangeLinks
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._whatif import WhatIf
 from designer.gui.session import Session
+from designer.gui.viewmodels.answer import page_for
+from designer.present.blocks import State
+from designer.present.workload import page_of
 from tests.moving import MoveBy
 
 pytestmark = pytest.mark.platform
@@ -135,3 +138,33 @@ def test_selecting_something_else_ends_the_trial(asked: tuple[MainWindow, Sessio
     window.places.inspector.flush()
     assert not what_if.on_trial
     assert not session.history.can_undo
+
+
+def test_canvas_and_answer_show_the_trial_while_a_value_is_dragged(window: MainWindow, qtbot: QtBot) -> None:
+    """A limiting link at half its rate carries half: the canvas says so until the trial is forgotten."""
+    window.open_template("hgx-h100-8")
+    assert window.document is not None
+    session = window.document.session
+    session.set_workload("h2d")
+    qtbot.waitUntil(lambda: session.state is State.ANSWERED and session.result is not None, timeout=60_000)
+    assert window.canvas is not None
+    assert window.places is not None
+    window.show_panel("inspector")
+    session.select([((), Ref("links", "cpu0--psw0"))])
+    window.places.inspector.flush()
+    what_if = window.places.inspector.what_if
+    what_if.begin(window.places.inspector.rows["bandwidth_per_direction"].entry)
+    scene, design = window.canvas.scene, session.design
+    before = scene.view_state.loads
+    what_if.step(-1)
+    qtbot.waitUntil(lambda: session.trial is not None, timeout=10_000)
+    assert session.shown_result is not None
+    assert session.result is not None
+    shown, now = session.shown_result.metrics["rate"].value, session.result.metrics["rate"].value
+    assert shown < now
+    assert page_for(session).figures != page_of(session.result, design).figures
+    assert scene.view_state.loads is not before
+    assert session.design is design, "nothing is changed by trying"
+    what_if.discard()
+    assert session.trial is None
+    assert session.shown_result is session.result

@@ -15,7 +15,7 @@ from designer.design.shapes import shape_of
 from designer.interchange.importing import read_bytes
 from designer.interchange.native.reader import load
 from designer.interchange.templates import find_template
-from designer.memo import Alike, forget, memo
+from designer.memo import Interned, forget, memo
 
 
 @dataclass(frozen=True, eq=True)
@@ -110,7 +110,7 @@ def test_of_large_objects_fewer_are_kept_but_always_two() -> None:
     # small ones are let go a quarter of the room at once
     assert 20 <= len(answer) <= 27
     answer.forget()
-    one: Alike[Cluster] = Alike(8)
+    one: Interned[Cluster] = Interned(8)
     for k in range(6):
         one(k, lambda: Cluster(2_000_000))
     assert one(5, lambda: small[0]) is not small[0]
@@ -149,7 +149,7 @@ def test_many_threads_get_equal_answers() -> None:
 
 
 def test_alike_objects_become_one_until_they_are_forgotten() -> None:
-    known: Alike[Thing] = Alike(2)
+    known: Interned[Thing] = Interned(2)
     first = known("a", lambda: Thing("a"))
     assert known("a", lambda: Thing("a")) is first
     forget()

@@ -19,7 +19,7 @@ from designer.analysis.network import Network, build_network
 from designer.analysis.results import Bottleneck
 from designer.analysis.simulation import simulate
 from designer.analysis.study import run_workload
-from designer.checks.runner import analyze
+from designer.checks.analysing import analyze
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
 from designer.errors import AnalysisError
 from designer.interchange.templates import list_templates, open_design

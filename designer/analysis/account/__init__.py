@@ -207,7 +207,7 @@ def evaluated(time: Time, scenarios: Sequence[Scenario]) -> Float:
     for k, scenario in enumerate(scenarios):
         for key, by in scenario.items():
             varied.setdefault(key, []).append((k, by))
-    # what varies alike shares one array
+    # what varies in the same way shares one array
     known: dict[tuple[tuple[int, float], ...], Float] = {}
     slower: dict[Hashable, Float] = {}
     for key, each in varied.items():

@@ -38,8 +38,8 @@ class Limit:
     band: tuple[float, float] | None = None
 
 
-class Alike(int):
-    """The number of a resource, which stands for `count` that are alike."""
+class ResourceClass(int):
+    """The number of a resource, which represents `count` equal ones."""
 
     count: int
 
@@ -130,21 +130,21 @@ def _shared(users: int) -> str:
     return "used by one flow" if users == 1 else f"shared by {users} flows"
 
 
-def classes_of(resources: Resources, first: Int, alike: Int) -> tuple[Alike, ...]:
-    """Resources of one activity, each standing for all that are alike.
+def classes_of(resources: Resources, first: Int, many: Int) -> tuple[ResourceClass, ...]:
+    """Resources of one activity, each standing for its class.
 
     Parameters
     ----------
-    first, alike : (n_classes,) a resource of each class, and how many are in the class
+    first, many : (n_classes,) a resource of each class, and how many are in the class
     """
-    count = dict(zip(first.tolist(), alike.tolist(), strict=True))
+    count = dict(zip(first.tolist(), many.tolist(), strict=True))
     groups = [first[rows].tolist() for rows in by_value(resources.definition_of(first)).groups()]
-    return tuple(Alike(same[0], sum(count[r] for r in same)) for same in groups)
+    return tuple(ResourceClass(same[0], sum(count[r] for r in same)) for same in groups)
 
 
 def sort_of(network: Network, resource: Hashable) -> Hashable:
     """What links have in common that are as wide, of one kind; other resources are of a sort of their own."""
-    if not isinstance(resource, Alike) or resource >= network.n_link_resources:
+    if not isinstance(resource, ResourceClass) or resource >= network.n_link_resources:
         return resource
     link = int(np.searchsorted(network.first_resource, int(resource), side="right")) - 1
     kind = network.net.link_defs[int(network.net.link_def[link])].kind
@@ -153,25 +153,25 @@ def sort_of(network: Network, resource: Hashable) -> Hashable:
 
 def described(resources: Resources, resource: Hashable) -> Bottleneck:
     """A resource of the network, or one that names itself, in words."""
-    if isinstance(resource, Alike):
+    if isinstance(resource, ResourceClass):
         plain = resources.bottleneck(int(resource), 1)
         return replace(plain, why=plain.why.rsplit(",", 1)[0], alike=resource.count)
     assert isinstance(resource, Bottleneck)
     return resource
 
 
-def arithmetic(path: str, name: str, why: str, alike: int) -> Bottleneck:
+def arithmetic(path: str, name: str, why: str, count: int) -> Bottleneck:
     """How fast an accelerator calculates."""
-    return Bottleneck("compute", path, f"{name} (arithmetic)", why, alike=alike)
+    return Bottleneck("compute", path, f"{name} (arithmetic)", why, alike=count)
 
 
-def memory_bandwidth(path: str, name: str, why: str, alike: int) -> Bottleneck:
+def memory_bandwidth(path: str, name: str, why: str, count: int) -> Bottleneck:
     """How fast an accelerator reads its memory."""
-    return Bottleneck("part", path, f"{name} (memory bandwidth)", why, alike=alike)
+    return Bottleneck("part", path, f"{name} (memory bandwidth)", why, alike=count)
 
 
-def first_of(alike: Sequence[Bottleneck], why: str, gain: float | None = None) -> list[Bottleneck]:
-    """The first of bottlenecks that are alike, standing for all of them in what they are a part of.
+def first_of(equal: Sequence[Bottleneck], why: str, gain: float | None = None) -> list[Bottleneck]:
+    """The first of equal bottlenecks, standing for all of them in what they are a part of.
 
     Parameters
     ----------
@@ -181,6 +181,6 @@ def first_of(alike: Sequence[Bottleneck], why: str, gain: float | None = None) -
         Of all of it when all of them are doubled [1]; None where that was not tried.
     """
     return [
-        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=gain, alike=max(b.alike, len(alike)))
-        for b in alike[:1]
+        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=gain, alike=max(b.alike, len(equal)))
+        for b in equal[:1]
     ]

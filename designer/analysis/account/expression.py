@@ -187,7 +187,7 @@ def _meeting(one: Float | float, other: Float | float, sharpness: float) -> Floa
 
 
 def _worst(resources: Tie, slower: Slower | Scenario) -> Float | float:
-    # resources that vary alike have one array
+    # resources that vary in the same way have one array
     mine = {id(by): by for resource in resources if (by := slower.get(resource)) is not None}
     longest: Float | float = 0.0 if all(resource in slower for resource in resources) else 1.0
     for by in mine.values():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.account import Account, account
-from designer.analysis.account.bottlenecks import Alike
+from designer.analysis.account.bottlenecks import ResourceClass
 from designer.analysis.account.expression import Resource, Scenario, Solved, Tie, shares
 from designer.analysis.clock.jobs import NO_CHANGES, Changes
 from designer.analysis.clock.records import WorkRun
@@ -85,7 +85,7 @@ def _of_streams(run: Run, begin: float, program: str) -> list[Span]:
     for k, (at, _, full) in enumerate(slowest.log):
         then = slowest.log[k + 1][0] if k + 1 < len(slowest.log) else run.end
         if full and then > max(at, begin):
-            tie = tuple(Alike(r, run.count_alike(r)) for r in full)
+            tie = tuple(ResourceClass(r, run.count_alike(r)) for r in full)
             found.append(Span(tie, max(at, begin), then, then - max(at, begin)))
     return found
 
@@ -120,12 +120,12 @@ def _of_work(
             found.extend(Span(tie, first, last, (last - first) * part / total) for tie, part in ties.items())
 
     waits: Mapping[Tie, float] = {(LATENCY,): 1.0} if work.time is None or whole <= 0 else own
-    spend({(Alike(work.engine),): 1.0} if work.engine >= 0 else waits, work.ready, work.began)
+    spend({(ResourceClass(work.engine),): 1.0} if work.engine >= 0 else waits, work.ready, work.began)
     for k, (at, rate, full) in enumerate(work.log):
         then = work.log[k + 1][0] if k + 1 < len(work.log) else work.ended
         # what has been sent is on its way
         free = own if rate > 0 else waits
-        ties: Mapping[Tie, float] = {tuple(Alike(r, run.count_alike(r)) for r in full): 1.0} if full else free
+        ties: Mapping[Tie, float] = {tuple(ResourceClass(r, run.count_alike(r)) for r in full): 1.0} if full else free
         spend(ties, at, then)
     return found
 
@@ -137,7 +137,7 @@ def _with_equals(
 
     Where many tasks run next to each other, faster resources of one path leave the others as long as they are.
     """
-    full: dict[Hashable, dict[Alike, float]] = {}
+    full: dict[Hashable, dict[ResourceClass, float]] = {}
     for work in run.works:
         if program and run.tasks[work.task].program != program:
             continue
@@ -145,7 +145,7 @@ def _with_equals(
             end = run.end if math.isnan(work.ended) else work.ended
             then = work.log[k + 1][0] if k + 1 < len(work.log) else end
             for number in holding:
-                resource = Alike(number, run.count_alike(number))
+                resource = ResourceClass(number, run.count_alike(number))
                 spent = full.setdefault(sort(resource), {})
                 spent[resource] = spent.get(resource, 0.0) + then - at
     merged: dict[frozenset[Hashable], tuple[dict[Resource, None], float]] = {}

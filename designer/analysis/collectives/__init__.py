@@ -104,7 +104,7 @@ class AskedGroup:
     group
         On NICs as narrow as its share of them.
     whole
-        The same on whole NICs, as while other machines that have functions of them are idle; None where that is alike.
+        The same on whole NICs, as while other machines that have functions of them are idle; None where it is no other.
     """
 
     group: Communicator

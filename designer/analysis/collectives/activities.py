@@ -95,7 +95,7 @@ def activity_of(network: Network, hops: Hops) -> Activity:
 
 
 def _edge(network: Network, hops: Hops, capacity: Float) -> tuple[EdgeRate, Int, Int]:
-    """What the network solves for these hops, all busy alike: one rate for all, so the tightest resource gives it.
+    """What the network solves for these hops, all equally busy: one rate for all, so the tightest resource gives it.
 
     Notes
     -----

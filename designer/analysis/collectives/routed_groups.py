@@ -1,4 +1,4 @@
-"""Groups of ranks routed over the drawn links: what their hops load, kept for networks that are connected alike."""
+"""Groups of ranks routed over the drawn links: what their hops load, kept for networks connected in the same way."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PAIRS_LIMIT: Final = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoutedGroups:
-    """Groups routed, for all networks that are connected alike.
+    """Groups routed, for all networks connected in the same way.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class RoutedGroups:
     rings: RingsFound
 
     def on(self, network: Network, place: str) -> RoutedGroups | None:
-        """The same on a network connected alike; None where more than the paths inside servers would change."""
+        """The same on a network connected in the same way; None where other than paths inside servers change."""
         if not same_rings(network, self.rings) or not same_segments(network, self.segments):
             return None
         if same_segments(network, self.inside_segments):
@@ -93,7 +93,7 @@ def _kept_shapes(_structure: Structure) -> Store[list[int]]:
 
 
 def routed_groups(network: Network, groups: Int, place: str, what: str) -> RoutedGroups:
-    """Groups routed; kept for networks connected alike."""
+    """Groups routed; kept for networks connected in the same way."""
     kept = _kept(structure_of(network))
     key = digest(groups.ravel()) + stops_key(network) + f"{groups.shape[1]};{what}".encode()
     known = kept.get(key)
@@ -203,7 +203,7 @@ def _pairs_inside(pattern: Pattern, ranks: Int) -> Legs | None:
 
 
 def shapes_of(network: Network, groups: Int) -> list[int]:
-    """The first group of every shape: same places in servers of the same class, split alike."""
+    """The first group of every shape: same places in servers of the same class, split the same way."""
     if len(groups) == 1:
         return [0]
     kept = _kept_shapes(structure_of(network))

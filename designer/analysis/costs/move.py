@@ -39,7 +39,7 @@ def price(prices: Prices, task: Move, place: str) -> Cost:
 
 
 def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -> Cost:
-    """The flows of a transfer that have a path, each with as much to move [B]; one of a class where some are alike.
+    """The flows of a transfer that have a path, each with as much to move [B]; one of a class where some are equal.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -
         return np.asarray(one.ptr), resource, np.asarray(one.usage), row[fold.flows.of[answer.rate > 0]], rests
 
     limits = prices.table.renumbered(np.arange(n, n + len(problem.limits)), problem.limits, name)
-    alike = dict(zip(limits.tolist(), problem.limit_many, strict=True))
-    return replace(found, folded=Folded(problem.many, fold, alike, expand))
+    represented = dict(zip(limits.tolist(), problem.limit_many, strict=True))
+    return replace(found, folded=Folded(problem.many, fold, represented, expand))
 
 
 def flows_of(prices: Prices, answer: TransferAnswer, amount: Float, name: str) -> Cost:

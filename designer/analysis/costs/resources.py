@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.account.bottlenecks import Alike, Limit, Resources, sort_of
+from designer.analysis.account.bottlenecks import Limit, ResourceClass, Resources, sort_of
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 
@@ -177,7 +177,7 @@ class ResourceTable:
 
     def words(self, resource: Hashable) -> Bottleneck:
         """A resource of an expression in words."""
-        if not isinstance(resource, Alike):
+        if not isinstance(resource, ResourceClass):
             assert isinstance(resource, Bottleneck)
             return resource
         plain = self.bottleneck(int(resource))
@@ -185,7 +185,7 @@ class ResourceTable:
 
     def sort(self, resource: Hashable) -> Hashable:
         """What resources have in common that do the same for different tasks."""
-        limit = self._made.get(int(resource)) if isinstance(resource, Alike) else None
+        limit = self._made.get(int(resource)) if isinstance(resource, ResourceClass) else None
         return limit.kind or limit.id if limit is not None else sort_of(self.network, resource)
 
     def parts_of(self, resource: int) -> tuple[int, ...]:

@@ -46,7 +46,7 @@ from designer.design.document import Design, Part
 from designer.design.elaborate import Netlist, elaborate, plain_definitions
 from designer.design.shapes import Shape, plain_of
 from designer.errors import AnalysisError
-from designer.memo import Alike, Memo, memo
+from designer.memo import Interned, Memo, memo
 from designer.sources import Status
 
 #: most flows that are listed one by one
@@ -432,14 +432,14 @@ def _plain(design: Design, frame: Frame) -> tuple[Network, Departure] | tuple[No
     network = network_of(usual, net)
     part_of, link_of = plain_definitions(frame.net, net)
     known = network.frame
-    alike = all(
+    same = all(
         kind is known.kinds[of] and inner == known.inner[of]
         for kind, inner, of in zip(frame.kinds, frame.inner, part_of.tolist(), strict=True)
     ) and all(
         facts == known.links[of] and link.kind == net.link_defs[of].kind
         for facts, link, of in zip(frame.links, frame.net.link_defs, link_of.tolist(), strict=True)
     )
-    if not alike:
+    if not same:
         return None, None
     own_part = _unlike(frame.net.part_defs, net.part_defs, part_of)
     own_link = _unlike(frame.net.link_defs, net.link_defs, link_of)
@@ -452,7 +452,7 @@ def _unlike(own: Sequence[object], plain: Sequence[object], of: Int) -> Bool:
     return np.array([one is not other and one != other for one, other in pairs], dtype=bool)
 
 
-_frames: Alike[Frame] = Alike(STRUCTURES_LIMIT)
+_frames: Interned[Frame] = Interned(STRUCTURES_LIMIT)
 
 
 @memo(most=NETWORKS_LIMIT)

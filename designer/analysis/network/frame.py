@@ -1,4 +1,4 @@
-"""What networks have in common whose parts and links stand alike, whatever their rates: resources and islands."""
+"""What networks of the same parts and links share, whatever their rates: resources and islands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHAPES_LIMIT: Final = 2048
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """What networks have in common whose parts and links stand alike and are of the same kinds, whatever their rates.
+    """What networks of the same parts, links and kinds share, whatever their rates.
 
     One object for all of them, so that answers which no rate changes can hang on it.
 
@@ -70,7 +70,7 @@ class Frame:
 class Departure:
     """How a frame differs from that of the plain design, see ``designer.design.shapes``.
 
-    Parts and links stand alike and have the same numbers, only some definitions say something else. So arrays of the
+    Parts and links have the same places and numbers, only some definitions say something else. So arrays of the
     plain frame serve both, and what is looked for anew are the few parts and links of the members that differ.
 
     Parameters

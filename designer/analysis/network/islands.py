@@ -28,7 +28,7 @@ from designer.analysis.network.hashing import Hash, mix
 from designer.analysis.network.partition import Partition, by_value
 from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
 from designer.design.document import Part
-from designer.memo import Alike, memo
+from designer.memo import Interned, memo
 
 Int = npt.NDArray[np.int64]
 
@@ -110,8 +110,8 @@ class Islands:
 
 #: graphs with the routes found on them, kept over edits that do not change what they are made from
 GRAPHS_LIMIT: Final = 256
-_graphs: Alike[LocalGraph] = Alike(GRAPHS_LIMIT)
-_shapes: Alike[LocalShape] = Alike(GRAPHS_LIMIT)
+_graphs: Interned[LocalGraph] = Interned(GRAPHS_LIMIT)
+_shapes: Interned[LocalShape] = Interned(GRAPHS_LIMIT)
 
 
 @memo(most=NETWORKS_LIMIT, size=size_of, budget=FRAMES_LIMIT)

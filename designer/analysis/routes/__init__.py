@@ -26,7 +26,7 @@ ACROSS_LIMIT: Final = 1_500_000
 
 
 def route(network: Network, legs: Legs, *, sums: bool = False, kept: bool = True) -> Routes:
-    """Routes of all legs under the policy of the design; kept for networks connected alike.
+    """Routes of all legs under the policy of the design; kept for networks connected in the same way.
 
     Parameters
     ----------
@@ -135,8 +135,8 @@ class GatewayPair(NamedTuple):
 def crossings(
     network: Network, islands: Islands, rules: Rules, legs: Legs, *marks: Int
 ) -> Iterator[tuple[Int, tuple[int, ...], list[GatewayPair]]]:
-    """Legs that leave and enter alike, with their marks, and the gateways between their islands; none if nothing joins
-    them.
+    """Legs that leave and enter at the same places, with their marks, and the gateways between their islands; none if
+    nothing joins them.
     """
     doors, affinity = find_doors(network), network.design.policy.rail_affinity
     si, ti = network.island[legs.source], network.island[legs.target]

@@ -23,7 +23,7 @@ from designer.analysis.routes.routing.host_paths import Rules, find_cost, roots_
 from designer.analysis.routes.structure import STRUCTURES_LIMIT, Structure, digest, passing, structure_of
 from designer.catalog.parttype import Capability
 from designer.design.components import connected
-from designer.memo import Alike, memo
+from designer.memo import Interned, memo
 
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -43,7 +43,7 @@ _CHOICES_LIMIT: Final = 1 << 14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Likeness:
-    """What fabrics have in common that are joined alike: a link less in a server changes the numbers of all cables
+    """What fabrics have in common joined in the same way: a link less in a server changes the numbers of all cables
     behind it, and no way between servers. Answers in places of cables and ends hang on it.
     """
 
@@ -67,7 +67,7 @@ class Fabric:
     links : (n_cables,) the links of it, ascending
     ends : (n_ends,) the parts that these join, ascending
     likeness
-        The same object for fabrics joined alike, whatever the numbers of their links and parts.
+        The same object for fabrics joined in the same way, whatever the numbers of their links and parts.
     """
 
     switch: Int
@@ -113,12 +113,12 @@ def _likeness(passes: Bool, ends: Int, a: Int, b: Int, count: Int) -> Likeness:
 
 #: fabrics joined otherwise whose ways are kept
 _LIKENESSES_LIMIT: Final = 8
-_likenesses: Alike[Likeness] = Alike(_LIKENESSES_LIMIT)
+_likenesses: Interned[Likeness] = Interned(_LIKENESSES_LIMIT)
 
 
 #: fabrics kept: an edited member leaves that of its cluster as it is
 _FABRICS_LIMIT: Final = 4
-_fabrics: Alike[Fabric] = Alike(_FABRICS_LIMIT)
+_fabrics: Interned[Fabric] = Interned(_FABRICS_LIMIT)
 
 
 def _joined(n_parts: int, passes: Bool, links: Int, ends: tuple[Int, Int], count: Int) -> Fabric:
@@ -326,8 +326,8 @@ def _preferred(
     if Capability.ACCELERATE in shape.kinds[at].capabilities:
         peers = [i for i, k in enumerate(shape.kinds) if Capability.ACCELERATE in k.capabilities]
         if rail_affinity:
-            alike = [i for i in peers if _near(shape, i, doors, rules) == near]
-            door = near[alike.index(at) % len(near)]
+            equal = [i for i in peers if _near(shape, i, doors, rules) == near]
+            door = near[equal.index(at) % len(near)]
         else:
             best = min(rank for _, _, rank in doors)
             every = tuple(g for g, _, rank in doors if rank == best)
@@ -337,7 +337,7 @@ def _preferred(
 
 
 def _rank(role: str, roles: Roles, unknown: int) -> int:
-    return next((i for i, alike in enumerate(roles) if role in alike), unknown)
+    return next((i for i, names in enumerate(roles) if role in names), unknown)
 
 
 @memo(most=GRAPHS_LIMIT, each=_CHOICES_LIMIT)

@@ -106,6 +106,44 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FewMet:
+    """Classes of all resources of links of which few are met: curves over group sizes keep many of them.
+
+    Parameters
+    ----------
+    resource, of : (n_met,) those that are met, ascending, and the class of each
+    size
+        Number of all.
+    first, many : (n_classes,) see `Partition`
+    """
+
+    resource: Int
+    of: Numbers
+    size: int
+    first: Int
+    many: Int
+
+    @property
+    def nbytes(self) -> int:
+        """Memory it takes [B]."""
+        return self.resource.nbytes + self.of.nbytes
+
+    def whole(self) -> Partition[Numbers]:
+        """The classes of all."""
+        found = np.zeros(self.size, dtype=self.of.dtype)
+        found[self.resource] = self.of
+        return Partition(found, self.first, self.many)
+
+
+def _packed(classes: Partition[Numbers]) -> Partition[Numbers] | FewMet:
+    """Classes as they take least memory."""
+    resource = np.flatnonzero(classes.of)
+    if len(resource) > len(classes.of) // FEW_ROWS_LIMIT:
+        return classes
+    return FewMet(resource, classes.of[resource], len(classes.of), classes.first, classes.many)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Hops:
     """What some hops load, whatever it can carry.
 
@@ -115,8 +153,8 @@ class Hops:
         How many hops there are, and the largest share of one.
     legs
         The first of them, as many as are listed.
-    classes
-        All resources of links, those that are not met in class 0.
+    packed
+        The classes as they are kept, see `classes`.
     usage : (n_classes,) what is put on each resource of the other classes per unit of rate
     cells
         Of the other classes.
@@ -139,7 +177,7 @@ class Hops:
     n_legs: int
     top_share: float
     legs: Legs
-    classes: Partition[Numbers]
+    packed: Partition[Numbers] | FewMet
     usage: Float
     cells: Cells
     two_way: Partition[Int]
@@ -157,9 +195,15 @@ class Hops:
     plain: Hops | None = None
 
     @property
+    def classes(self) -> Partition[Numbers]:
+        """All resources of links, those that are not met in class 0."""
+        return self.packed.whole() if isinstance(self.packed, FewMet) else self.packed
+
+    @property
     def extent(self) -> int:
         """How many numbers take as much memory; see ``designer.memo``."""
-        return self.classes.of.nbytes // self.usage.itemsize
+        kept = self.packed.nbytes if isinstance(self.packed, FewMet) else self.packed.of.nbytes
+        return kept // self.usage.itemsize
 
     def size(self) -> int:
         """Entries that it keeps."""
@@ -168,12 +212,12 @@ class Hops:
     @property
     def first(self) -> Int:
         """The first resource of each class. : (n_classes,)"""
-        return self.classes.first[1:]
+        return self.packed.first[1:]
 
     @property
     def many(self) -> Int:
         """How many resources each class has. : (n_classes,)"""
-        return self.classes.many[1:]
+        return self.packed.many[1:]
 
     def members(self, classes: Int) -> Int:
         """All resources of some classes, ascending."""
@@ -181,8 +225,10 @@ class Hops:
 
     def every(self) -> tuple[Int, Float]:
         """All resources that are met, ascending, and what is put on each. : (n_used,) both"""
-        resource = np.flatnonzero(self.classes.of)
-        return resource, self.usage[self.classes.of[resource] - 1]
+        if isinstance(self.packed, FewMet):
+            return self.packed.resource, self.usage[self.packed.of - 1]
+        resource = np.flatnonzero(self.packed.of)
+        return resource, self.usage[self.packed.of[resource] - 1]
 
 
 def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, servers: Servers | None) -> Hops:
@@ -238,7 +284,7 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, servers: 
         n_legs=len(every),
         top_share=float(legs.share.max()),
         legs=Legs(every.flow[few], every.source[few], every.target[few], every.share[few]),
-        classes=_over_all(every_resource, of, first, arrays.n_link_resources),
+        packed=_packed(_over_all(every_resource, of, first, arrays.n_link_resources)),
         usage=usage[classes.first],
         cells=Cells(cells.codes, cells.usage[:, classes.first]),
         two_way=two_way,
@@ -284,9 +330,10 @@ def hops_on(network: Network, hops: Hops) -> Hops | None:
     if departs is None or hops.hosted or np.isin(parts, hops.switches).any():
         return None
     resource, owner = resources_of(network, links)
-    met = np.flatnonzero(hops.classes.of[resource])
+    usual = hops.classes
+    met = np.flatnonzero(usual.of[resource])
     resource, owner = resource[met], owner[met]
-    classes, was = hops.classes.split(resource, network.arrays.rate_class[owner].astype(np.int64))
+    classes, was = usual.split(resource, network.arrays.rate_class[owner].astype(np.int64))
     was = was[1:] - 1
     both = links[np.isin(links, hops.two_way_links, assume_unique=True)]
     rows = np.searchsorted(hops.two_way_links, both)
@@ -300,7 +347,7 @@ def hops_on(network: Network, hops: Hops) -> Hops | None:
     part_at = departs.part_at
     return replace(
         hops,
-        classes=classes,
+        packed=_packed(classes),
         usage=hops.usage[was],
         cells=Cells(hops.cells.codes, hops.cells.usage[:, was]),
         two_way=two_way,
@@ -443,7 +490,7 @@ def common_of(network: Network, one: Hops, other: Hops) -> Common:
 
 
 def channels_in_classes(network: Network, sides: tuple[Hops, ...]) -> tuple[Partition[Numbers], tuple[Float, ...]]:
-    """Channels that some patterns of hops use alike, and what each puts on one of every class per unit of rate.
+    """Channels in classes that patterns of hops use equally, and what each puts on one of a class per unit of rate.
 
     Of cables that are told one by one several belong to a channel: not for networks where traffic is hashed.
 
@@ -473,10 +520,11 @@ def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[Partiti
     resource[1::2] += arrays.full
     label: list[Numbers] = []
     for hops in sides:
-        mine = hops.classes.of[resource]
+        known = hops.classes
+        mine = known.of[resource]
         mine[1::2] *= arrays.full
         label.append(mine)
-        classes = classes.together(replace(hops.classes, of=mine))
+        classes = classes.together(replace(known, of=mine))
     shared = np.flatnonzero(np.repeat(~arrays.full, 2))
     opposite = np.zeros(n, dtype=np.int32)
     opposite[shared] = 1 + classes.of[shared ^ 1]

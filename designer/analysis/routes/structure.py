@@ -1,4 +1,4 @@
-"""What an edit of values leaves as it was: networks connected alike, by links of equal worth to routes, share it.
+"""What an edit of values leaves as it was, shared by networks connected in the same way.
 
 Routes depend on which parts are joined, on the policy, and inside an island on rates where paths are split. Rates of
 network links, values of parts and names do not change them, so an edit of those finds its routes made.
@@ -17,14 +17,14 @@ from designer.analysis.network.frame import STRUCTURES_LIMIT, Frame
 from designer.analysis.network.islands import find_islands
 from designer.catalog.parttype import Domain
 from designer.design.document import Policy
-from designer.memo import Alike, memo
+from designer.memo import Interned, memo
 
 Bool = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Structure:
-    """What networks connected alike share; one object for all of them, so that answers can hang on it.
+    """What networks connected in the same way share; one object for all of them, so that answers can hang on it.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Structure:
         return self.network.extent
 
 
-_alike: Alike[Structure] = Alike(STRUCTURES_LIMIT)
+_structures: Interned[Structure] = Interned(STRUCTURES_LIMIT)
 
 
 def passing(network: Network) -> Bool:
@@ -58,7 +58,7 @@ def _passing(frame: Frame) -> Bool:
 @memo(most=NETWORKS_LIMIT)
 def structure_of(network: Network) -> Structure:
     """The structure of a network: the same object for all that are connected like it."""
-    return _alike(_key(network), lambda: Structure(network))
+    return _structures(_key(network), lambda: Structure(network))
 
 
 def digest(*arrays: npt.NDArray[np.generic]) -> bytes:

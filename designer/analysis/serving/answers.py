@@ -21,7 +21,7 @@ from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving.attention_prefill import prefill_area
-from designer.memo import Alike
+from designer.memo import Interned
 from designer.sources import Constant, Status
 from designer.units import format_quantity
 from designer.workload.serving import Load, Serving
@@ -286,7 +286,7 @@ def most_of(
 
 #: what engines can take, of those asked last: the same at every rate
 _PROBED_LIMIT: Final = 32
-_PROBED: Final = Alike[float](_PROBED_LIMIT)
+_PROBED: Final = Interned[float](_PROBED_LIMIT)
 
 
 def _probed(

@@ -16,7 +16,7 @@ from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.readings import quantiles
 from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.split import run_split
-from designer.memo import Alike
+from designer.memo import Interned
 from designer.workload.serving import Load
 
 Float = npt.NDArray[np.float64]
@@ -87,7 +87,7 @@ def frontier(served: Served, cancelled: Callable[[], bool] | None = None) -> Fro
 
 #: frontiers asked for last: the same at every rate
 _KNOWN_LIMIT: Final = 16
-_KNOWN: Final = Alike[Frontier](_KNOWN_LIMIT)
+_KNOWN: Final = Interned[Frontier](_KNOWN_LIMIT)
 
 
 def _frontier(served: Served, base: Load, most: float, cancelled: Callable[[], bool] | None) -> Frontier:

@@ -33,7 +33,7 @@ from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
 from designer.formulas.serving.step_time import Split, StepTime
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.formulas.serving.weights_size import weights_size
-from designer.memo import Alike
+from designer.memo import Interned
 from designer.units import Bytes, Ratio, Seconds, format_quantity
 from designer.workload.drafts import draft
 from designer.workload.engines import Chosen, calibrated, release, scheduling_on
@@ -478,7 +478,7 @@ def _group(network: Network, replicas: Int, place: str) -> Communicator | None:
 
 #: step times of what was asked last: another load on the same devices, formats and links finds them worked out
 _STEPS_LIMIT: Final = 24
-_STEPS: Final = Alike[StepTime](_STEPS_LIMIT)
+_STEPS: Final = Interned[StepTime](_STEPS_LIMIT)
 
 
 def _steps(

@@ -80,28 +80,28 @@ def _shared(step: RoutedStep) -> list[tuple[Activity, Common]] | None:
 
 @memo(most=STRUCTURES_LIMIT)
 def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
-    """What hops put on the resources of a problem in classes that its flows use; None where it is not alike in one."""
+    """What hops put on the resources of a problem in classes that its flows use; None where it differs within one."""
     lead, usage = hops.every()
-    alike = np.ones(len(lead), dtype=bool)
+    equal = np.ones(len(lead), dtype=bool)
     if problem.used is None:
         return Common(lead, usage)
     if problem.fold.folds:
-        lead, usage, alike = _on_leads(problem.fold, hops)
+        lead, usage, equal = _on_leads(problem.fold, hops)
     if not len(problem.used):
         return Common(lead[:0], usage[:0])
     place = np.minimum(np.searchsorted(problem.used, lead), len(problem.used) - 1)
     rows = np.flatnonzero(problem.used[place] == lead)
-    return Common(place[rows], usage[rows]) if alike[rows].all() else None
+    return Common(place[rows], usage[rows]) if equal[rows].all() else None
 
 
 @memo(most=STRUCTURES_LIMIT)
 def _on_leads(fold: Fold, hops: Hops) -> tuple[Int, Float, Bool]:
-    """The first resource of each class that hops meet, what they put on it, and whether on all of the class alike."""
+    """The first resource of each class that hops meet, what they put on it, and whether on all of the class."""
     resource, every = hops.every()
     stands_for = fold.every_resource()
     lead = stands_for[resource]
     first, at, of, met = np.unique(lead, return_index=True, return_inverse=True, return_counts=True)
     usage = every[at]
-    alike = met == np.bincount(stands_for)[first]
-    alike[of[~np.isclose(every, usage[of], SAME_TOLERANCE, 0.0)]] = False
-    return first, usage, alike
+    equal = met == np.bincount(stands_for)[first]
+    equal[of[~np.isclose(every, usage[of], SAME_TOLERANCE, 0.0)]] = False
+    return first, usage, equal

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account import Account, Ends, account, quickest_together
-from designer.analysis.account.bottlenecks import Alike, Resources
+from designer.analysis.account.bottlenecks import ResourceClass, Resources
 from designer.analysis.account.expression import TIED, Resource, Scenario, Solved, Tie
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, solve
 from designer.analysis.flows.tolerances import SLACK
@@ -257,12 +257,12 @@ class FlowRates:
         asked = (DEMAND,) if found.by_demand[flows].any() else ()
         return (*self._named(found.union(flows.tolist())), *asked)
 
-    def _named(self, rows: Int) -> tuple[Alike, ...]:
+    def _named(self, rows: Int) -> tuple[ResourceClass, ...]:
         """Resources by their rows in the incidence; each stands for its class."""
         count: dict[int, int] = {}
         for key, many in zip(self._class_of[rows].tolist(), self.many_of[rows].tolist(), strict=True):
             count[key] = count.get(key, 0) + many
-        return tuple(Alike(key, many) for key, many in count.items())
+        return tuple(ResourceClass(key, many) for key, many in count.items())
 
     @cached_property
     def bands(self) -> Mapping[str, Ends]:
@@ -329,7 +329,7 @@ class FlowRates:
 
     def words(self, resource: Resource) -> Bottleneck | None:
         """A resource in words; None if it is not one of the incidence."""
-        if not isinstance(resource, Alike) or not (self.key == resource).any():
+        if not isinstance(resource, ResourceClass) or not (self.key == resource).any():
             return None
         row = int(np.flatnonzero(self.key == resource)[0])
         mine = self.incidence.resource == row

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Analyse a design."""
-    from designer.checks.runner import analyze
+    from designer.checks.analysing import analyze
     from designer.cli.design import opened
     from designer.cli.documents import analysis_document
     from designer.cli.output import print_json, progress_bar, shown_file

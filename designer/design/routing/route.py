@@ -21,7 +21,7 @@ from designer.design.routing.grid import Grid
 from designer.design.routing.inside import Led, container_grid, lead, sides_between
 from designer.design.routing.pieces import Pieces, among, put, rastered, tidied
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP, flush, shut_stretches
-from designer.memo import Alike
+from designer.memo import Interned
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -363,7 +363,7 @@ def _with_sills(held: Float, shut: list[tuple[int, float, float]]) -> Float:
 
 
 #: a design is full of alike containers, and an edit leaves most as they were
-_known: Alike[Led] = Alike(4096)
+_known: Interned[Led] = Interned(4096)
 
 
 def _led(coarse: bool, rects: bytes, *parts: bytes) -> Led:

@@ -213,8 +213,8 @@ class TransformerStep:
             self._heads[key] = found
         return found
 
-    def _stage(self, layout: Layout, communication: CommunicationCosts) -> _Pass:
-        """The slowest stage for one microbatch."""
+    def _stages(self, layout: Layout, communication: CommunicationCosts) -> tuple[_Pass, _Pass]:
+        """The slowest stage for one microbatch, and the mean of the others."""
         layers = [
             self._layer_pass(layout, cost, communication).times(count / self.shape.layers)
             for count, cost in self._costs(layout)
@@ -226,7 +226,15 @@ class TransformerStep:
         last = mean.times(left)
         last = replace(last, forward=last.forward + head_forward, backward=last.backward + head_backward)
         middle = mean.times(per_stage)
-        return last if last.total >= middle.total else middle
+        if last.total < middle.total:
+            return middle, middle if layout.pipeline == 1 else self._others(layout.pipeline, middle, last)
+        return last, middle
+
+    @staticmethod
+    def _others(stages: int, middle: _Pass, last: _Pass) -> _Pass:
+        """The mean of a last stage and all middle ones but the one that is waited for."""
+        share = 1 / (stages - 1)
+        return _Pass(*(share * one + (1 - share) * many for one, many in zip(last.values, middle.values, strict=True)))
 
     def _layer_pass(self, layout: Layout, cost: LayerCost, communication: CommunicationCosts) -> _Pass:
         software = self.software
@@ -322,10 +330,11 @@ class TransformerStep:
         communication: CommunicationCosts,
         input_stage: InputStage,
     ) -> StepEstimate:
-        stage = self._stage(layout, communication)
+        stage, others = self._stages(layout, communication)
         stage, alone = self._overlapped(layout, stage), stage
         if layout.schedule is Schedule.ONE_ONE:
-            bubble = bubble_fraction(layout.pipeline, layout.interleave, microbatches) * microbatches * stage.total
+            # a pipeline fills and drains at the pace of its other stages
+            bubble = bubble_fraction(layout.pipeline, layout.interleave, microbatches) * microbatches * others.total
         else:
             bubble = self._bubble(layout, alone, stage)
         hops = 0.0

@@ -203,7 +203,10 @@ class StepTime:
             return ("bf16",)
         if how.name == "fp8":
             # models with latent attention are published with a scale for each block of 128 x 128 weights
-            return ("fp8-block", "fp8") if self.shape.kv_rank else ("fp8", "fp8-block")
+            if self.shape.kv_rank:
+                return ("fp8-block", "fp8")
+            # scales fixed beforehand cost no pass over the values
+            return ("fp8-static", "fp8") if self.overheads.narrow > 1 else ("fp8", "fp8-block")
         if how.name == "mxfp4":
             return ("mxfp4", "mxfp4-bf16") if self.device.runs_as(how) == "fp4" else ("mxfp4-bf16",)
         return (how.name,) if how.name != "nvfp4" or self.device.runs_as(how) == "fp4" else ()

@@ -46,7 +46,12 @@ class Brief(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
-        for signal in (session.analysis_changed, session.workload_changed, session.state_changed):
+        for signal in (
+            session.analysis_changed,
+            session.trial_changed,
+            session.workload_changed,
+            session.state_changed,
+        ):
             self.connect_signal(signal, self.outdate)
         self.connect_signal(session.fitting_changed, self.outdate)
 

@@ -81,6 +81,7 @@ class FiguresPanel(Panel):
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
         self.connect_signal(session.analysis_changed, self.outdate)
+        self.connect_signal(session.trial_changed, self.outdate)
         self.connect_signal(session.workload_changed, self.outdate)
         self.connect_signal(session.state_changed, self.outdate)
 
@@ -92,16 +93,17 @@ class FiguresPanel(Panel):
 
     def figures(self) -> list[Figure]:
         """The figures there are for the shown workload."""
-        return self._built(self.session.result if self.session is not None else None)
+        return self._built(self.session.shown_result if self.session is not None else None)
 
     def _built(self, result: WorkloadResult | None) -> list[Figure]:
         session = self.session
-        if session is None or session.analysis is None or result is None:
+        analysis = session.shown_analysis if session is not None else None
+        if session is None or analysis is None or result is None:
             return []
         from designer.report.figure import figure_kinds
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == self.dock), key=lambda k: (k.order, k.name))
-        made = [k.build(session.design, session.analysis, result) for k in kinds]
+        made = [k.build(session.shown_design, analysis, result) for k in kinds]
         return [f for f in made if f is not None]
 
     def _others(self) -> list[tuple[str, str]]:
@@ -118,6 +120,9 @@ class FiguresPanel(Panel):
     def refresh(self) -> None:
         """Draw them."""
         figures = self.figures()
+        if not figures and self._views and self.session is not None and self.session.trial is not None:
+            # trials have no curves: those of the present design stay
+            return
         self._stack.setCurrentIndex(1 if figures else 0)
         if not figures:
             state = self.session.state if self.session is not None else State.ANSWERED

@@ -148,6 +148,8 @@ class WhatIf(QWidget):
         self._before = self.design = self.answer = None
         self._table.let_go()
         self.page.hide()
+        if had and self.session is not None:
+            self.session.set_trial(None, None)
         if had:
             self.tried.emit()
 
@@ -194,6 +196,8 @@ class WhatIf(QWidget):
             return
         self.answer = result  # type: ignore[assignment]
         self._compare()
+        if self.session is not None:
+            self.session.set_trial(self.design, self.answer)
         self.tried.emit()
 
     def _compare(self) -> None:

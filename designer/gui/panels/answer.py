@@ -196,6 +196,7 @@ class AnswerPanel(Panel):
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
         self.connect_signal(session.analysis_changed, self.outdate)
+        self.connect_signal(session.trial_changed, self.outdate)
         self.connect_signal(session.workload_changed, self._other_workload)
         self.connect_signal(session.highlight_changed, self._highlighted)
         self.connect_signal(session.state_changed, self._state_changed)
@@ -297,7 +298,7 @@ class AnswerPanel(Panel):
 
     def _show_figures(self, session: Session, page: Page) -> None:
         faded = session.state in (State.UNFIT, State.STALE)
-        changes = self._baseline.changes(session.result) if page.valid and not faded else {}
+        changes = self._baseline.changes(session.shown_result) if page.valid and not faded else {}
         figures = page.figures[: _NUMBERS if not self._wide else None]
         for cell, figure in zip(self.grid.shown(len(figures)), figures, strict=True):
             cell.show_figure(figure, self.theme, faded, *changes.get(figure.name, ("", "")))
@@ -382,17 +383,20 @@ class AnswerPanel(Panel):
 
     def _made(self) -> list[Figure]:
         session = self.session
-        if session is None or session.analysis is None or session.result is None or session.result.unfit is not None:
+        if session is None:
+            return []
+        design, analysis, result = session.shown_design, session.shown_analysis, session.shown_result
+        if analysis is None or result is None or result.unfit is not None:
             return []
         from designer.report.figure import figure_kinds
         from designer.report.figures.flow_stages import stages
 
-        chosen = flow.find_flow(session.result, self._flow) if self._flow else None
+        chosen = flow.find_flow(result, self._flow) if self._flow else None
         if chosen is not None:
-            one = stages(session.design, session.analysis, chosen)
+            one = stages(design, analysis, chosen)
             return [one] if one is not None else []
         kinds = sorted((k for k in figure_kinds().values() if k.dock == "flow"), key=lambda k: k.order)
-        found = [k.build(session.design, session.analysis, session.result) for k in kinds]
+        found = [k.build(design, analysis, result) for k in kinds]
         return [f for f in found if f is not None]
 
     def _draw(self) -> None:

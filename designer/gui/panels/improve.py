@@ -131,7 +131,12 @@ class ImprovePanel(Panel):
         self.propose.follow(session)
         self.connect_signal(session.design_changed, self._changed)
         self.connect_signal(session.workload_changed, self._forget)
-        for signal in (session.analysis_changed, session.fitting_changed, session.survey_changed):
+        for signal in (
+            session.analysis_changed,
+            session.trial_changed,
+            session.fitting_changed,
+            session.survey_changed,
+        ):
             self.connect_signal(signal, self.outdate)
 
     def let_go(self) -> None:
@@ -175,12 +180,15 @@ class ImprovePanel(Panel):
     def _made(self) -> list[Figure]:
         """Charts of the answer to the workload: what doubling gains, and the links used most."""
         session = self.session
-        if session is None or session.analysis is None or session.result is None or session.result.unfit is not None:
+        if session is None:
+            return []
+        design, analysis, result = session.shown_design, session.shown_analysis, session.shown_result
+        if analysis is None or result is None or result.unfit is not None:
             return []
         from designer.report.figure import figure_kinds
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == "improve"), key=lambda k: k.order)
-        found = [k.build(session.design, session.analysis, session.result) for k in kinds]
+        found = [k.build(design, analysis, result) for k in kinds]
         return [figure for figure in found if figure is not None]
 
     def _first(self) -> Page:

@@ -21,13 +21,13 @@ class Asked(Protocol):
     """A session as far as its page needs it."""
 
     @property
-    def design(self) -> Design: ...
+    def shown_design(self) -> Design: ...
     @property
     def workload(self) -> str: ...
     @property
     def state(self) -> State: ...
     @property
-    def result(self) -> WorkloadResult | None: ...
+    def shown_result(self) -> WorkloadResult | None: ...
     @property
     def failure(self) -> DesignerError | None: ...
     @property
@@ -40,7 +40,7 @@ def page_for(session: Asked) -> Page:
     """The page to show: of the answer there is, else of why there is none."""
     from designer.present.workload import page_of, refused
 
-    design, state, result, failure = session.design, session.state, session.result, session.failure
+    design, state, result, failure = session.shown_design, session.state, session.shown_result, session.failure
     fitting = tuple(session.fitting or ())
     spec = design.workloads.get(session.workload)
     title = (spec.title or spec.id) if spec is not None else ""

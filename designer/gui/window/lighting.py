@@ -48,8 +48,9 @@ def _light_result(canvas: Canvas, document: Document) -> None:
     from designer.present.limits import mark_of
 
     session = document.session
-    loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
-    result = session.result if loads is not None else None
+    analysis = session.shown_analysis
+    loads = analysis.loads.get(session.workload) if analysis is not None else None
+    result = session.shown_result if loads is not None else None
     if result is not None and result.unfit is not None:
         # what cannot run loads nothing
         loads = result = None

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from designer.analysis.account.bottlenecks import Alike
+from designer.analysis.account.bottlenecks import ResourceClass
 from designer.analysis.account.expression import seconds, shares
 from designer.analysis.collectives.communicator import Communicator, make_communicator, widened
 from designer.analysis.collectives.times import LAUNCH, STEPS, expression
@@ -55,7 +55,7 @@ def test_all_links_twice_as_wide_are_what_the_formula_gives_for_wider_links(temp
         for size in SIZES[1:]:
             found = expression(group, group.time(kind, size))
             every = np.arange(2 * group.network.net.n_links + group.network.n_resources)
-            slower = {Alike(r): np.asarray(0.5) for r in every.tolist()}
+            slower = {ResourceClass(r): np.asarray(0.5) for r in every.tolist()}
             wider = widened(group, 2, 2).time(kind, size)
             assert float(seconds(found, slower)) == pytest.approx(wider.time, rel=1e-12)
 

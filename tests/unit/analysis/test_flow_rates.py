@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from designer.analysis.account import account
-from designer.analysis.account.bottlenecks import Alike
+from designer.analysis.account.bottlenecks import ResourceClass
 from designer.analysis.network import build_network
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.design.document import Policy
@@ -71,8 +71,10 @@ def test_an_estimate_at_its_end_moves_the_rate_as_far_and_no_further_than_the_ne
 
 def test_what_binds_nobody_changes_nothing():
     rates = answered(open_design("hgx-h100-8"), "memory", "gpus").rates
-    bound = {int(resource) for held in rates.why.binding for resource in held.tie if isinstance(resource, Alike)}
-    idle = {Alike(int(key)): 0.5 for key in rates.key.tolist() if int(key) not in bound}
+    bound = {
+        int(resource) for held in rates.why.binding for resource in held.tie if isinstance(resource, ResourceClass)
+    }
+    idle = {ResourceClass(int(key)): 0.5 for key in rates.key.tolist() if int(key) not in bound}
     assert rates.rates(idle) == pytest.approx(rates.rate, rel=1e-12)
     assert account(rates.time(1e9), rates.bands).value == rates.time(1e9).seconds
 
@@ -87,5 +89,5 @@ def test_only_members_that_bind_the_same_flows_are_doubled_together():
     for design in (grouped, one_by_one(grouped)):
         why = evaluate_transfer(build_network(design), Move("gpus", "gpus", pairing="permutation"), "w").rates.why
         (buses,) = why.binding
-        assert sum(bus.count for bus in buses.tie if isinstance(bus, Alike)) == 3
+        assert sum(bus.count for bus in buses.tie if isinstance(bus, ResourceClass)) == 3
         assert buses.gain == pytest.approx(8 / 7, rel=1e-9)

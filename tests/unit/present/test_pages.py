@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import designer
-from designer.checks.runner import analyze
+from designer.checks.analysing import analyze
 from designer.cli.pages import page_lines, text_of
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.interchange.templates import open_design

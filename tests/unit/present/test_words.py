@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from designer.checks.runner import analyze
+from designer.checks.analysing import analyze
 from designer.design.naming import several
 from designer.interchange.templates import open_design
 from designer.present.answer import figure_text

@@ -9,7 +9,7 @@ import pytest
 
 import designer
 from designer.analysis.results import Analysis
-from designer.checks.runner import analyze
+from designer.checks.analysing import analyze
 from designer.cli.confined import Folder
 from designer.cli.design_tools import DesignTools
 from designer.cli.pages import page_lines, text_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from designer.analysis.account.bottlenecks import Alike, Limit, Resources, sort_of
+from designer.analysis.account.bottlenecks import Limit, ResourceClass, Resources, sort_of
 from designer.analysis.account.worth import share_of, share_of_work, worth_of
 from designer.analysis.network import Network, build_network
 from designer.analysis.network.partition import by_value
@@ -72,12 +72,12 @@ def test_directions_and_members_that_are_equal_are_one_group():
 def test_links_as_wide_of_one_kind_are_of_one_sort():
     known = network()
     kinds = {known.net.link_defs[int(known.net.link_def[k])].kind: k for k in range(known.net.n_links)}
-    at = {kind: Alike(int(known.first_resource[k])) for kind, k in kinds.items()}
+    at = {kind: ResourceClass(int(known.first_resource[k])) for kind, k in kinds.items()}
     assert sort_of(known, at["ethernet"])[0] == "ethernet"
-    one, other = (Alike(int(known.first_resource[k])) for k in (1, 2))
+    one, other = (ResourceClass(int(known.first_resource[k])) for k in (1, 2))
     assert sort_of(known, one) == sort_of(known, other)
     assert sort_of(known, at["pcie"]) != sort_of(known, at["ethernet"])
-    beyond = Alike(known.n_link_resources)
+    beyond = ResourceClass(known.n_link_resources)
     assert sort_of(known, beyond) is beyond
     assert sort_of(known, "mine") == "mine"
 

@@ -1,4 +1,4 @@
-"""Alike works as one: the folded clock against the same run with every work by itself."""
+"""ResourceClass works as one: the folded clock against the same run with every work by itself."""
 
 from __future__ import annotations
 

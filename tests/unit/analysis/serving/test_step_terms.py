@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from designer.analysis.account import account
-from designer.analysis.account.bottlenecks import Alike
+from designer.analysis.account.bottlenecks import ResourceClass
 from designer.analysis.account.expression import Resource, Tie, Time, seconds, shares
 from designer.analysis.collectives.times import LAUNCH
 from designer.analysis.network import build_network
@@ -61,7 +61,7 @@ def resource(time: Time, name: str) -> Resource:
 
 def links(time: Time) -> list[Resource]:
     ties: list[Tie] = list(shares(time))
-    return [r for tie in ties for r in tie if isinstance(r, Alike)]
+    return [r for tie in ties for r in tie if isinstance(r, ResourceClass)]
 
 
 @settings(deadline=None, max_examples=40)

@@ -6,8 +6,10 @@ import pytest
 
 from designer.errors import AnalysisError
 from designer.formulas.accelerator import Accelerator
+from designer.formulas.communication import NoCommunication
 from designer.formulas.layout import Layout, Recompute, Sharding, check_layout, stage_layers
 from designer.formulas.memory.transformer_memory import MemoryBreakdown, transformer_memory
+from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond
@@ -83,3 +85,15 @@ def test_norms_and_activation_functions_made_again_keep_what_they_read() -> None
     again = Layout(8, 16, 64, interleave=8, sequence_parallel=True, recompute=Recompute.POINTWISE)
     kept = (2 * 16384 + 2 * 136 * 128 + 2 * 53248) / 8 * 2
     assert memory(again, 16).activations == pytest.approx(128 * kept * 8192 * 1.05)
+
+
+@pytest.mark.parametrize("stages", [4, 8, 16])
+def test_one_microbatch_passes_every_layer_once(stages: int) -> None:
+    """With one microbatch nothing overlaps: stages together take what one accelerator takes for all layers."""
+    shape = model("gpt-22b")
+    assert isinstance(shape, TransformerShape)
+    trainer = TransformerStep(shape, H100, precision("bf16"), software("megatron-2022"), 2048)
+    whole, split = (
+        trainer.estimate(Layout(8, count, 1), 1, NoCommunication(), must_fit=False) for count in (1, stages)
+    )
+    assert split.compute + split.bubble == pytest.approx(float(whole.compute), rel=1e-9)
