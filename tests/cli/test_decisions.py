@@ -105,6 +105,7 @@ def test_every_command_that_reads_a_design_takes_changes_for_one_run(capsys: pyt
     """A new design, a question or a file that is rewritten is no run on a design as it stands."""
     others = {
         "completion",
+        "measure",
         "generate",
         "help",
         "import",

@@ -102,4 +102,4 @@ def test_a_pattern_is_what_people_read_of_a_member() -> None:
     named = Design(name="x", groups={"servers": _servers(3, "dgx{01}")})
     assert part_title(named, "servers[2]/server") == "dgx03"
     assert part_title(named, "servers[*]/server") == "servers"
-    assert part_title(Design(name="x", groups={"servers": _servers(3)}), "servers[2]/server") == "servers 3"
+    assert part_title(Design(name="x", groups={"servers": _servers(3)}), "servers[2]/server") == "server 3"
