@@ -14,7 +14,7 @@ from designer.analysis.network.hashing import mix
 from designer.analysis.network.islands import find_islands, plain_classes
 from designer.analysis.network.partition import by_value
 from designer.analysis.routes import route, same_segments, segments_on
-from designer.analysis.routes.hop_loads import Common, Hops, common_of, hops_of, hops_on, servers_of
+from designer.analysis.routes.hop_loads import Common, Hops, Servers, common_of, hops_of, hops_on, servers_of
 from designer.analysis.routes.hops import Pattern, RingsFound, all_with_all, legs_of, pattern_of, same_rings
 from designer.analysis.routes.legs import Legs, Routes, Segments
 from designer.analysis.routes.staging import staged, stops_as_plain, stops_key
@@ -42,8 +42,8 @@ class RoutedGroups:
         What hops inside servers and between them both use.
     n_servers, path, mixed
         Of the first group; see `Pattern`.
-    legs
-        The hops inside servers.
+    legs, servers, island_classes
+        The hops inside servers, the servers that represent others by them, and the classes of islands these rest on.
     inside_segments, segments, rings
         What hops inside servers, and the others, rest on inside islands.
     """
@@ -56,6 +56,8 @@ class RoutedGroups:
     path: PathClass | None
     mixed: bool
     legs: Legs
+    servers: Servers | None
+    island_classes: Int
     inside_segments: Segments
     segments: Segments
     rings: RingsFound
@@ -67,9 +69,14 @@ class RoutedGroups:
         if same_segments(network, self.inside_segments):
             return self
         # other rates may only share out the links inside servers otherwise
-        inside, segments = _hops(network, self.legs, place)
+        same = np.array_equal(find_islands(network).class_of, self.island_classes)
+        servers = self.servers if same else servers_of(network, self.legs)
+        inside, segments = _hops(network, self.legs, place, servers)
         common = common_of(network, inside, self.between) if inside is not None and self.between is not None else None
-        return replace(self, inside=inside, inside_segments=segments, common=common)
+        classes = find_islands(network).class_of
+        return replace(
+            self, inside=inside, inside_segments=segments, common=common, servers=servers, island_classes=classes
+        )
 
     def size(self) -> int:
         """Entries that it keeps."""
@@ -125,6 +132,9 @@ def _from_plain(network: Network, groups: Int, place: str, what: str) -> RoutedG
     common = common_of(network, inside, between) if inside is not None and between is not None else None
     return replace(
         usual,
+        servers=None,
+        # asked for where an edit shares out the links inside servers otherwise
+        island_classes=usual.island_classes[:0],
         inside=inside,
         between=between,
         exchange=exchange,
@@ -135,11 +145,10 @@ def _from_plain(network: Network, groups: Int, place: str, what: str) -> RoutedG
     )
 
 
-def _hops(network: Network, legs: Legs, place: str) -> tuple[Hops | None, Segments]:
+def _hops(network: Network, legs: Legs, place: str, servers: Servers | None) -> tuple[Hops | None, Segments]:
     """Hops routed, and the paths inside islands they rest on."""
     if not len(legs):
         return None, ()
-    servers = servers_of(network, legs)
     lead = legs if servers is None else servers.legs(network, legs)
     routes = _ways_of(network, lead, place)
     return hops_of(network, lead, routes, legs, servers), routes.rests_on
@@ -149,14 +158,15 @@ def _route(network: Network, groups: Int, place: str, what: str) -> RoutedGroups
     inside_legs, between_legs, rings = legs_of(network, groups)
     if what == ALL:
         inside_legs, between_legs = inside_legs.none(), all_with_all(network, groups)
-    inside, inside_segments = _hops(network, inside_legs, place)
-    between, segments = _hops(network, between_legs, place)
+    servers = servers_of(network, inside_legs)
+    inside, inside_segments = _hops(network, inside_legs, place, servers)
+    between, segments = _hops(network, between_legs, place, servers_of(network, between_legs))
     pattern = pattern_of(network, groups[0])
     exchange: Hops | None = None
     pairs = _pairs_inside(pattern, groups[0]) if what == ALONE and inside is not None else None
     if pairs is not None:
         try:
-            exchange, more = _hops(network, pairs, place)
+            exchange, more = _hops(network, pairs, place, servers_of(network, pairs))
             segments = (*segments, *more)
         except AnalysisError:
             exchange = None  # some reach each other only around the ring, which passes their data on
@@ -170,6 +180,8 @@ def _route(network: Network, groups: Int, place: str, what: str) -> RoutedGroups
         pattern.path,
         pattern.mixed,
         inside_legs,
+        servers,
+        find_islands(network).class_of,
         inside_segments,
         segments,
         rings,

@@ -284,7 +284,7 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, servers: 
         n_legs=len(every),
         top_share=float(legs.share.max()),
         legs=Legs(every.flow[few], every.source[few], every.target[few], every.share[few]),
-        packed=_packed(_over_all(every_resource, of, first, arrays.n_link_resources)),
+        packed=_over_all(every_resource, of, first, arrays.n_link_resources),
         usage=usage[classes.first],
         cells=Cells(cells.codes, cells.usage[:, classes.first]),
         two_way=two_way,
@@ -302,13 +302,14 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, servers: 
     )
 
 
-def _over_all(resource: Int, of: Int, first: Int, size: int) -> Partition[Numbers]:
+def _over_all(resource: Int, of: Int, first: Int, size: int) -> Partition[Numbers] | FewMet:
     """Classes of some of `size` resources as classes of all of them, the others in class 0."""
     small = np.int16 if len(first) < np.iinfo(np.int16).max else np.int32
     found = np.zeros(size, dtype=small)
     found[resource] = of + 1
     many = np.bincount(of, minlength=len(first))
-    return Partition(found, np.concatenate([[-1], first]), np.concatenate([[size - len(resource)], many]))
+    whole = Partition(found, np.concatenate([[-1], first]), np.concatenate([[size - len(resource)], many]))
+    return whole if len(resource) > size // FEW_ROWS_LIMIT else _packed(whole)
 
 
 def resources_of(network: Network, links: Int) -> tuple[Int, Int]:
