@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.account.expression import Resource, Scenario, Solved, Tie, Time, seconds, shares
+from designer.analysis.network.partition import SAME_TOLERANCE
 from designer.analysis.results import Bottleneck, Spent
 
 Float = npt.NDArray[np.float64]
@@ -180,7 +181,8 @@ def account(time: Time, bands: Mapping[str, Ends], *, floor: float = 0.0, explai
     value = float(found[0])
     ends = found[1 : 1 + 2 * len(estimates)]
     low, high = banded(value, ends)
-    matter = [name for k, name in enumerate(estimates) if (ends[2 * k : 2 * k + 2] != value).any()]
+    changes = ~np.isclose(ends, value, SAME_TOLERANCE, 0.0)
+    matter = [name for k, name in enumerate(estimates) if changes[2 * k : 2 * k + 2].any()]
     # of a run, which takes long, squares are enough
     if len(matter) > 1 and not run:
         low = min(low, float(seconds(time, quickest_together(matter, bands))))

@@ -21,7 +21,7 @@ from designer.analysis.account.bottlenecks import ResourceClass, Resources
 from designer.analysis.account.expression import TIED, Resource, Scenario, Solved, Tie
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, solve
 from designer.analysis.flows.tolerances import SLACK
-from designer.analysis.network.partition import classes_of
+from designer.analysis.network.partition import SAME_TOLERANCE, classes_of
 from designer.analysis.results import Bottleneck
 
 Int = npt.NDArray[np.int64]
@@ -270,12 +270,16 @@ class FlowRates:
         found: dict[str, Ends] = {}
         for one in self.estimates:
             low, high = (
-                1 / end if end != 1 and self.rates({one.name: 1 / end}) is not self.rate else 1.0
+                1 / end if end != 1 and self._changes(self.rates({one.name: 1 / end})) else 1.0
                 for end in (one.high, one.low)
             )
             if low < high:
                 found[one.name] = low, high
         return found | ({self.latencies: self._waiting} if self.latencies else {})
+
+    def _changes(self, rates: Float) -> bool:
+        """True if rates differ from those of today by more than rounding."""
+        return rates is not self.rate and not np.allclose(rates, self.rate, SAME_TOLERANCE, 0.0)
 
     @cached_property
     def joint_bands(self) -> Mapping[str, Ends]:
