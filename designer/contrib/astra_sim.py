@@ -353,7 +353,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
             each[end] += round(cable.rate * cable.count)
     if len({each[n] for n in hosts}) != 1 or {view.nodes[n].gpus for n in hosts} != {gpus}:
         raise ExchangeError(
-            "the servers are not all alike", remedy="ASTRA-sim's analytical network has equal servers only"
+            "the servers differ from one another", remedy="ASTRA-sim's analytical network has equal servers only"
         )
     if gpus > 1 and inner > 0:
         rows.append(("Switch", gpus, inner, link_kinds()["nvlink"].latency.value))
@@ -392,7 +392,7 @@ def _inside(design: Design) -> tuple[int, float]:
                 rates[end] += round(raw_rate(link)[0] * link.count)
     homes = Counter(int(net.parent[p]) for p in at)
     if len(set(homes.values())) != 1 or len({rates[p] for p in at}) != 1:
-        raise ExchangeError("the servers are not all alike", remedy="ASTRA-sim's network has equal servers only")
+        raise ExchangeError("the servers differ from one another", remedy="ASTRA-sim's network has equal servers only")
     return next(iter(homes.values())), float(rates[at[0]])
 
 
@@ -439,7 +439,7 @@ def _algorithms(design: Design) -> list[str]:
     if not homes:
         raise ExchangeError("the design has no GPUs", remedy="ASTRA-sim simulates GPUs")
     if len(set(homes.values())) > 1:
-        raise ExchangeError("the servers are not all alike", remedy="ASTRA-sim's network has equal servers only")
+        raise ExchangeError("the servers differ from one another", remedy="ASTRA-sim's network has equal servers only")
     found: list[str] = []
     if next(iter(homes.values())) > 1:
         switched = any(d.kind == "nvswitch" for d in net.part_defs)

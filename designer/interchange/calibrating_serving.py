@@ -16,6 +16,7 @@ from typing import Any, Final
 from designer.analysis.network import build_network
 from designer.analysis.serving.placement import place_deployment
 from designer.analysis.study import analyze
+from designer.catalog.parttype import SourceRecord
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.errors import ExchangeError
 from designer.interchange.serving_runs import ServingRun
@@ -35,6 +36,8 @@ _PRIOR_RUNS: Final = 3
 _EIGHTY: Final = 1.2816
 _ROUNDS: Final = 4
 _RUNS_LIMIT: Final = 40
+#: key of the source in the design
+SOURCE: Final = "calibration-serving"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,17 @@ class FittedServing:
     runs: int
 
 
-def calibrate_serving(design: Design, runs: Sequence[ServingRun], workload: str = "") -> tuple[Design, FittedServing]:
+def calibrate_serving(
+    design: Design, runs: Sequence[ServingRun], workload: str = "", name: str = ""
+) -> tuple[Design, FittedServing]:
     """The design whose workloads that serve one model on one engine release are fitted to runs of it.
 
     Parameters
     ----------
     workload
         Id of the served model that was measured; may be empty if there is only one.
+    name
+        Of the output, for the source that the design keeps.
 
     Raises
     ------
@@ -109,7 +116,9 @@ def calibrate_serving(design: Design, runs: Sequence[ServingRun], workload: str 
     ]
     means = [(_geometric([getattr(run, name) for run in chosen])) for name in ("each", "first")]
     shifts = [math.exp(-_mean([one[k] for one in before])) for k in (0, 1)]
-    return with_changes(design, workloads=touched), FittedServing(
+    source = SourceRecord(title="Measured with a serving benchmark", status=Status.PRIMARY, locator=name)
+    sources = {**design.sources, SOURCE: source}
+    return with_changes(design, workloads=touched, sources=sources), FittedServing(
         fitted,
         found,
         (means[0], means[0] * shifts[0]),

@@ -143,7 +143,7 @@ def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
             if _cadence(network, name) > 0:
                 if spec.kind not in (*_PACED, *_ONCE, _SERVING):
                     raise AnalysisError(
-                        f"what the retraining {name!r} takes of this is not told",
+                        f"what the retraining {name!r} takes of this is not known",
                         place=f"workloads.{spec.id}.{key}",
                         remedy="simulate both, or ask for training, a transfer, a collective, serving or a migration",
                     )
@@ -541,10 +541,10 @@ def _piled_up(workload: str, one: _Neighbour, arriving: float, able: float, metr
     meanwhile = "meanwhile " * math.isfinite(one.every)
     text = f": {meanwhile}{asked} of requests arrive and {most} can be answered, so "
     if arriving > metrics["most_requests_per_second"].value:
-        text += "queues never empty: no latency is told"
+        text += "queues never empty: no latency is given"
     else:
         lasts = one.metrics["time_to_train"].value
         waiting = (arriving - able) * lasts
-        text += f"{waiting:,.0f} wait after its {format_quantity(lasts, 'duration')}: no latency is told"
+        text += f"{waiting:,.0f} wait after its {format_quantity(lasts, 'duration')}: no latency is given"
     remedy = f"ask for less than {able:.3g} requests a second meanwhile, or retrain elsewhere"
     return replace(_finding(workload, one, text, remedy), code="SERVE-SATURATED", severity=Severity.ERROR)

@@ -103,7 +103,9 @@ def _serving(options: argparse.Namespace, text: str) -> int:
     from designer.interchange.serving_runs import read_runs
     from designer.units import format_quantity
 
-    design, found = calibrate_serving(opened(options).design, read_runs(text), options.workload)
+    design, found = calibrate_serving(
+        opened(options).design, read_runs(text), options.workload, Path(options.measured).name
+    )
     notes = save(design, Path(options.output))
     if options.json:
         print_json(

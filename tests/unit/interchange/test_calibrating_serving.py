@@ -156,7 +156,8 @@ def test_more_runs_that_agree_narrow_the_band_and_runs_that_do_not_widen_it() ->
 
 
 def test_other_models_of_the_engine_stay_as_they_are() -> None:
-    changed, found = calibrate_serving(open_design("serving-h100-8"), [RUN], "chat-70b")
+    changed, found = calibrate_serving(open_design("serving-h100-8"), [RUN], "chat-70b", "bench.json")
+    assert changed.sources["calibration-serving"].locator == "bench.json"
     assert found.workloads == ("chat-70b",)
     assert "calibration" in changed.workloads["chat-70b"].settings
     assert "calibration" not in changed.workloads["code-8b"].settings
