@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter
 
@@ -360,16 +361,20 @@ def test_infiniband_of_the_serial_bus_class() -> None:
 
 
 def test_many_equal_ids_are_numbered_in_one_go() -> None:
-    """Four times the domains take about four times as long, not sixteen times."""
+    """Four times the domains take about four times as long, not sixteen times: the least of three repetitions each."""
 
     def seconds(count: int) -> float:
         text = system("".join(cpu(0, "") for _ in range(count)) + cpu(1, gpu("0000:11:00.0", 0)))
-        start = time.process_time()
-        read(text)
-        return time.process_time() - start
+        took: list[float] = []
+        for _ in range(3):
+            gc.collect()
+            start = time.process_time()
+            read(text)
+            took.append(time.process_time() - start)
+        return min(took)
 
     seconds(10)
-    assert seconds(2000) < 9 * seconds(500)
+    assert seconds(2000) < 10 * seconds(500)
 
 
 def test_what_is_assumed_is_reported_with_its_speed_and_eight_are_not_two() -> None:
