@@ -150,7 +150,8 @@ class Searcher:
             return 0.0
         try:
             spec = _asked(design, self.spec)
-            result = run_workload(build_network(design), spec, False, None, self._watch.cancelled, explained=False)[0]
+            network = build_network(design)
+            result = run_workload(network, spec, False, None, self._watch.cancelled, explained=False, banded=False)[0]
         except AnalysisError:
             return 0.0
         before, after = (r.metrics.get("goodput") for r in (self.whole, result))
