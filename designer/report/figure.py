@@ -20,6 +20,8 @@ class Axis:
         A unit of ``designer.units.DIMENSION_OF_UNIT``; empty for plain numbers and categories.
     zero
         True if the axis begins at zero.
+    counts
+        What is counted per second, where the unit is 1/s: ``samples``.
     """
 
     title: str
@@ -27,6 +29,7 @@ class Axis:
     log: bool = False
     zero: bool = False
     categories: tuple[str, ...] = ()
+    counts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,5 +158,7 @@ class FigureKind:
 
 
 def figure_kinds() -> Mapping[str, FigureKind]:
-    """All figures by name."""
-    return discover("designer.report.figures", "FIGURE", FigureKind)
+    """All figures by name: those of curves, and those with a module of their own."""
+    from designer.report.figures._of_curves import FIGURES
+
+    return {**FIGURES, **discover("designer.report.figures", "FIGURE", FigureKind)}

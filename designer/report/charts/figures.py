@@ -91,8 +91,6 @@ def _text(value: float, axis: Axis, most: float) -> str:
 
 def _caption(axis: Axis, most: float, title: str) -> str:
     """What an axis counts, with its unit where ticks do not carry it."""
-    unit = "" if axis.unit in ("", "1", "1/s", "B") else split(most, axis.unit, "", most)[1]
+    unit = "" if axis.unit in ("", "1", "B") else split(most, axis.unit, axis.counts, most)[1]
     name = title or axis.title
-    if axis.unit == "1/s":
-        name = f"{name} per second"
     return f"{name} [{unit}]" if unit else name
