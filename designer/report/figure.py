@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.design.document import Design
-from designer.registry import discover
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +154,3 @@ class FigureKind:
     dock: str
     build: Callable[[Design, Analysis, WorkloadResult], Figure | None]
     order: int = 100
-
-
-def figure_kinds() -> Mapping[str, FigureKind]:
-    """All figures by name: those of curves, and those with a module of their own."""
-    from designer.report.figures._of_curves import FIGURES
-
-    return {**FIGURES, **discover("designer.report.figures", "FIGURE", FigureKind)}

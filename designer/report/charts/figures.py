@@ -8,7 +8,8 @@ from dataclasses import replace
 from designer.analysis.results import WorkloadResult
 from designer.report.charts.lines import Trace, lines
 from designer.report.document import Beside, Block, Drawing
-from designer.report.figure import Axis, Figure, LineSeries, figure_kinds
+from designer.report.figure import Axis, Figure, LineSeries
+from designer.report.figure_kinds import figure_kinds
 from designer.report.subject import Subject
 from designer.report.wording import percent, quantity, split
 

@@ -6,7 +6,7 @@ import pytest
 
 from designer.analysis.study import analyze
 from designer.interchange.templates import open_design
-from designer.report.figure import figure_kinds
+from designer.report.figure_kinds import figure_kinds
 
 
 @pytest.mark.parametrize(

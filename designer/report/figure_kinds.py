@@ -1,14 +1,15 @@
-"""Figures that show curves of a result as lines: which curves, over which axes, where."""
+"""All figures: those that show curves of a result as lines, and those with a module of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.results import Analysis, Curve, WorkloadResult
 from designer.design.document import Design
 from designer.present.words import counted_by
+from designer.registry import discover
 from designer.report.figure import Axis, Figure, FigureKind, LineSeries
 
 
@@ -179,4 +180,9 @@ _EVERY: Final[Sequence[Lines]] = (
 )
 
 #: figures of lines, by name
-FIGURES: Final = {one.name: one.kind for one in _EVERY}
+OF_CURVES: Final = {one.name: one.kind for one in _EVERY}
+
+
+def figure_kinds() -> Mapping[str, FigureKind]:
+    """All figures by name."""
+    return {**OF_CURVES, **discover("designer.report.figures", "FIGURE", FigureKind)}
