@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType
-from designer.design.document import Part
+from designer.design.document import Group, Part
 from designer.errors import FormatError
 from designer.fields import Quantity
 from designer.interchange.generators._parts import Chosen, Ports
-
-if TYPE_CHECKING:
-    from designer.interchange.generators._generator import Drawing
 
 #: ports of the storage system for 32 servers, and its leaves for each unit of them (RA-11333-001: 48 for four units)
 _STORE_PORTS: Final = 12
@@ -25,6 +22,29 @@ _UP, _DOWN = 3, 4
 _UPLINKS: Final = 2
 _BMC: Final = "nic/generic/ethernet-1g"
 _BITS: Final = 8
+
+
+class Drawing(Protocol):
+    """What networks are added to."""
+
+    parts: dict[str, Part]
+    groups: dict[str, Group]
+
+    def take(self, part: PartType) -> str:
+        """Carry a part type in the design; its id."""
+        ...
+
+    def products(self, group: str, title: str, count: int, part: PartType, role: str, rate: float) -> None:
+        """A group of equal switches of the catalog, called ``switch``."""
+        ...
+
+    def join(self, name: str, pattern: str, a: str, b: str, kind: str, rate: float, count: int = 1) -> None:
+        """A wiring of links of a network and rate [B/s]."""
+        ...
+
+    def controllers(self, card: PartType) -> None:
+        """A management controller in every server."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
