@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.interchange.generators._generator import Generator
-from designer.interchange.generators._parts import chosen_parts
+from designer.interchange.network_products import chosen_parts
 from designer.registry import discover
 
 

@@ -11,7 +11,7 @@ from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.document import Block, Design, Group, Link, Part, Policy, Wiring, WorkloadSpec
 from designer.errors import FormatError, raised_as
 from designer.fields import Quantity, amount
-from designer.interchange.generators._networks import (
+from designer.interchange.cluster_networks import (
     amount_of,
     draw_beside,
     network_of,
@@ -19,7 +19,7 @@ from designer.interchange.generators._networks import (
     quantity,
     spelled,
 )
-from designer.interchange.generators._parts import Chosen, Server
+from designer.interchange.network_products import Chosen, Server
 from designer.sources import Status
 
 #: servers and switches beyond this are refused

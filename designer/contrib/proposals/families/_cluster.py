@@ -14,7 +14,7 @@ from designer.design.document import Block, Design, Group, Part, Wiring, Workloa
 from designer.errors import FormatError, raised_as
 from designer.interchange.generating import generate
 from designer.interchange.generators._generator import ASKED, even
-from designer.interchange.generators._parts import Ports, Server, server_of
+from designer.interchange.network_products import Ports, Server, server_of
 from designer.sources import Status
 
 #: no network: one server alone

@@ -11,7 +11,7 @@ from designer.catalog.parttype import PartType
 from designer.design.document import Group, Part
 from designer.errors import FormatError
 from designer.fields import Quantity
-from designer.interchange.generators._parts import Chosen, Ports
+from designer.interchange.network_products import Chosen, Ports
 
 #: ports of the storage system for 32 servers, and its leaves for each unit of them (RA-11333-001: 48 for four units)
 _STORE_PORTS: Final = 12
