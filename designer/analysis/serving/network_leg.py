@@ -59,7 +59,7 @@ class Leg:
         return {**metrics, **seen, "network_time": self.time}
 
     def within(self, limits: Limits) -> Limits:
-        """Return the limits of the engine for limits at the client; a network that uses one up leaves next to nothing."""
+        """Return the limits of the engine for limits at the client; one that the network uses up is next to 0."""
 
         def left(limit: float) -> float:
             return max(_LEAST_LIMIT, limit - self.time.value) if limit else 0.0
