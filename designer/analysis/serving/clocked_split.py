@@ -40,6 +40,7 @@ from designer.analysis.serving.request_log import RequestLog, until_end
 from designer.analysis.serving.scheduler import Requests
 from designer.analysis.serving.split import found_in
 from designer.analysis.serving.streaming import streamed
+from designer.sources import Estimate
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Task
 from designer.workload.serving import Load
@@ -91,6 +92,7 @@ class SplitEngines:
         #: what clients ask for next: prompt, output, and what of the prompt is cached
         self._stock: deque[tuple[int, int, int]] = deque()
         self.set: Sequence[tuple[float, int, float]] = ()
+        self.leg: Estimate | None = None
         #: when any of some machines may stand still next, at the earliest [s]
         self.stops: Callable[[Sequence[int]], float] = never_any
 

@@ -75,7 +75,7 @@ def largest_split_load(
 
     def served(rate: float) -> Served:
         load = replace(asked.load, kind="rate" if asked.load.kind == "clients" else asked.load.kind, rate=rate)
-        return serve_split(network, replace(asked, load=load), place, cancelled)
+        return serve_split(network, replace(asked, load=load), place, cancelled, banded=False)
 
     def holds(rate: float) -> bool:
         found = served(rate)
