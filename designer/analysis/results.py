@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.network.partition import Int, Numbers, Partition
+from designer.displayed import Displayed
 from designer.findings import Finding
 from designer.sources import Estimate
 
@@ -347,7 +348,7 @@ class ChannelRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Displayed):
     """The answer of a study."""
 
     name: str

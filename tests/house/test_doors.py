@@ -17,7 +17,7 @@ from designer.catalog.parttype import part_kinds
 from designer.contrib import ENTRY_POINTS
 from designer.interchange.exporting import exporters
 from designer.interchange.importing import importers
-from designer.report.figure import figure_kinds
+from designer.report.figure_kinds import OF_CURVES, figure_kinds
 from designer.resources import assets
 from designer.rules.rule import FAMILIES, rules
 from designer.workload.kind import workload_kinds
@@ -93,7 +93,7 @@ def test_every_importer_exporter_and_figure_is_found() -> None:
     # the native format is among those one can write
     written = len(files("interchange/exporters")) + len(ENTRY_POINTS["designer.exporters"])
     assert len(exporters()) - 1 == written
-    assert len(figure_kinds()) == len(files("report/figures"))
+    assert len(figure_kinds()) == len(files("report/figures")) + len(OF_CURVES)
 
 
 def test_every_rule_is_in_a_family_that_is_asked() -> None:

@@ -37,7 +37,7 @@ from designer.findings import Finding
 from designer.formulas.serving.hand_over import descriptors, hand_over
 from designer.units import BytesPerSecond, Ratio
 from designer.workload.program.tasks import Move
-from designer.workload.serving import Load, Serving
+from designer.workload.serving import Deployment, Load, Serving
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -80,7 +80,14 @@ class Pull:
         return value, high, low
 
 
-def serve_split(network: Network, asked: Serving, place: str, cancelled: Callable[[], bool] | None = None) -> Served:
+def serve_split(
+    network: Network,
+    asked: Serving,
+    place: str,
+    cancelled: Callable[[], bool] | None = None,
+    *,
+    banded: bool = True,
+) -> Served:
     """A load on engines for prompts and engines for answers.
 
     Raises
@@ -129,7 +136,7 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     fast, slow = max(factors_of(prompts, spread)[0], factors_of(answers, spread)[0]), math.exp(spread)
     runs = tuple(
         _run(prompts, answers, pull, reading, requests, factor, cancelled)
-        for factor in (1.0, fast, slow)
+        for factor in ((1.0, fast, slow) if banded else (1.0,))
         if asked.load.kind == "offline" or rate <= most[0] / factor
     )
     return replace(served, runs=runs)
@@ -155,13 +162,12 @@ def place_split(
             "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
         )
     answers = place_deployment(network, deployment, place, running)
-    first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
+    first = prompts_of(deployment)
     try:
         prompts = place_deployment(network, first, place, running)
     except AnalysisError as error:
         at = error.place or place
-        for name, own in (("group", "prompt_group"), ("tensor", "prompt_tensor")):
-            at = f"{place}.{own}" if at == f"{place}.{name}" else at
+        at = next((f"{place}.{own}" for name, own in _OWN if at == f"{place}.{name}"), at)
         raise AnalysisError(f"for prompts: {error.text}", place=at, remedy=error.remedy) from None
     both = np.intersect1d(answers.replicas, prompts.replicas)
     if len(both):
@@ -171,6 +177,29 @@ def place_split(
             remedy="give prompts and answers accelerators of their own",
         )
     return answers, prompts
+
+
+#: settings of engines for prompts, by those they are for engines in general
+_OWN: Final = (
+    ("group", "prompt_group"),
+    ("tensor", "prompt_tensor"),
+    ("data", "prompt_data"),
+    ("expert", "prompt_expert"),
+    ("pipeline", "prompt_pipeline"),
+)
+
+
+def prompts_of(deployment: Deployment) -> Deployment:
+    """Engines for prompts of a split deployment, as a deployment of their own."""
+    return replace(
+        deployment,
+        group=deployment.prompts,
+        tensor=deployment.prompt_tensor,
+        data=deployment.prompt_data,
+        expert=deployment.prompt_expert,
+        pipeline=deployment.prompt_pipeline,
+        replicas=0,
+    )
 
 
 def run_split(served: Served, load: Load, cancelled: Callable[[], bool] | None = None) -> tuple[ServingRun, int]:

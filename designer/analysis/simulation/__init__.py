@@ -43,6 +43,7 @@ from designer.analysis.simulation.shifts import WORTH_TOLERANCE, Shift, proposed
 from designer.analysis.training.accelerators import memory_of
 from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design
+from designer.displayed import Displayed
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
@@ -61,7 +62,7 @@ LATEST: Final = Constant(1e9, 1e8, 1e10, "flows-numerics", Status.ASSUMED, "s", 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Simulation:
+class Simulation(Displayed):
     """Workloads over time.
 
     Parameters
