@@ -401,16 +401,19 @@ class StepTime:
                 time *= mine / self._routed_law(self._measured, near, at, NUMBERS)
             log += weight * math.log(time)
         # as products do, these reach no more in runs of whole models than the law has them reach
-        compute, memory = self._routed_parts(self.device, wanted, tokens)
+        compute, memory = self._routed_parts(self.device, wanted, tokens, self.setup)
         return max(math.exp(log), compute, memory * self._grouped[1]) * law / mine
 
     def _routed_law(
         self, device: Device, layer: ExpertShape, tokens: float, terms: Terms, setup: ExpertSetup = EVEN
     ) -> Any:
         """Grouped products of the busiest device, which has more tokens and touches more of its experts [s]."""
-        return terms.kernel(self._grouped[2], *self._routed_parts(device, layer, tokens), device.kernels.sharpness)
+        parts = self._routed_parts(device, layer, tokens, setup)
+        return terms.kernel(self._grouped[2], *parts, device.kernels.sharpness)
 
-    def _routed_parts(self, device: Device, layer: ExpertShape, tokens: float) -> tuple[float, float]:
+    def _routed_parts(
+        self, device: Device, layer: ExpertShape, tokens: float, setup: ExpertSetup
+    ) -> tuple[float, float]:
         """Arithmetic and memory traffic of them [s]."""
         share, read, _ = self._grouped
         matrices = 1 + 2 if self.shape.gated else 2
