@@ -171,6 +171,9 @@ class Serving:
         Parts that hold keys and values beyond the GPU, and the share of their capacity that does [1].
     beside
         Ids of other served models on the same accelerators.
+    origin, request, reply
+        Selector of the clients requests come from, and the sizes of the messages [B]; empty: latencies are those at
+        the server.
     """
 
     name: str
@@ -184,3 +187,6 @@ class Serving:
     peers: bool = False
     update: int = 0
     beside: tuple[str, ...] = ()
+    origin: str = ""
+    request: float = 0.0
+    reply: float = 0.0

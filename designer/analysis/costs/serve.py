@@ -21,7 +21,7 @@ from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, Settled, alone, on_engines
 from designer.analysis.network import Network
-from designer.analysis.serving.alone import answered
+from designer.analysis.serving.alone import answered, leg_of
 from designer.analysis.serving.answers import SOURCES, enough, factors_of, most_of, saturated
 from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading
 from designer.analysis.serving.clocked_split import SplitEngines
@@ -86,10 +86,14 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     extra = first_extra(placement)
     path = placement.release.overheads.path
 
+    leg = leg_of(prices.network, asked, place)
+
     def make() -> Engines:
-        return Engines(
+        made = Engines(
             placement, load, sent.first, tasks, loading, path, extra, saturated=too_much, tier=tier, fetches=fetches
         )
+        made.leg = leg.time if leg is not None else None
+        return made
 
     settle = None if task.cold else partial(_settle, prices.network, asked, place)
     return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement), settle=settle)
@@ -125,8 +129,10 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
     extra = first_extra(answers)
     loading = _loading(prices, [answers, prompts], asked, place) if task.cold else None
 
+    leg = leg_of(network, asked, place)
+
     def make() -> SplitEngines:
-        return SplitEngines(
+        made = SplitEngines(
             prompts,
             answers,
             load,
@@ -136,6 +142,8 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
             extra,
             saturated=served.saturated,
         )
+        made.leg = leg.time if leg is not None else None
+        return made
 
     held = Counter(_holds(prompts)) + Counter(_holds(answers))
     findings = (*answers.findings, *served.findings)

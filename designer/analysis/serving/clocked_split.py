@@ -39,6 +39,7 @@ from designer.analysis.serving.request_log import RequestLog, until_end
 from designer.analysis.serving.scheduler import Requests
 from designer.analysis.serving.split import found_in
 from designer.analysis.serving.streaming import streamed
+from designer.sources import Estimate
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Task
 from designer.workload.serving import Load
@@ -82,6 +83,7 @@ class SplitEngines:
         self._ids: dict[str, list[list[int]]] = {_READS: [], _ANSWERS: []}
         self._first = self._chunk = 0
         self.set: Sequence[tuple[float, int, float]] = ()
+        self.leg: Estimate | None = None
         #: when any of some machines may stand still next, at the earliest [s]
         self.stops: Callable[[Sequence[int]], float] = never_any
 
