@@ -18,6 +18,7 @@ from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.answers import too_long
 from designer.analysis.serving.limits import Outcome
 from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.operating import operated
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.decisions.search import Space, explore
 from designer.decisions.serving_ways import (
@@ -182,6 +183,7 @@ def size_serving(
         asked = replace(asked, deployment=replace(asked.deployment, group=group, prompts="", prompt_tensor=0))
     placed, found = _widths(kinds, asked, place, free, watch)
     load = Mean.of(asked, placed[0])
+    placed = [operated(p, asked, load.prompt, load.output, lambda one: True)[0] for p in placed]
     size = _Search(asked, load, cost_of, watch)
     if is_split and not free:
         ways, found = list[Replicas](), []

@@ -11,8 +11,9 @@ from itertools import count
 from typing import Any
 
 from designer.analysis.network import build_network
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.analysis.study import analyze
 from designer.design.document import Design
 from designer.interchange.templates import open_design

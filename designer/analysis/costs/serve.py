@@ -22,7 +22,7 @@ from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, Settled, alone, on_engines
 from designer.analysis.network import Network
 from designer.analysis.serving.alone import answered, leg_of
-from designer.analysis.serving.answers import SOURCES, enough, factors_of, most_of, saturated
+from designer.analysis.serving.answers import SOURCES, enough, factors_of, most_of, operating, saturated
 from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading
 from designer.analysis.serving.clocked_split import SplitEngines
 from designer.analysis.serving.load import offered
@@ -63,12 +63,13 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     if _shares(prices, asked, place):
         placement = one_each(placement)
     placement, sent, tier, told = stored(placement, asked)
+    placement, chosen = operating(placement, asked, sent.requests)
     load = asked.load
     if load.reuse and sent.requests.cached:
         share = sum(sent.requests.cached) / sum(sent.requests.prompt)
         load = replace(load, prefix=share, reuse="")
     spread = step_spread(placement)
-    findings: list[Finding] = [*placement.findings, *told]
+    findings: list[Finding] = [*placement.findings, *told, *chosen]
     too_much = False
     rate = offered(load, sent.requests, len(placement.replicas))
     if rate:

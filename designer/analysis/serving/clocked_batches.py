@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.serving.batching import gaps_of
+from designer.analysis.serving.engine_state import TURN
 from designer.analysis.serving.readings import Readings, percentiles
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.request_log import RequestLog, until_end
-from designer.analysis.serving.scheduler import TURN
 from designer.sources import Estimate
 from designer.workload.inference import ONE_BY_ONE, Inference
 from designer.workload.program.process import Item

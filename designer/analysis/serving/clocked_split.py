@@ -23,6 +23,7 @@ from designer.analysis.serving.clocked import (
     Loading,
     never_any,
 )
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.serving.load import FILLING_LIMIT, sent_to_one
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.records import Counts, ServingRun
@@ -37,7 +38,6 @@ from designer.analysis.serving.replica import (
     stood_still,
 )
 from designer.analysis.serving.request_log import RequestLog, until_end
-from designer.analysis.serving.scheduler import Requests
 from designer.analysis.serving.split import found_in
 from designer.analysis.serving.streaming import streamed
 from designer.sources import Estimate

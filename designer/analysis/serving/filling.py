@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from designer.analysis.serving.closed_form import closed_form
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.serving.load import FILLING_LIMIT, offered
 from designer.analysis.serving.placement import Placement
-from designer.analysis.serving.scheduler import Requests
 from designer.sources import Constant, Status
 from designer.workload.serving import Load
 

@@ -10,6 +10,7 @@ from designer.analysis.network import Network
 from designer.analysis.serving.answers import Served, most_of, settled
 from designer.analysis.serving.filling import filled
 from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.operating import operated
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import read, within
 from designer.analysis.serving.records import ServingRun
@@ -89,6 +90,8 @@ def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], b
     """The most requests a second that the placed replicas answer within the limits [1/s]; 0 where none."""
     replicas = len(placement.replicas)
     requests = sent_to_one(asked.load, replicas, placement.place, placement.capacity).requests
+    prompt, output = (sum(side) / len(side) for side in (requests.prompt, requests.output))
+    placement = operated(placement, asked, prompt, output, lambda one: True)[0]
     most = most_of(placement, requests, step_spread(placement), cancelled)[0] * replicas
 
     def holds(rate: float) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.serving.scheduler import Requests
+from designer.analysis.serving.engine_state import Requests
 from designer.errors import AnalysisError, DesignerError
 from designer.workload.serving import Load
 from designer.workload.traces import lengths, read_trace

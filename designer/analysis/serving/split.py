@@ -24,11 +24,12 @@ from designer.analysis.serving.answers import (
     saturated,
     too_long,
 )
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.serving.filling import filled
 from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.records import Counts, ServingRun
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.analysis.serving.split_clients import Side, run_split_clients
 from designer.analysis.serving.spreads import step_spread
 from designer.analysis.serving.tiers import with_reuse

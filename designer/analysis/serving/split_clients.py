@@ -13,8 +13,9 @@ from typing import Final
 
 import numpy as np
 
+from designer.analysis.serving.engine_state import Book, Held, Requests, Steps
 from designer.analysis.serving.records import Counts, ServingRun
-from designer.analysis.serving.scheduler import Book, Held, Requests, Steps, engine
+from designer.analysis.serving.scheduler import engine
 from designer.analysis.serving.streaming import streamed
 from designer.errors import Cancelled
 from designer.formulas.serving._release import Scheduling
@@ -37,6 +38,8 @@ class Side:
 
     def __init__(self, count: int, steps: Steps, how: Scheduling, capacity: int) -> None:
         self.capacity, self.how = capacity, how
+        #: tokens of the longest request that fits
+        self.most = capacity // how.groups
         self.books = [Book(Requests([], [], []), 0.0, called=True) for _ in range(count)]
         self._engines: list[Generator[Held, tuple[float, float]]] = []
         for book in self.books:
@@ -124,7 +127,7 @@ def run_split_clients(
             i = upcoming
             upcoming += 1
             sent[i] = now
-            if requests.prompt[i] + requests.output[i] <= min(reading.capacity, saying.capacity):
+            if requests.prompt[i] + requests.output[i] <= min(reading.most, saying.most):
                 reading.come(now + path, i, (requests.prompt[i], 1, cached[i]))
                 return
             refused += 1

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.analysis.routes.selection import resolve
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.serving.load import Sent, offered, sent_to, sent_to_one
 from designer.analysis.serving.placement import Placement
-from designer.analysis.serving.scheduler import Requests
 from designer.analysis.training.accelerators import number
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError, raised_as

@@ -18,7 +18,8 @@ from statistics import median
 from typing import Final
 
 from designer.analysis.serving.devices import with_kernels
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.engine_state import Requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.analysis.serving.spreads import release_spread
 from designer.formulas.serving._number_format import number_format
 from designer.formulas.serving.kv_size import kv_size

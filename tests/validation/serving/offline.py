@@ -19,7 +19,8 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.serving.devices import with_kernels
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.engine_state import Requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.formulas.serving._number_format import number_format
 from designer.formulas.serving._release import Overheads, Release
 from designer.formulas.serving.kv_size import kv_size

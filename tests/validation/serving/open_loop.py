@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.serving.devices import with_kernels
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.engine_state import Requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._kernels import kernels_of
 from designer.formulas.serving._number_format import number_format

@@ -18,7 +18,8 @@ from typing import Final
 
 from designer.analysis.serving.devices import with_kernels
 from designer.analysis.serving.drafting import Drafted
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.engine_state import Requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._number_format import number_format
 from designer.formulas.serving._release import Release

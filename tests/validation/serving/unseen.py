@@ -16,7 +16,8 @@ from statistics import mean, median
 from typing import Final
 
 from designer.analysis.serving.devices import with_kernels
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.engine_state import Requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.analysis.serving.spreads import four_bit, release_spread
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._number_format import number_format

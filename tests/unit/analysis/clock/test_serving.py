@@ -16,11 +16,12 @@ from designer.analysis.clock.player import play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.network import build_network
+from designer.analysis.serving.engine_state import Book, Requests
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.replica import stood_still
-from designer.analysis.serving.scheduler import Book, Requests, run_requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.analysis.serving.split import place_split
 from designer.analysis.simulation import Simulation, simulate
 from designer.analysis.transfers import evaluate_transfer

@@ -7,7 +7,7 @@ from functools import cache
 
 from designer.analysis.network import build_network
 from designer.analysis.serving.answers import in_step, jittered
-from designer.analysis.serving.scheduler import Requests
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.study import run_workload
 from designer.interchange.templates import open_design
 from designer.sources import Estimate

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from designer.analysis.network import Network, build_network
 from designer.analysis.serving.answers import Served, factors_of, fastest, most_of, serve, settled
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.metrics import metrics
 from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.analysis.serving.spreads import step_spread
 from designer.formulas.serving.step_time import StepTime
 from designer.interchange.templates import open_design

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.serving.records import ServingRun
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.errors import AnalysisError, Cancelled
 from designer.formulas.serving._release import Scheduling
 from designer.workload.engines import ENGINES, release

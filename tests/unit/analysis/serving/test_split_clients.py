@@ -11,8 +11,8 @@ import pytest
 import designer
 from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.serving.limits import largest_split_load, outcome
-from designer.analysis.serving.scheduler import Requests
 from designer.analysis.serving.split import place_split, sent_in, serve_split
 from designer.analysis.serving.split_clients import Side, run_split_clients
 from designer.design.document import WorkloadSpec

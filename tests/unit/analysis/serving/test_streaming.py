@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.network import build_network
+from designer.analysis.serving.engine_state import Requests
 from designer.analysis.serving.records import ServingRun
-from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.scheduler import run_requests
 from designer.analysis.study import run_workload
 from designer.interchange.templates import open_design
 from designer.workload.engines import release
