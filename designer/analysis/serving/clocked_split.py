@@ -40,6 +40,7 @@ from designer.analysis.serving.replica import (
 from designer.analysis.serving.request_log import RequestLog, until_end
 from designer.analysis.serving.split import found_in
 from designer.analysis.serving.streaming import streamed
+from designer.errors import AnalysisError
 from designer.sources import Estimate
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Task
@@ -119,6 +120,12 @@ class SplitEngines:
             for replica, tasks in zip(self.replicas[side], self._tasks[side], strict=True):
                 replica.stands = bool(tasks.speeds)
                 replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
+        if self.load.kind == "agents":
+            raise AnalysisError(
+                "agents of a split deployment are not run beside others",
+                place=f"{self.answers.place}.load",
+                remedy="use clients or a rate",
+            )
         sent = sent_to_one(self.load, 1, self.answers.place, found_in(self.prompts))
         self._first = sent.first
         if sent.requests.clients:

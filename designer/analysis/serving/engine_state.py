@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from bisect import insort
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -53,6 +54,8 @@ class Requests:
         In a closed loop: each sends its next request when it has its answer; 0 for an open loop.
     cached : (n,) tokens of each prompt that are in the prefix cache; empty for none
     fetched : (n,) how many of those lie beyond the GPU and are fetched first; empty for none
+    pause : (n,) wait of a client before it sends each [s]; then request i of a client is followed by its request
+        i + clients, and not by the next that nobody has sent; empty for no wait
     """
 
     prompt: Sequence[int]
@@ -61,6 +64,7 @@ class Requests:
     clients: int = 0
     cached: Sequence[int] = field(default=())
     fetched: Sequence[int] = field(default=())
+    pause: Sequence[float] = field(default=())
 
     def __post_init__(self) -> None:
         if not len(self.prompt) == len(self.output) or (not self.clients and len(self.at) != len(self.prompt)):
@@ -92,7 +96,7 @@ class Book:
 
     def __init__(self, requests: Requests, path: float, *, called: bool = False) -> None:
         n = len(requests.prompt)
-        self.clients = requests.clients
+        self.clients, self.pause = requests.clients, requests.pause
         self.path, self.called = path, called
         self.asked = list(requests.prompt), list(requests.output)
         self.prompt, self.left = list(requests.prompt), list(requests.output)
@@ -116,8 +120,16 @@ class Book:
             if not called:
                 self.coming.extend(zip([at + path for at in self.sent], range(n), strict=True))
 
-    def send(self, now: float) -> None:
-        """A client has its answer and sends its next request."""
+    def send(self, now: float, answered: int = -1) -> None:
+        """A client has the answer of a request and sends its next one, after its pause; -1 for its first."""
+        if self.pause and answered >= 0:
+            number = answered + self.clients
+            if number < len(self.prompt):
+                self.sent[number] = now + self.pause[number]
+                insort(self.coming, (self.sent[number] + self.path, number))
+                self.touched.append(number)
+                self.upcoming += 1
+            return
         number = self.upcoming
         if self.clients and number < len(self.prompt):
             self.sent[number] = now
@@ -382,7 +394,7 @@ class EngineState:
             if whole + more + spare > capacity:
                 waiting.popleft()
                 self.refused += 1
-                book.send(now)
+                book.send(now, i)
                 continue
             if reserve and self.cached + reserve * (self.promised + more) + whole + spare > capacity:
                 break
@@ -474,7 +486,7 @@ class EngineState:
                 self.promised -= more
                 book.done[i] = now
                 self.finished += 1
-                book.send(now)
+                book.send(now, i)
         if len(self.order) > _DEAD_LIMIT * (self.running + _SPARE_LIMIT):
             version_of = book.version_of
             self.order[:] = [pair for pair in self.order if version_of[pair[0]] == pair[1]]
@@ -550,7 +562,7 @@ class EngineState:
                 book.touched.append(i)
             self.finished += 1
             if book.clients:
-                book.send(self.now)
+                book.send(self.now, i)
 
     def skip(self, coming: deque[tuple[float, int]]) -> None:
         """Go to when the next request comes, where nothing can be done now.

@@ -121,12 +121,13 @@ def run_split_clients(
     ahead = max(_LEAST.value, min(path, least))
     upcoming = refused = looks = 0
 
-    def send(now: float) -> None:
+    def send(now: float, answered: int = -1) -> None:
         nonlocal upcoming, refused
-        while upcoming < n:
-            i = upcoming
+        follows = bool(requests.pause) and answered >= 0
+        while (i := answered + requests.clients if follows else upcoming) < n:
             upcoming += 1
-            sent[i] = now
+            answered = i
+            sent[i] = now = now + (requests.pause[i] if follows else 0.0)
             if requests.prompt[i] + requests.output[i] <= min(reading.most, saying.most):
                 reading.come(now + path, i, (requests.prompt[i], 1, cached[i]))
                 return
@@ -142,8 +143,8 @@ def run_split_clients(
             ready[i] = at
             there[i] = at + handed(i, at - began)
             saying.come(there[i], i, (requests.prompt[i], requests.output[i], requests.prompt[i] - 1))
-        for at, _, _ in sorted(saying.until(now + ahead)):
-            send(at)
+        for at, i, _ in sorted(saying.until(now + ahead)):
+            send(at, i)
     return _whole(sides, requests, (sent, ready, there), refused)
 
 
