@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from designer.interchange.native.writer import save as save_design
     from designer.interchange.scripting import edit, sweep, with_workload
     from designer.interchange.templates import open_design
-    from designer.present.door import page
+    from designer.pages.door import page
     from designer.report.assembly import compose_report
     from designer.report.renderers.viewer import view
     from designer.rules.door import check
@@ -41,7 +41,7 @@ _DOORS = {
     "import_design": ("designer.interchange.importing", "read_any"),
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
-    "page": ("designer.present.door", "page"),
+    "page": ("designer.pages.door", "page"),
     "propose": ("designer.contrib.proposals.search", "propose"),
     "read_wanted": ("designer.contrib.proposals.reading", "read_wanted"),
     "save_design": ("designer.interchange.native.writer", "save"),

@@ -13,7 +13,7 @@ from tests.source_trees import tree_of
 pytestmark = pytest.mark.xdist_group("sources")
 
 DESIGNER = Path(__file__).parents[2] / "designer"
-PACKAGES = ("formulas", "analysis", "interchange")
+PACKAGES = ("formulas", "engine", "families", "analysis", "interchange")
 #: what it raises it catches itself: a measurement that cannot be predicted is an answer
 OWN = {"decisions/validation.py:predict"}
 

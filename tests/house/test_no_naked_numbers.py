@@ -17,13 +17,13 @@ from tests.source_trees import tree_of
 
 pytestmark = pytest.mark.xdist_group("sources")
 
-GUARDED = ("designer/formulas", "designer/analysis")
+GUARDED = ("designer/formulas", "designer/engine", "designer/families", "designer/analysis")
 
 #: file → why its numbers need no source. For what cannot be said in any other way; empty is best.
 ALLOWED: dict[str, str] = {
-    "designer/analysis/network/hashing.py": "multipliers and shifts of a published hash",
-    "designer/analysis/routes/routing/fabric.py": "64 targets to a machine word",
-    "designer/formulas/serving/expert_imbalance.py": "Blom's 3/8 and 1/4 of normal order statistics",
+    "designer/engine/network/hashing.py": "multipliers and shifts of a published hash",
+    "designer/engine/routes/routing/fabric.py": "64 targets to a machine word",
+    "designer/families/serving/formulas/expert_imbalance.py": "Blom's 3/8 and 1/4 of normal order statistics",
 }
 
 #: numbers anyone may write

@@ -13,8 +13,8 @@ from designer.design.channels import link_number
 from designer.gui.viewmodels.scenario import path_of
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
     from designer.design.address import Address, Ref
+    from designer.engine.clock.frames import Frames
 
 Float = npt.NDArray[np.float64]
 

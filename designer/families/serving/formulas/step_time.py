@@ -1,0 +1,526 @@
+"""One step of a serving engine: the kernels of all layers, what joins the devices, and what the engine adds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from designer.families.serving.formulas._device import Device
+from designer.families.serving.formulas._kernels import NARROW_UNIT_RATE, UNIT_RATE, perfect
+from designer.families.serving.formulas._number_format import NumberFormat, number_format
+from designer.families.serving.formulas._release import Overheads
+from designer.families.serving.formulas._terms import NUMBERS, Slower, Terms
+from designer.families.serving.formulas.attention_decode import attention_decode
+from designer.families.serving.formulas.attention_prefill import attention_prefill
+from designer.families.serving.formulas.elementwise import elementwise
+from designer.families.serving.formulas.expert_coverage import experts_touched
+from designer.families.serving.formulas.expert_dispatch import expert_dispatch
+from designer.families.serving.formulas.expert_imbalance import expert_imbalance
+from designer.families.serving.formulas.gemm_law import gemm_parts
+from designer.families.serving.formulas.kernel_table import AttentionFit, Experts, ExpertShape, Products
+from designer.families.serving.formulas.kv_size import KvSize, kv_size
+from designer.formulas.formula import Formula
+from designer.formulas.shapes import TransformerNumbers
+from designer.units import Bytes, Ratio, Seconds
+
+#: steps of more tokens than this are worked out on a grid, so that few are worked out at all
+_EXACT_LIMIT: Final = 512
+_GRID_LIMIT: Final = 16
+#: values between the products are of 16 bit
+_HALF_SIZE: Final = Bytes(number_format("bf16").size.value)
+
+#: time of joining partial results of so many bytes between the devices of a group [B] → [s], or terms of it
+Joining = Callable[[Bytes], Any]
+
+
+def no_joining(size: Bytes) -> Seconds:
+    """One device has nothing to join [s]."""
+    del size
+    return Seconds(0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How a replica spreads over devices.
+
+    Parameters
+    ----------
+    tensor
+        Devices that share attention heads.
+    data
+        Such groups that share the feed-forward layers and experts, each with its own requests.
+    pipeline
+        Stages of layers.
+    expert
+        Devices each expert layer is shared over by whole experts; 1: every expert is cut.
+    """
+
+    tensor: int = 1
+    data: int = 1
+    pipeline: int = 1
+    expert: int = 1
+
+    @property
+    def devices(self) -> int:
+        """Of one replica."""
+        return self.tensor * self.data * self.pipeline
+
+    def copies(self, experts: int) -> float:
+        """Experts the fullest device has room for, over its even share [1]: a width that divides them leaves none."""
+        return math.ceil(experts / self.expert) * self.expert / experts if experts else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Joins:
+    """What joins devices: all-reduce of attention and feed-forward, exchange between groups, hop between stages.
+
+    Parameters
+    ----------
+    dispatch
+        Tokens to the devices of their experts, and back, between groups that share whole experts: by what a device
+        sends one way.
+    """
+
+    reduce: Joining = no_joining
+    exchange: Joining = no_joining
+    hop: Joining = no_joining
+    dispatch: Joining = no_joining
+
+
+class StepTime:
+    """Times of steps of one model on one kind of device; every question is kept.
+
+    Parameters
+    ----------
+    cache
+        Format of keys and values.
+    adapters
+        Rank of low-rank adapters beside every product; 0 for none.
+    terms
+        What times are added up from: seconds, or terms that keep resources apart. Joins are then of the same.
+    """
+
+    def __init__(
+        self,
+        shape: TransformerNumbers,
+        device: Device,
+        split: Split,
+        weights: NumberFormat,
+        cache: NumberFormat,
+        overheads: Overheads,
+        joins: Joins,
+        adapters: int = 0,
+        terms: Terms = NUMBERS,
+    ) -> None:
+        self.terms = terms = terms if overheads.slower == 1.0 else Slower(terms, overheads.slower)
+        self._longest, self._shortest = terms.longest, terms.least
+        self.shape, self.device, self.split, self.weights = shape, device, split, weights
+        self.overheads, self.joins, self.adapters = overheads, joins, adapters
+        self._stored = cache
+        self.kv: KvSize = kv_size(shape, split.tensor, Bytes(cache.size.value))
+        kernels = device.kernels
+        self._half = (kernels.compute, kernels.memory, kernels.floor)
+        self._narrow = (kernels.narrow_compute, kernels.narrow_memory, kernels.narrow_floor)
+        # scales fixed beforehand cost no pass over the values; no product gets nearer its peak than in 16 bit
+        share = Ratio(max(kernels.narrow_compute, min(kernels.compute, overheads.narrow * kernels.narrow_compute)))
+        self._eight = (share, kernels.narrow_memory, kernels.narrow_floor)
+        self._grouped = (kernels.grouped_compute, kernels.grouped_memory, kernels.grouped_floor)
+        if weights.size.value < 1 and device.runs_as(weights) != "fp4":
+            # 4 bit on a device without: experts are unpacked while they are multiplied
+            share = Ratio(min(kernels.compute, overheads.unpacked * kernels.expert_compute))
+            self._grouped = (share, kernels.expert_memory, kernels.expert_floor)
+        self._base = number_format(weights.dense) if weights.dense else weights
+        self._known: dict[int, Any] = {}
+        self._heads: dict[int, Any] = {}
+        self._decode: dict[int, Any] = {}
+        self._beside: dict[int, tuple[Any, Any]] = {}
+        self._choose_tables()
+        heads = shape.heads / split.tensor
+        decode = self._fit(prompts=False)
+        prefill = self._fit(prompts=True)
+        #: decode attention, per cached token and step, all layers that keep everything [s]
+        self.per_context = self.kv.token / (decode.share * device.bandwidth)
+        head_size = (shape.head_dim + shape.value_head_dim) / 2
+        one = attention_prefill(1.0, heads, head_size, device.half, Ratio(prefill.share))
+        #: prefill attention, per pair of tokens, all layers that keep everything [s]
+        self.per_pair = one * self.kv.full * (1 if shape.causal else 2)
+        self._per_pair_windowed = one * self.kv.windowed
+        self._decode_share = Ratio(decode.share)
+        self._attention_floor = terms.launches(shape.layers * decode.floor)
+        self._groups = split.data
+        self._spread = split.data * split.pipeline
+        self._context = terms.memory(self.per_context / self._spread)
+        self._pairs = terms.arithmetic(self.per_pair / self._spread)
+        self._pairs_windowed = terms.arithmetic(self._per_pair_windowed / self._spread)
+        own = shape.layers * overheads.layer + overheads.step
+        self._fixed = self._attention_floor + terms.engine(own)
+        self._fixed_prompts = terms.launches(shape.layers * prefill.floor) + terms.engine(own + overheads.prefill_step)
+        self._prefill_factor = overheads.prefill_factor
+        self._request = terms.engine(overheads.request) + terms.memory(shape.layers * decode.each / split.pipeline)
+        self._token = terms.memory(shape.layers * prefill.each / self._spread)
+        self._least = terms.arithmetic(self._least_token())
+        read, read_expert = self._least_read()
+        self._read, self._read_expert = terms.memory(read), terms.memory(read_expert) if read_expert else 0.0
+        one = elementwise(1.0, shape.hidden, _HALF_SIZE, device.bandwidth, kernels.elementwise)
+        self._between = terms.memory(shape.layers * one / self._spread)
+
+    def _choose_tables(self) -> None:
+        """Measured times of the formats of this model on the device, and the device they were measured on."""
+        table = self.device.table
+        self._products: dict[str, Products] = {}
+        self._experts: Experts | None = None
+        self._measured, self._same = self.device, True
+        if table is None:
+            return
+        sheet = table.sheet
+        self._measured = replace(self.device, flops=sheet.flops, bandwidth=sheet.bandwidth, units=sheet.units)
+        self._same = (
+            self.device.bandwidth == sheet.bandwidth
+            and self.device.units == sheet.units
+            and all(self.device.flops.get(name) == rate for name, rate in sheet.flops.items())
+        )
+        for how in {
+            self._base.name: self._base,
+            self.weights.name: self.weights,
+            "bf16": number_format("bf16"),
+        }.values():
+            found = next((name for name in self._table_names(how) if name in table.products), None)
+            if found is not None and self._rated(how):
+                self._products[how.name] = table.products[found]
+        found = next((name for name in self._table_names(self.weights) if name in table.experts), None)
+        if found is not None and self.shape.experts:
+            self._experts = table.experts[found]
+
+    def _rated(self, how: NumberFormat) -> bool:
+        """Whether the measured device runs a format at the same rate as this one, so that laws carry over."""
+        return self._measured.flops.get(self.device.runs_as(how), 0.0) > 0
+
+    def _table_names(self, how: NumberFormat) -> tuple[str, ...]:
+        """Names a format may have in a table, the best first."""
+        if how.name in ("bf16", "fp16"):
+            return ("bf16",)
+        if how.name == "fp8":
+            # models with latent attention are published with a scale for each block of 128 x 128 weights
+            if self.shape.kv_rank:
+                return ("fp8-block", "fp8")
+            # scales fixed beforehand cost no pass over the values
+            return ("fp8-static", "fp8") if self.overheads.narrow > 1 else ("fp8", "fp8-block")
+        if how.name == "mxfp4":
+            return ("mxfp4", "mxfp4-bf16") if self.device.runs_as(how) == "fp4" else ("mxfp4-bf16",)
+        return (how.name,) if how.name != "nvfp4" or self.device.runs_as(how) == "fp4" else ()
+
+    def _fit(self, prompts: bool) -> AttentionFit:
+        """Attention of one layer, as measured where it was, else as the shares of the generation say."""
+        kernels, shape = self.device.kernels, self.shape
+        law = AttentionFit(kernels.decode_floor, 0.0, kernels.prefill if prompts else kernels.decode)
+        if self.device.table is None:
+            return law
+        cells = self.device.table.prefill if prompts else self.device.table.decode
+        heads = shape.heads / self.split.tensor
+        if shape.kv_rank:
+            size = shape.head_dim + shape.value_head_dim if prompts else shape.kv_rank + shape.rope_dim
+            found = cells.at(heads, 0, size, Bytes(self._stored.size.value))
+        else:
+            shared = max(1.0, shape.kv_heads / self.split.tensor)
+            found = cells.at(heads, shared, (shape.head_dim + shape.value_head_dim) / 2, Bytes(self._stored.size.value))
+        if found is None:
+            return law
+        if math.isnan(found.floor):
+            return AttentionFit(law.floor, law.each, min(1.0, found.share))
+        return replace(found, share=min(1.0, found.share))
+
+    def _least_token(self) -> float:
+        """Products of one token of a prompt at the share of the peak that the largest reach [s]."""
+        shape = self.shape
+        dense = shape.layers * shape.attention_parameters + (shape.layers - shape.moe_layers) * shape.dense_parameters
+        routed = shape.experts_per_token * shape.expert_parameters + shape.moe_common_parameters
+        active = dense + (shape.moe_layers * routed if shape.moe_layers else 0)
+        if shape.kv_rank:
+            # latent attention folds some of its products into others
+            active -= shape.layers * shape.attention_parameters
+        device = self.device
+        peak = max(device.flops[device.runs_as(how)] for how in (self._base, self.weights))
+        share = 1.0 if device.table is not None else device.kernels.compute
+        return 2 * active / self.split.devices / (share * peak)
+
+    def _least_read(self) -> tuple[float, float]:
+        """Reading the weights that every token needs, and those of one expert in all layers, as kernels do [s]."""
+        shape, split = self.shape, self.split
+        spread = split.tensor * split.data
+        dense = shape.layers * shape.attention_parameters / split.tensor
+        dense += (shape.layers - shape.moe_layers) * shape.dense_parameters / spread
+        dense += shape.moe_layers * shape.moe_common_parameters / spread if shape.moe_layers else 0.0
+        narrow = self._base.narrow and self.device.runs_as(self._base) in ("fp8", "int8", "fp4")
+        rate = self.device.bandwidth * split.pipeline
+        read = (
+            0.0
+            if shape.kv_rank
+            else dense * self._base.size.value / ((self._narrow if narrow else self._half)[1] * rate)
+        )
+        held = shape.moe_layers * shape.expert_parameters / spread * self.weights.size.value if shape.experts else 0.0
+        return read, held / (self._grouped[1] * rate)
+
+    def ideal(self) -> StepTime:
+        """The same where kernels reach all of the data sheet and engine and links take no time: nothing is faster."""
+        device = replace(self.device, kernels=perfect(self.device.kernels), table=None)
+        nothing = Overheads(0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+        return StepTime(self.shape, device, self.split, self.weights, self._stored, nothing, Joins(), self.adapters)
+
+    def _gemm(self, rows: float, columns: float, inner: float, how: NumberFormat) -> Any:
+        if rows <= 0:
+            return 0.0
+        law = self._gemm_law(self.device, rows, columns, inner, how, self.terms)
+        found = self._products.get(how.name)
+        if found is None:
+            return law
+        time, at = found.at(rows, columns, inner)
+        if self._same and at == (rows, columns, inner):
+            return time * law / self._gemm_law(self.device, rows, columns, inner, how, NUMBERS)
+        return time * law / self._gemm_law(self._measured, *at, how, NUMBERS)
+
+    def _gemm_law(
+        self, device: Device, rows: float, columns: float, inner: float, how: NumberFormat, terms: Terms
+    ) -> Any:
+        runs = device.runs_as(how)
+        narrow = how.narrow and runs in ("fp8", "int8", "fp4")
+        kernels = device.kernels
+        law = (self._narrow if runs == "fp4" else self._eight) if narrow else self._half
+        compute, memory = gemm_parts(
+            rows,
+            columns,
+            inner,
+            Bytes(how.size.value),
+            Bytes(how.size.value) if narrow else _HALF_SIZE,
+            device.flops[runs],
+            device.bandwidth,
+            device.units,
+            law,
+            self._half_length(device, runs, narrow),
+        )
+        return terms.kernel(law[2], compute, memory, kernels.sharpness)
+
+    @staticmethod
+    def _half_length(device: Device, runs: str, narrow: bool) -> float:
+        """Inner length at which half the share of the peak is lost: never shorter than where it was measured [1]."""
+        measured = (NARROW_UNIT_RATE if narrow else UNIT_RATE).value
+        return device.kernels.inner * max(1.0, device.flops[runs] / device.units / measured)
+
+    def _attention_products(self, rows: float) -> Any:
+        shape, base = self.shape, self._base
+        heads = shape.heads / self.split.tensor
+        half = number_format("bf16")
+        out = self._gemm(rows, shape.hidden, heads * shape.value_head_dim, base)
+        if not shape.kv_rank:
+            keys = max(1.0, shape.kv_heads / self.split.tensor) * (shape.head_dim + shape.value_head_dim)
+            return self._gemm(rows, heads * shape.head_dim + keys, shape.hidden, base) + out
+        plain = shape.head_dim - shape.rope_dim
+        down = shape.kv_rank + shape.rope_dim + (shape.q_rank or heads * shape.head_dim)
+        time = self._gemm(rows, down, shape.hidden, base) + out
+        if shape.q_rank:
+            time += self._gemm(rows, heads * shape.head_dim, shape.q_rank, base)
+        time += self._gemm(rows, heads * shape.kv_rank, plain, half)
+        return time + self._gemm(rows, heads * shape.value_head_dim, shape.kv_rank, half)
+
+    def _feed_forward(self, rows: float, width: float) -> Any:
+        shape, base = self.shape, self._base
+        first = (2 if shape.gated else 1) * width
+        return self._gemm(rows, first, shape.hidden, base) + self._gemm(rows, shape.hidden, width, base)
+
+    def _expert_layer(self, tokens: float) -> Any:
+        """Routed and shared experts of one layer, for the tokens of all groups together [s]."""
+        shape = self.shape
+        cut = max(1, self.split.tensor * self.split.data // self.split.expert)
+        wanted = ExpertShape(
+            shape.hidden, shape.expert_ffn, shape.experts_per_token, shape.experts, cut, self.split.expert
+        )
+        time = self._routed(wanted, tokens)
+        time += self._gemm(tokens / self.split.data, shape.experts, shape.hidden, number_format("bf16"))
+        if shape.shared_ffn:
+            time += self._feed_forward(tokens / self.split.data, shape.shared_ffn / self.split.tensor)
+        return time + self.terms.engine(self.overheads.expert_layer)
+
+    def _routed(self, wanted: ExpertShape, tokens: float) -> Any:
+        """Routed experts of one layer [s]: as measured at shapes near it, carried over by the law."""
+        found, law = self._experts, self._routed_law(self.device, wanted, tokens, self.terms)
+        if found is None:
+            return law
+        mine = self._routed_law(self.device, wanted, tokens, NUMBERS)
+        log = 0.0
+        for near, weight in found.nearest(wanted):
+            time, at = found.time(near, tokens)
+            if not (self._same and near == wanted and at == tokens):
+                time *= mine / self._routed_law(self._measured, near, at, NUMBERS)
+            log += weight * math.log(time)
+        return math.exp(log) * law / mine
+
+    def _routed_law(self, device: Device, layer: ExpertShape, tokens: float, terms: Terms) -> Any:
+        """Grouped products of the busiest device, which has more tokens and touches more of its experts [s]."""
+        kernels = device.kernels
+        share, read, least = self._grouped
+        matrices = 1 + 2 if self.shape.gated else 2
+        spread = layer.cut * layer.spread
+        busiest = expert_imbalance(layer.experts, layer.chosen, tokens, layer.spread)
+        copies = math.ceil(layer.experts / layer.spread) * layer.spread / layer.experts
+        touched = copies * experts_touched(layer.experts, layer.chosen, tokens * busiest / copies)
+        runs = device.runs_as(self.weights)
+        one = matrices * layer.hidden * layer.inner / spread
+        routed = tokens * layer.chosen * busiest
+        compute = 2 * routed * one / (share * device.flops[runs]) * self._drained(device, layer, runs)
+        moved = touched * one * self.weights.size.value
+        moved += routed * (2 * layer.hidden / spread + matrices * layer.inner / spread) * _HALF_SIZE
+        memory = moved / (read * device.bandwidth)
+        return terms.kernel(least, compute, memory, kernels.sharpness)
+
+    def _drained(self, device: Device, layer: ExpertShape, runs: str) -> float:
+        """What grouped products take longer where multiprocessors are quicker than those that were measured [1]."""
+        longer = self._half_length(device, runs, runs in ("fp8", "int8", "fp4")) - device.kernels.inner
+        before = 2 if self.shape.gated else 1
+        return 1 + longer * (before / layer.hidden + layer.cut / layer.inner) / (before + 1)
+
+    def _imbalance(self, tokens: float) -> float:
+        return expert_imbalance(self.shape.experts, self.shape.experts_per_token, tokens, self.split.expert)
+
+    def _dispatched(self, rows: float, together: float) -> float:
+        """What a device sends one way where groups share whole experts, as the busiest of them receives it [B]."""
+        shape, split = self.shape, self.split
+        reached = expert_dispatch(shape.experts, shape.experts_per_token, split.expert)
+        # an expert that is cut is on several devices, and each needs the token
+        cut = split.tensor * split.data / split.expert
+        return rows / split.tensor * reached * cut * shape.hidden * _HALF_SIZE * self._imbalance(together)
+
+    def _layers(self, tokens: int) -> Any:
+        shape, split = self.shape, self.split
+        # stages work on different batches at once, groups of attention on different requests
+        rows = tokens / split.data / split.pipeline
+        together = tokens / split.pipeline
+        size = Bytes(rows * shape.hidden * _HALF_SIZE)
+        common = self._attention_products(rows) + self.joins.reduce(size)
+        kernels = self.device.kernels
+        common += self.terms.memory(
+            elementwise(rows, shape.hidden, _HALF_SIZE, self.device.bandwidth, kernels.elementwise)
+        )
+        joined: Any = self.joins.reduce(size)
+        if split.data > 1:
+            joined = self.joins.exchange(Bytes(together * shape.hidden * _HALF_SIZE))
+        dense = shape.layers - shape.moe_layers
+        time = shape.layers * common
+        if dense:
+            time += dense * (joined + self._feed_forward(together, shape.ffn / split.tensor / split.data))
+        if shape.moe_layers:
+            if split.data > 1 and split.expert > 1:
+                joined = self.joins.dispatch(Bytes(self._dispatched(rows, together)))
+            time += shape.moe_layers * (joined + self._expert_layer(together))
+        if self.adapters:
+            pair = self._gemm(rows, self.adapters, shape.hidden, number_format("bf16"))
+            time += shape.layers * 2 * 2 * pair
+        return time + (split.pipeline - 1) * self.joins.hop(size)
+
+    def tokens(self, tokens: int, sampled: int) -> Seconds:
+        """Products, elementwise work and joins of a step of `tokens`, `sampled` of which give a new one [s]."""
+        return Seconds(self._tokens(tokens, sampled))
+
+    def _tokens(self, tokens: int, sampled: int) -> Any:
+        head = self._heads.get(sampled)
+        if head is None:
+            rows = sampled / self.split.data / self.split.pipeline
+            columns = self.shape.vocabulary / self.split.tensor
+            head = self._heads[sampled] = self._gemm(rows, columns, self.shape.hidden, number_format("bf16"))
+        if tokens <= _EXACT_LIMIT:
+            return self._at(tokens) + head
+        # tiles are many times wider than this grid, so between its points time is a straight line
+        past = tokens % _GRID_LIMIT
+        known = self._known.get
+        low = tokens - past
+        first, then = known(low), known(low + _GRID_LIMIT)
+        if first is None or then is None:
+            first, then = self._at(low), self._at(low + _GRID_LIMIT)
+        return self.terms.between(first, then, past / _GRID_LIMIT) + head
+
+    def _at(self, tokens: int) -> Any:
+        known = self._known.get(tokens)
+        if known is None:
+            known = self._known[tokens] = self._layers(tokens)
+        return known
+
+    def _windows(self, requests: float) -> Any:
+        """Reading the windows of running requests [s]."""
+        kv = self.kv
+        if not kv.windowed:
+            return 0.0
+        read = Bytes(kv.layer * kv.windowed * kv.window * requests / self.split.data)
+        return self.terms.memory(attention_decode(read, self.device.bandwidth, self._decode_share, Seconds(0.0)))
+
+    def decode(self, requests: int) -> Seconds:
+        """A step in which all requests decode, but for what grows with their context [s]."""
+        known = self._decode.get(requests)
+        if known is None:
+            known = self.tokens(requests, requests) + self._fixed + self._windows(requests)
+            known = self._decode[requests] = known + self._requests(requests)
+        return Seconds(known)
+
+    def _requests(self, requests: int) -> Any:
+        """What the engine adds for requests: groups of attention have a scheduler each, which work at once [s]."""
+        return self._request * -(-requests // self._groups)
+
+    def context(self) -> Seconds:
+        """What a cached token adds to a step [s]: the slope of `decode`."""
+        return Seconds(self._context)
+
+    def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> Seconds:
+        """A step that holds prompts [s].
+
+        Parameters
+        ----------
+        tokens, area
+            Of prompts, and pairs of tokens their attention looks at.
+        finishing
+            Prompts that end with it, so give their first token.
+        requests, context
+            That decode beside, and their cached tokens together.
+        """
+        base, windows = (self._beside.get(requests) or self._beside_of(requests)) if requests else (0.0, 0.0)
+        together, sampled = tokens + requests, requests + finishing
+        head = self._heads.get(sampled)
+        low = together - together % _GRID_LIMIT
+        first, then = self._known.get(low), self._known.get(low + _GRID_LIMIT)
+        if head is None or first is None or then is None or together <= _EXACT_LIMIT:
+            products = self._tokens(together, sampled)
+        else:
+            # what `_tokens` returns for a size between two that are known
+            products = first + (then - first) * ((together - low) / _GRID_LIMIT) + head
+        longest = self._longest
+        # a factor below 1 was fitted on short prompts: long ones come no nearer to the peak than the largest products
+        peak = together * self._least
+        prompts = longest((products - base) * self._prefill_factor, peak - base)
+        if self._prefill_factor < 1:
+            # nor are weights read, or values passed on between products, faster by it
+            read = self._read
+            if self._read_expert:
+                read += self._read_expert * experts_touched(self.shape.experts, self.shape.experts_per_token, together)
+            bound = self._shortest(products, longest(read, peak) + together * self._between)
+            prompts = longest(prompts, bound - base)
+        prompts += self._pairs * area + self._token * tokens
+        if self._pairs_windowed:
+            prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))
+        time = base + prompts + self._fixed_prompts + self._request * -(-sampled // self._groups)
+        if requests:
+            time += self._context * context + self._attention_floor + windows
+        return Seconds(time)
+
+    def _beside_of(self, requests: int) -> tuple[Any, Any]:
+        """Of requests that decode: their products and joins, and reading their windows [s]."""
+        known = self._beside.get(requests)
+        if known is None:
+            known = self._beside[requests] = self._tokens(requests, requests), self._windows(requests)
+        return known
+
+
+FORMULA: Final = Formula(
+    "step-time",
+    "Step of a serving engine",
+    StepTime,
+    ("fit-serving", "aic-kernels"),
+    "decoder transformers on GPUs; see tests/validation/serving for the error by engine, model and device",
+)

@@ -1,0 +1,126 @@
+"""What became of the requests of a served model, by the end of a run or until a time within it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from designer.engine.clock.records import Readings
+from designer.engine.clock.run import Run
+from designer.families.serving.readings import percentiles
+from designer.families.serving.records import Counts, ServingRun
+
+
+@dataclass(eq=False)
+class RequestLog:
+    """What became of the requests of a served model.
+
+    Parameters
+    ----------
+    extra
+        What is not known of the first token beside its steps: logarithm of the factor either way [1].
+    saturated
+        True if more is asked than can be answered: no latency is told.
+    arriving
+        True if requests have times of their own; else clients send one when another has been answered.
+    """
+
+    extra: float = 0.0
+    saturated: bool = False
+    parts: list[tuple[ServingRun, int]] = field(default_factory=list[tuple[ServingRun, int]])
+    arriving: bool = True
+
+    @cached_property
+    def run(self) -> ServingRun:
+        """All replicas together: what is not counted first, then in order of sending."""
+        runs = [run for run, _ in self.parts]
+        counted = np.concatenate([np.arange(len(run.sent)) >= first for run, first in self.parts])
+
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([getattr(run, name) for run in runs])
+
+        sent = joined("sent")
+        order = np.lexsort((sent, counted))
+        counts = [run.counts for run in runs]
+        total = Counts(
+            sum(c.turns for c in counts),
+            sum(c.steps for c in counts),
+            sum(c.tokens_in for c in counts),
+            sum(c.tokens_out for c in counts),
+            sum(c.preempted for c in counts),
+            sum(c.refused for c in counts),
+            max(c.kv_peak for c in counts),
+            counts[0].kv_capacity,
+        )
+        return ServingRun(
+            sent[order],
+            joined("first")[order],
+            joined("done")[order],
+            joined("prompt")[order],
+            joined("output")[order],
+            max(run.end for run in runs),
+            np.concatenate([run.turns for run in runs]),
+            total,
+            joined("taken")[order],
+            messages=np.concatenate([run.messages for run in runs]),
+            stream_interval=runs[0].stream_interval,
+        )
+
+    @property
+    def first(self) -> int:
+        """The first request of `run` that counts."""
+        return sum(min(first, len(run.sent)) for run, first in self.parts)
+
+    @cached_property
+    def readings(self) -> Readings:
+        """Means, percentiles and rates of all that counts."""
+        return percentiles(self.run, self.first, arriving=self.arriving)
+
+    def between(self, begin: float, end: float, *, outside: bool = False) -> ServingRun:
+        """Counted requests sent between two times, and steps that began then; or all others [s]."""
+        run = self.run
+        sent = (run.sent >= begin) & (run.sent < end)
+        turns = (run.turns[:, 0] >= begin) & (run.turns[:, 0] < end)
+        messages = (run.messages[:, 0] >= begin) & (run.messages[:, 0] < end)
+        if outside:
+            sent, turns, messages = ~sent, ~turns, ~messages
+        sent &= np.arange(len(run.sent)) >= self.first
+        return replace(
+            run,
+            sent=run.sent[sent],
+            first=run.first[sent],
+            done=run.done[sent],
+            prompt=run.prompt[sent],
+            output=run.output[sent],
+            turns=run.turns[turns],
+            taken=run.taken[sent],
+            messages=run.messages[messages],
+        )
+
+
+def logs_of(run: Run) -> Mapping[str, RequestLog]:
+    """Logs of the served models of a run by program."""
+    return {name: log for name, log in run.requests.items() if isinstance(log, RequestLog)}
+
+
+def until_end(run: ServingRun, asked: int, end: float) -> ServingRun:
+    """The first requests of a run, and what of them has happened by a time."""
+
+    def cut(times: np.ndarray) -> np.ndarray:
+        return np.where(times[:asked] <= end, times[:asked], np.nan)
+
+    return replace(
+        run,
+        sent=run.sent[:asked],
+        first=cut(run.first),
+        done=cut(run.done),
+        prompt=run.prompt[:asked],
+        output=run.output[:asked],
+        taken=cut(run.taken),
+        turns=run.turns[run.turns[:, 0] < end],
+        messages=run.messages[run.messages[:, 0] < end],
+        end=end,
+    )
