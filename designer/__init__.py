@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from designer.interchange.native.writer import save as save_design
     from designer.interchange.scripting import edit, sweep, with_workload
     from designer.interchange.templates import open_design
+    from designer.notebook.figures import figures, to_matplotlib, to_plotly
+    from designer.notebook.frames import frames
     from designer.pages.door import page
     from designer.report.assembly import compose_report
     from designer.report.renderers.viewer import view
@@ -38,6 +40,8 @@ _DOORS = {
     "check": ("designer.rules.door", "check"),
     "edit": ("designer.interchange.scripting", "edit"),
     "export_design": ("designer.interchange.exporting", "write_design"),
+    "figures": ("designer.notebook.figures", "figures"),
+    "frames": ("designer.notebook.frames", "frames"),
     "import_design": ("designer.interchange.importing", "read_any"),
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
@@ -49,7 +53,9 @@ _DOORS = {
     "summarize": ("designer.design.query", "summarize"),
     "sweep": ("designer.interchange.scripting", "sweep"),
     "compose_report": ("designer.report.assembly", "compose_report"),
+    "to_matplotlib": ("designer.notebook.figures", "to_matplotlib"),
     "to_networkx": ("designer.design.graph", "to_networkx"),
+    "to_plotly": ("designer.notebook.figures", "to_plotly"),
     "view": ("designer.report.renderers.viewer", "view"),
     "with_workload": ("designer.interchange.scripting", "with_workload"),
 }
@@ -74,6 +80,8 @@ __all__ = [
     "compose_report",
     "edit",
     "export_design",
+    "figures",
+    "frames",
     "import_design",
     "load_catalog",
     "open_design",
@@ -84,7 +92,9 @@ __all__ = [
     "simulate",
     "summarize",
     "sweep",
+    "to_matplotlib",
     "to_networkx",
+    "to_plotly",
     "view",
     "with_workload",
 ]

@@ -1,4 +1,4 @@
-"""Where assets and templates live: inside an installed wheel, or at the top of a source checkout."""
+"""Where assets, templates and the documentation live: inside an installed wheel, or at the top of a source checkout."""
 
 from __future__ import annotations
 
@@ -25,3 +25,12 @@ def assets() -> Path:
 def templates() -> Path:
     """Folder of template designs."""
     return _folder("templates")
+
+
+def documentation() -> Path:
+    """Folder with mkdocs.yml and what the pages of the documentation are built from."""
+    here = Path(__file__).resolve().parent
+    for candidate in (here / "_documentation", here.parent):
+        if (candidate / "mkdocs.yml").is_file():
+            return candidate
+    raise CatalogError("the documentation is missing from this installation", remedy="install designer again")

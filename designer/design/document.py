@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, PlainSer
 
 from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.name_pattern import check_pattern
+from designer.displayed import Displayed
 from designer.errors import DocumentError
 from designer.fields import (
     DataRate,
@@ -441,7 +442,7 @@ class Policy(Frozen):
     memory_tier: Literal["auto", "dram", "hbm", "cxl", "pmem"] = "auto"
 
 
-class Design(Block):
+class Design(Block, Displayed):
     """A whole design."""
 
     name: str = Field(min_length=1, max_length=200)

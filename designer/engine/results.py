@@ -9,6 +9,7 @@ from typing import Generic, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
+from designer.displayed import Displayed
 from designer.engine.network.partition import Int, Numbers, Partition
 from designer.findings import Finding
 from designer.sources import Estimate
@@ -347,7 +348,7 @@ class ChannelRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Displayed):
     """The answer of a study."""
 
     name: str

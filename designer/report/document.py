@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from designer.displayed import Displayed
 from designer.report.drawing.elements import Picture
 
 
@@ -213,7 +214,7 @@ class Logo:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Displayed):
     """A whole report. The first chapter is the summary and stands on the front page, without a number.
 
     Parameters

@@ -130,6 +130,7 @@ ASKING = {
     "insert.machine",
     "analyze.edit",
     "help.about",
+    "help.pages",
 }
 
 

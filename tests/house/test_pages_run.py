@@ -75,3 +75,15 @@ def test_the_commands_of_the_tutorial_run(
     assert commands >= 8
     assert (tmp_path / "report.html").exists()
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("page", sorted(Path(__file__).parents[2].glob("docs/*/*.md")), ids=lambda page: page.stem)
+def test_the_commands_of_concepts_and_how_tos_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line in filter(None, "\n".join(blocks(page, "bash")).splitlines()):
+        program, *arguments = line.split()
+        assert program == "designer", line
+        done = call(capsys, *arguments)
+        assert done.code == 0, (line, done.out, done.err)

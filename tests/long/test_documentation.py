@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -57,3 +58,31 @@ def test_pages_ask_nobody_else(site: Path) -> None:
     text = page(site, "tutorial")
     outside = re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"', text)
     assert outside == []
+
+
+def test_the_gallery_has_pictures_answers_and_files(site: Path) -> None:
+    text = page(site, "gallery")
+    shown = re.findall(r'<img[^>]+src="([^"]+)"', text)
+    assert len(shown) >= 20
+    for picture in shown:
+        assert (site / "gallery" / picture).resolve().read_text("utf-8").startswith("<svg"), picture
+    files = set(re.findall(r'href="(\.\./designs/[^"]+)"', text))
+    assert len(files) >= 18
+    for file in files:
+        assert "design" in json.loads((site / "gallery" / file).resolve().read_text("utf-8")), file
+    assert "444 GB/s in all. PCIe from CPU to GPU limits it." in text
+
+
+def test_every_page_of_concepts_and_how_tos_has_a_picture(site: Path) -> None:
+    for folder in ("concepts", "how-to"):
+        pages = sorted((site / folder).glob("*/index.html"))
+        assert len(pages) >= 4
+        assert [p for p in pages if "<img" not in p.read_text("utf-8") and "calibration" not in str(p)] == []
+
+
+def test_every_public_function_has_its_signature(site: Path) -> None:
+    import designer
+
+    text = page(site, "reference/python")
+    assert [name for name in designer.__all__ if f'id="{name}"' not in text and f">{name}<" not in text] == []
+    assert text.count("doc-signature") >= len(designer.__all__)

@@ -22,6 +22,7 @@ from designer.analysis.simulation.phases import Binding, phases_of
 from designer.analysis.simulation.rerouting import rerouted, still_down
 from designer.analysis.simulation.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
 from designer.design.document import Design
+from designer.displayed import Displayed
 from designer.engine.accelerators import memory_of
 from designer.engine.clock.jobs import Changes, Job, goes_on, job_of
 from designer.engine.clock.measures import (
@@ -61,7 +62,7 @@ LATEST: Final = Constant(1e9, 1e8, 1e10, "flows-numerics", Status.ASSUMED, "s", 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Simulation:
+class Simulation(Displayed):
     """Workloads over time.
 
     Parameters

@@ -21,6 +21,7 @@ KIND = PartKind(
         Field("cores", "Cores", "count"),
         Field("power_per_part", "Power", "power"),
         Field("technology", "Technology", "text"),
+        Field("connector", "Connector", "text", help="osfp, osfp-flat, qsfp112, qsfp56, qsfp28, rj45"),
         Field("role", "Role", "text"),
     ),
 )

@@ -20,6 +20,7 @@ KIND = PartKind(
         Field("pcie_lanes", "PCIe lanes", "count"),
         Field("power_per_part", "Power", "power"),
         Field("technology", "Technology", "text"),
+        Field("connector", "Connector", "text", help="osfp, osfp-flat, qsfp112, qsfp56, qsfp28, rj45"),
         Field("role", "Role", "text"),
         Field("teaming", "Teaming", "text", help="originating port, explicit failover, ip hash or lacp"),
         Field("active_uplinks", "Active uplinks of its VMkernel adapter", "count"),

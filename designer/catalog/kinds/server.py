@@ -16,6 +16,7 @@ KIND = PartKind(
         Field("power_max", "Largest power draw", "power"),
         Field("weight", "Weight", "mass"),
         Field("vendor_model", "Vendor model", "text"),
+        Field("ports_per_cage", "Network ports in one OSFP cage", "count"),
         Field("memory_tiering", "Memory tiering over NVMe", "flag"),
         Field(
             "vgpu_maintenance_automated",

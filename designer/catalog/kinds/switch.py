@@ -31,6 +31,7 @@ KIND = PartKind(
         Field("hop_latency", "Port-to-port latency", "duration"),
         Field("height", "Height units", "count"),
         Field("technology", "Technology", "text"),
+        Field("connector", "Connector", "text", help="osfp, osfp-flat, qsfp112, qsfp56, qsfp28, rj45"),
         Field("tier", "Tier", "text"),
         Field("in_switch_reduction", "Reduces in the switch (SHARP)", "flag"),
         Field("power_typical", "Typical power draw", "power", help="At work, with copper cables that draw nothing."),

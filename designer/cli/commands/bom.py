@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from designer.design.document import Design
-    from designer.report.tables.cost import Price
     from designer.report.tables.table_sheet import TableSheet
 
 
@@ -21,8 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_design(parser)
     parser.add_argument("-o", "--output", metavar="OUT", help="file to write: .xlsx for all, or .csv")
-    parser.add_argument("--table", metavar="NAME", help="which table a .csv holds: bill, power, racks, cables or cost")
+    parser.add_argument("--table", metavar="NAME", help="table of a .csv: bill, power, racks, cables, cabling or cost")
     parser.add_argument("--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date …")
+    parser.add_argument("--media", choices=("any", "optical"), default="any", help="optical leaves copper cables out")
+    parser.add_argument("--spares", metavar="SHARE", help='spare cables and transceivers, such as "3 %%"')
     add_page_options(parser)
 
 
@@ -36,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.errors import ReportError
     from designer.report.settings import load_settings
     from designer.report.tables import tables_of
+    from designer.report.tables.cost import priced, totals
     from designer.report.tables.table_sheet import to_csv, to_xlsx
 
     suffix = Path(options.output).suffix.lower() if options.output else ""
@@ -43,7 +45,8 @@ def run(options: argparse.Namespace) -> int:
         raise ReportError(f"{options.output!r} does not tell a format", place="-o", remedy="end it with .csv or .xlsx")
     design = opened(options).design
     prices = load_settings(prices=Path(options.prices) if options.prices else None).prices
-    tables = tables_of(design, prices)
+    spares = _share(options.spares) if options.spares is not None else None
+    tables = tables_of(design, prices, options.media, spares)
     notes: tuple[str, ...] = ()
     if suffix == ".xlsx":
         data = to_xlsx(list(tables.values()), design.title or design.name)
@@ -53,7 +56,8 @@ def run(options: argparse.Namespace) -> int:
             reason = "without a price list there is no cost" if name == "cost" else f"there is no table {name!r}"
             raise ReportError(reason, place="--table", remedy=f"use one of {', '.join(tables)}")
         if not options.output:
-            return _show(options, design, prices, tables[name])
+            sums = totals(priced(design, prices, None, options.media, spares)) if prices is not None else {}
+            return _show(options, design, sums, tables[name])
         data = to_csv(tables[name]).encode("utf-8", "replace")
         # a line of prose is no row: programs read the file
         notes = tables[name].notes
@@ -61,10 +65,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _show(options: argparse.Namespace, design: Design, prices: Mapping[str, Price] | None, chosen: TableSheet) -> int:
+def _share(text: str) -> float:
+    """A share of spares from 0 to 1."""
+    from designer.errors import FormatError, raised_as
+    from designer.units import parse
+
+    with raised_as(FormatError, "--spares"):
+        share = parse(text, "ratio")
+    if not 0 <= share <= 1:
+        raise FormatError(f"{text[:40]!r} is no share", place="--spares", remedy='write "3 %" or 0.03')
+    return share
+
+
+def _show(options: argparse.Namespace, design: Design, sums: Mapping[str, float], chosen: TableSheet) -> int:
     """Print the page of the bill; into a pipe, with ``--all`` or another table asked for, the rows as CSV."""
     from designer.cli.pages import print_page
-    from designer.report.tables.cost import priced, totals
     from designer.report.tables.page import page
     from designer.report.tables.table_sheet import to_csv
 
@@ -74,7 +89,6 @@ def _show(options: argparse.Namespace, design: Design, prices: Mapping[str, Pric
     if options.table:
         rest()
     else:
-        sums = totals(priced(design, prices)) if prices is not None else {}
         print_page(lambda: page(design, options.design, sums), options, rest)
     return 0
 

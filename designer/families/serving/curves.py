@@ -101,7 +101,7 @@ def work(placement: Placement, phase: Phase) -> tuple[float, float]:
     read = placement.weights
     if shape.experts:
         size = placement.steps.weights.size.value
-        copies = placement.split.copies(shape.experts)
+        copies = placement.split.copies(shape.experts, placement.steps.setup.redundant)
         all_experts = shape.moe_layers * shape.experts * shape.expert_parameters * size / devices * copies
         touched = experts_touched(shape.experts, shape.experts_per_token, tokens) / shape.experts
         read -= all_experts * (1 - touched)

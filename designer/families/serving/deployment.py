@@ -33,8 +33,8 @@ class Deployment:
         Rank of low-rank adapters; 0 for none.
     drafts, draft
         Tokens drafted ahead, and the id of the measured acceptance curve.
-    prompts, prompt_tensor
-        Accelerators that read prompts for the others, and their width; empty: all do both.
+    prompts, prompt_tensor, prompt_data, prompt_expert, prompt_pipeline
+        Accelerators that read prompts for the others, and their widths; empty: all do both.
     block
         Tokens of a block of the cache; 0 for the engine's default.
     machines
@@ -45,6 +45,12 @@ class Deployment:
         Tokens sent to a client at once; 0 for the engine's default.
     calibration
         What a benchmark of it showed of its engine; None without.
+    redundant
+        Copies of experts that a balancer adds, over all devices of a replica.
+    skew
+        Coefficient of variation of how often experts are chosen over time [1]; 0 for evenly.
+    overlap
+        True if each step is cut into two batches: one computes while the tokens of the other are sent to experts.
     published
         True once empty weights became those of the checkpoint, which an engine finds by itself.
     """
@@ -75,6 +81,12 @@ class Deployment:
     stream_interval: int = 0
     published: bool = False
     calibration: Calibration | None = None
+    prompt_data: int = 1
+    prompt_expert: int = 1
+    prompt_pipeline: int = 1
+    redundant: int = 0
+    skew: float = 0.0
+    overlap: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from designer.families.serving.engines import Chosen, calibrated, release, sched
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import FORMATS, NumberFormat, number_format
 from designer.families.serving.formulas._release import Release, Scheduling
+from designer.families.serving.formulas.expert_balance import ExpertSetup
 from designer.families.serving.formulas.joining import joins_over
 from designer.families.serving.formulas.kv_size import kv_size
 from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
@@ -134,7 +135,9 @@ class Placement:
         """The same with twice the memory on each device."""
         device = replace(self.device, memory=Bytes(2 * self.device.memory))
         weights = self.steps.weights
-        found = _capacities(self.shape, device, self.scheduling, self.split, weights, self.cache_format)
+        found = _capacities(
+            self.shape, device, self.scheduling, self.split, weights, self.cache_format, setup_of(self.deployment)
+        )
         return replace(self, capacity=found[0], capacity_band=found[1:])
 
 
@@ -188,14 +191,15 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     how = _scheduling(chosen.release, asked, device, place)
     if asked.part:
         asked, parts = _divided(asked, cut, parts, place)
+    setup = setup_of(asked)
     split = _split(network, shape, asked, parts, device, how, weights, cache, place)
     replicas = _replicas(asked, parts, network.island[parts], split, place)
     group = _group(network, replicas, f"{place}.group")
     several = 1 < split.tensor < split.devices
     peers = _group(network, replicas.reshape(-1, split.tensor), f"{place}.group") if several else None
     steps = _steps(shape, device, split, weights, cache, chosen.release, _joined(group, peers, split), asked)
-    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline, split.copies(shape.experts))
-    capacities = _capacities(shape, device, how, split, weights, cache)
+    held = _held(shape, split, weights, setup)
+    capacities = _capacities(shape, device, how, split, weights, cache, setup)
     if not capacities[0]:
         raise AnalysisError(
             f"a block of {how.block:,} tokens is more than there is room for in a replica",
@@ -300,6 +304,18 @@ def _scheduling(chosen: Release, asked: Deployment, device: Device, place: str) 
     return how.of(groups)
 
 
+def setup_of(asked: Deployment) -> ExpertSetup:
+    """How experts are chosen, copied and overlapped; of one group of attention nothing is sent that could overlap."""
+    wide = asked.data > 1 and asked.expert > 1
+    return ExpertSetup(asked.redundant if asked.expert > 1 else 0, Ratio(asked.skew), asked.overlap and wide)
+
+
+def _held(shape: TransformerShape, split: Split, weights: NumberFormat, setup: ExpertSetup) -> Bytes:
+    """Weights on the fullest device, copies of experts with them [B]."""
+    copies = split.copies(shape.experts, setup.redundant)
+    return weights_size(shape, weights, split.tensor, split.data, split.pipeline, copies, split.dense)
+
+
 def _capacity(
     shape: TransformerShape,
     device: Device,
@@ -307,9 +323,10 @@ def _capacity(
     split: Split,
     weights: NumberFormat,
     cache: NumberFormat,
+    setup: ExpertSetup,
     end: str = "value",
 ) -> int:
-    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline, split.copies(shape.experts))
+    held = _held(shape, split, weights, setup)
     room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts), end)
     each = kv_size(shape, split.tensor, Bytes(cache.size.value))
     token = each.token or each.layer * each.windowed
@@ -323,9 +340,10 @@ def _capacities(
     split: Split,
     weights: NumberFormat,
     cache: NumberFormat,
+    setup: ExpertSetup,
 ) -> tuple[int, int, int]:
     """Tokens that fit in a replica, in whole blocks, and the ends of that."""
-    found = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
+    found = [_capacity(shape, device, how, split, weights, cache, setup, end) for end in ("value", "high", "low")]
     value, low, high = (tokens // how.block * how.block for tokens in found)
     return value, low, high
 
@@ -342,17 +360,18 @@ def _split(
     place: str,
 ) -> Split:
     data, pipeline, expert = max(1, asked.data), max(1, asked.pipeline), max(1, asked.expert)
+    setup = setup_of(asked)
     local = int(np.unique(network.island[parts], return_counts=True)[1].max())
     if asked.tensor:
         choices = [asked.tensor]
     else:
         most = min(_TENSOR_LIMIT * max(1, local // _TENSOR_LIMIT), local, len(parts) // data // pipeline)
         choices = [2**k for k in range(max(1, most).bit_length()) if 2**k <= most and shape.heads % 2**k == 0]
-    if shape.experts and expert > shape.experts:
+    if shape.experts and expert > shape.experts + setup.redundant:
         raise AnalysisError(
-            f"{shape.experts} experts do not share out over {expert} devices",
+            f"{shape.experts + setup.redundant} experts do not share out over {expert} devices",
             place=f"{place}.expert",
-            remedy=f"use a width of {shape.experts} at most",
+            remedy=f"use a width of {shape.experts} at most, or add redundant experts",
         )
     if not shape.experts:
         expert = 1
@@ -386,7 +405,7 @@ def _split(
         split = Split(tensor, data, pipeline, expert)
         if split.devices > len(parts):
             continue
-        if _capacity(shape, device, how, split, weights, cache, end) > 0:
+        if _capacity(shape, device, how, split, weights, cache, setup, end) > 0:
             return split
     split = Split(choices[-1], data, pipeline, expert)
     if split.devices > len(parts):
@@ -395,8 +414,8 @@ def _split(
             place=place,
             remedy="use smaller widths or a larger group",
         )
-    held = weights_size(shape, weights, split.tensor, data, pipeline, split.copies(shape.experts))
-    narrow = _that_fits(shape, device, how, split, weights, cache)
+    held = _held(shape, split, weights, setup)
+    narrow = _that_fits(shape, device, how, split, weights, cache, setup)
     on = f"each of {split.devices} devices" if split.devices > 1 else "one device"
     raise AnalysisError(
         f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on {on} "
@@ -414,6 +433,7 @@ def _that_fits(
     split: Split,
     weights: NumberFormat,
     cache: NumberFormat,
+    setup: ExpertSetup,
 ) -> str:
     """The widest format narrower than that asked with which a model fits and a device can count, in words; or none."""
     for form in (FORMATS[name] for name in _NARROWER if FORMATS[name].size.value < weights.size.value):
@@ -421,7 +441,7 @@ def _that_fits(
             device.runs_as(form)
         except AnalysisError:
             continue
-        if _capacity(shape, device, how, split, form, cache, "value") > 0:
+        if _capacity(shape, device, how, split, form, cache, setup) > 0:
             return f"{form.name} weights, with which it fits there (weights={form.name})"
     return ""
 
@@ -492,11 +512,12 @@ def _steps(
     asked: Deployment,
 ) -> StepTime:
     """Step times, the same object for all drawings in which they are the same."""
-    key = (shape, device, split, weights, cache, of.overheads, asked.adapters, asked.graph, tuple(joined))
+    setup = setup_of(asked)
+    key = (shape, device, split, weights, cache, of.overheads, asked.adapters, asked.graph, tuple(joined), setup)
 
     def make() -> StepTime:
         joins = joins_over(joined, split, asked.graph)
-        return StepTime(shape, device, split, weights, cache, of.overheads, joins, asked.adapters)
+        return StepTime(shape, device, split, weights, cache, of.overheads, joins, asked.adapters, setup=setup)
 
     return _STEPS(key, make)
 
@@ -506,7 +527,7 @@ def _joined(group: Communicator | None, peers: Communicator | None, split: Split
     if group is None:
         return ()
     found = ((peers or group).situation, group.situation)
-    return (*found, group.exchanging().situation) if split.data > 1 and split.expert > 1 else found
+    return (*found, group.exchanging().situation) if split.sends_tokens else found
 
 
 def changed(placement: Placement, asked: Deployment) -> Placement | None:
@@ -523,12 +544,13 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
         return None
     shape, split = placement.shape, placement.split
     device = with_kernels(placement.device, chosen.release.engine)
-    capacities = _capacities(shape, device, how, split, weights, cache)
+    setup = setup_of(asked)
+    capacities = _capacities(shape, device, how, split, weights, cache, setup)
     if capacities[0] <= 0:
         return None
     joins = placement.steps.joins
-    steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
-    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline, split.copies(shape.experts))
+    steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters, setup=setup)
+    held = _held(shape, split, weights, setup)
     return replace(
         placement,
         deployment=asked,

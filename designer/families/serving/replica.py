@@ -119,6 +119,7 @@ def _joining(placement: Placement, joins: Joins) -> Steps:
         steps.overheads,
         joins,
         steps.adapters,
+        setup=steps.setup,
     )
     return Drafted(found, asked.drafts, placement.curve) if asked.drafts else found
 

@@ -26,7 +26,7 @@ from designer.families.serving.answers import (
     saturated,
     too_long,
 )
-from designer.families.serving.deployment import Load, Serving
+from designer.families.serving.deployment import Deployment, Load, Serving
 from designer.families.serving.filling import filled
 from designer.families.serving.formulas.hand_over import descriptors, hand_over
 from designer.families.serving.load import offered, sent_to_one
@@ -155,13 +155,12 @@ def place_split(
             "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
         )
     answers = place_deployment(network, deployment, place, running)
-    first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
+    first = prompts_of(deployment)
     try:
         prompts = place_deployment(network, first, place, running)
     except AnalysisError as error:
         at = error.place or place
-        for name, own in (("group", "prompt_group"), ("tensor", "prompt_tensor")):
-            at = f"{place}.{own}" if at == f"{place}.{name}" else at
+        at = next((f"{place}.{own}" for name, own in _OWN if at == f"{place}.{name}"), at)
         raise AnalysisError(f"for prompts: {error.text}", place=at, remedy=error.remedy) from None
     both = np.intersect1d(answers.replicas, prompts.replicas)
     if len(both):
@@ -171,6 +170,29 @@ def place_split(
             remedy="give prompts and answers accelerators of their own",
         )
     return answers, prompts
+
+
+#: settings of engines for prompts, by those they are for engines in general
+_OWN: Final = (
+    ("group", "prompt_group"),
+    ("tensor", "prompt_tensor"),
+    ("data", "prompt_data"),
+    ("expert", "prompt_expert"),
+    ("pipeline", "prompt_pipeline"),
+)
+
+
+def prompts_of(deployment: Deployment) -> Deployment:
+    """Engines for prompts of a split deployment, as a deployment of their own."""
+    return replace(
+        deployment,
+        group=deployment.prompts,
+        tensor=deployment.prompt_tensor,
+        data=deployment.prompt_data,
+        expert=deployment.prompt_expert,
+        pipeline=deployment.prompt_pipeline,
+        replicas=0,
+    )
 
 
 def run_split(served: Served, load: Load, cancelled: Callable[[], bool] | None = None) -> tuple[ServingRun, int]:

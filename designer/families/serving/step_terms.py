@@ -12,7 +12,14 @@ from designer.engine.results import Bottleneck
 from designer.families.collective.communicator import Communicator
 from designer.families.collective.times import LAUNCH, STEPS, expression, moving
 from designer.families.serving.formulas._terms import Terms
-from designer.families.serving.formulas.joining import DISPATCHES, EXCHANGES, HOPS, gridded_joins, near_enough
+from designer.families.serving.formulas.expert_exchange import START
+from designer.families.serving.formulas.joining import (
+    EXCHANGES,
+    HOPS,
+    gridded_joins,
+    near_enough,
+    sending_rates,
+)
 from designer.families.serving.formulas.small_all_reduce import EAGER, small_all_reduce
 from designer.families.serving.formulas.step_time import Joining, Joins, StepTime
 from designer.families.serving.placement import Placement
@@ -117,6 +124,7 @@ def step_of(placement: Placement) -> StepTime:
         _joins(placement, terms.between),
         steps.adapters,
         terms,
+        steps.setup,
     )
 
 
@@ -128,7 +136,7 @@ def _joins(placement: Placement, between: Callable[[Any, Any, float], Any]) -> J
     heads = placement.peers or whole
     near = near_enough(heads.situation, split)
     # the exchange of all with all is routed only where it is used
-    wide = whole.exchanging() if split.data > 1 and split.expert > 1 else whole
+    wide = whole.exchanging() if split.sends_tokens else whole
     groups = (heads, whole, wide)
 
     def one(join: tuple[int, tuple[str, ...]]) -> Joining:
@@ -148,7 +156,15 @@ def _joins(placement: Placement, between: Callable[[Any, Any, float], Any]) -> J
             found = Least((found, Sum((Term(STEPS, begin), moving(heads, Bound.INSIDE, moved)))))
         return Spelled(found if placement.deployment.graph else Sum((found, Term(LAUNCH, EAGER.value))))
 
-    return gridded_joins(split, reduce, one(EXCHANGES), one(HOPS), one(DISPATCHES), between)
+    def dispatch(inside: Bytes, far: Bytes) -> Spelled:
+        near_rate, far_rate = sending_rates(wide.situation)
+        moved = [moving(wide, Bound.INSIDE, inside / near_rate)] if wide.inside is not None else []
+        if wide.between is not None:
+            moved.append(moving(wide, Bound.BETWEEN, far / far_rate))
+        return Spelled(Sum((Term(STEPS, START.value), Longest(tuple(moved)))))
+
+    servers = wide.situation.servers
+    return gridded_joins(split, reduce, one(EXCHANGES), one(HOPS), dispatch, servers, between)
 
 
 def _collective(group: Communicator, kind: str, size: float) -> Time:

@@ -43,10 +43,24 @@ def _set(**values: bool) -> list[str]:
 def _of_deployment(asked: Deployment) -> Iterator[_Reason]:
     if not asked.prompts:
         yield (
-            _set(prompt_tensor=asked.prompt_tensor > 0),
+            _set(
+                prompt_tensor=asked.prompt_tensor > 0,
+                prompt_data=asked.prompt_data > 1,
+                prompt_expert=asked.prompt_expert > 1,
+                prompt_pipeline=asked.prompt_pipeline > 1,
+            ),
             "all accelerators read prompts and answer, so no keys and values are handed over",
             "name accelerators in prompt_group, or leave it out",
         )
+    wide = max(asked.expert, asked.prompt_expert if asked.prompts else 1) > 1
+    if not wide:
+        yield (
+            _set(redundant_experts=asked.redundant > 0, expert_skew=asked.skew > 0),
+            "every device has a part of every expert",
+            "set expert to the devices that share whole experts",
+        )
+    if not (wide and max(asked.data, asked.prompt_data if asked.prompts else 1) > 1):
+        yield _set(overlap=asked.overlap), "no tokens are sent to experts of others", "set data and expert above 1"
     if not asked.drafts:
         yield _set(draft=bool(asked.draft.strip())), "no token is drafted", "set drafts to 1 or more"
 

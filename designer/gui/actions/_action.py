@@ -73,6 +73,10 @@ class Window(Protocol):
         """What one does with files."""
         ...
 
+    def warn(self, text: str) -> None:
+        """Show a message about something that failed."""
+        ...
+
     def new_document(self) -> None:
         """Open an empty design."""
         ...

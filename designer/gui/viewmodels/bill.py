@@ -20,6 +20,7 @@ TITLES: Final = {
     "power": "Power",
     "racks": "Racks",
     "cables": "Cables",
+    "cabling": "Cables and transceivers to order",
     "cost": "Cost",
 }
 FILTER: Final = "Excel workbook, all tables (*.xlsx);;CSV, this table (*.csv)"

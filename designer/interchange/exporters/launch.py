@@ -23,6 +23,7 @@ from designer.design.document import Design, WorkloadSpec
 from designer.engine.network import Network, build_network
 from designer.errors import DesignerError, ExchangeError
 from designer.families.serving.placement import Placement, place_deployment
+from designer.families.serving.split import prompts_of
 from designer.families.serving.tasks import Serve
 from designer.families.training.preparation import TrainingPlan, prepare
 from designer.families.training.tasks import TrainStep
@@ -77,8 +78,7 @@ def _lines(network: Network, spec: WorkloadSpec) -> Iterator[str]:
         yield from _serving(place_deployment(network, asked, place))
         if asked.prompts:
             yield "# these read the prompts and hand keys and values on: set up the transfer on both sides"
-            width = asked.prompt_tensor or asked.tensor
-            prompts = replace(asked, group=asked.prompts, prompts="", prompt_tensor=0, tensor=width, replicas=0)
+            prompts = replace(prompts_of(asked), prompts="", prompt_tensor=0)
             yield from _serving(place_deployment(network, prompts, place))
 
 
@@ -197,6 +197,10 @@ def _vllm(placed: Placement) -> str:
         lines.append(f"--data-parallel-size {split.data}")
     if split.expert > 1:
         lines.append("--enable-expert-parallel")
+    if asked.redundant:
+        lines.append(f"--enable-eplb --eplb-config.num-redundant-experts {asked.redundant}")
+    if asked.overlap:
+        lines.append("--enable-dbo")
     lines += [f"--max-num-batched-tokens {scheduling.budget}", f"--max-num-seqs {scheduling.slots}"]
     lines.append(f"--gpu-memory-utilization {scheduling.memory_share:g}")
     if "fp8" in (asked.cache or ""):
@@ -219,6 +223,12 @@ def _sglang(placed: Placement) -> str:
         lines.append(f"--dp-size {split.data}")
     if split.expert > 1:
         lines.append(f"--ep-size {split.expert}")
+    if split.sends_tokens:
+        lines.append("--enable-dp-attention --moe-a2a-backend deepep --moe-dense-tp-size 1")
+    if asked.redundant:
+        lines.append(f"--enable-eplb --ep-num-redundant-experts {asked.redundant}")
+    if asked.overlap:
+        lines.append("--enable-two-batch-overlap")
     lines += [f"--chunked-prefill-size {scheduling.budget}", f"--max-running-requests {scheduling.slots}"]
     lines.append(f"--mem-fraction-static {scheduling.memory_share:g}")
     if "fp8" in (asked.cache or ""):

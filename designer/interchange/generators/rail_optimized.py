@@ -43,8 +43,12 @@ def make(asked: Asked) -> Design:
     if unit > down:
         raise refuse(f"a unit of {unit} servers needs more than the {down} ports down of a leaf", "use smaller units")
     units = ceil(nodes / unit)
-    if nodes % units:
-        raise refuse(f"{nodes} servers do not make {units} equal units", f"use a multiple of {units} servers")
+    # published architectures leave a few places free in the last unit: 127 servers in four units of 32
+    if nodes % units and ceil(nodes / units) != unit:
+        raise refuse(
+            f"{nodes} servers do not make {units} equal units",
+            f"use {units * unit} servers, or at most {units - 1} fewer",
+        )
     leaves = units * rails
     if tiers not in (0, 2, 3):
         raise refuse(f"{tiers} tiers", "use 2 or 3")

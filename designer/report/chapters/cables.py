@@ -12,6 +12,7 @@ from designer.report.inventory import bundles, gathered
 from designer.report.subject import Context, Subject
 from designer.report.tables.cables import cables as schedule
 from designer.report.tables.cables import length_of, medium
+from designer.report.tables.order import order
 from designer.report.wording import DASH, counted, in_words, line_rate, sentence
 
 _EXCERPT = 18
@@ -69,6 +70,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     count = len(bundles(stock))
     aside = f"{count:,}, those between equal kinds together" if together else ""
     blocks: list[Block] = [Table("Bundles", heads, tuple(rows), aside)]
+    blocks.append(_to_order(subject))
     excerpt: list[Row] = []
     for _, c in islice(schedule(subject.design, plan), _EXCERPT):
         excerpt.append(
@@ -129,6 +131,37 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         ),
         context.lettered(subject),
     )
+
+
+def _to_order(subject: Subject) -> Table:
+    """The first products to order; the whole list is a table of ``designer bom``."""
+    lines = order(subject.design, plan=subject.plan)
+    rows = [
+        Row(
+            (
+                strong(line.title) if line.part else text(line.title),
+                muted(line.part),
+                text(f"{line.length:g}\u00a0m" if not math.isnan(line.length) else ""),
+                text(f"{line.count:,}"),
+                text(f"{line.spares:,}"),
+                sure(line.status),
+            )
+        )
+        for line in lines[:_EXCERPT]
+    ]
+    if len(lines) > _EXCERPT:
+        rows.append(Row((muted(f"… {len(lines) - _EXCERPT:,} more lines"),), "group"))
+    r = Align.RIGHT
+    heads = (
+        Head("Product"),
+        Head("Part number"),
+        Head("Length", r),
+        Head("Count", r),
+        Head("Spares", r),
+        Head("Part, how sure"),
+    )
+    note = rich("Spares are assumed: ", Span("designer bom --table cabling --spares", "code"), " takes another share.")
+    return Table("Cables and transceivers to order", heads, tuple(rows), note=note)
 
 
 CHAPTER = ChapterKind("cables", "Cables", 130, of_design=build)

@@ -69,7 +69,7 @@ def _plot(sheet: Chart, figure: Figure, left: float, top: float, colours: Palett
     right, bottom, middle = left + _WIDTH, top + _HEIGHT, left + _WIDTH / 2
     x, y = _scale(figure, 0, left, _WIDTH), _scale(figure, 1, bottom, -_HEIGHT)
     sheet.panel(left, top, _WIDTH, _HEIGHT, surface["card"], stroke=surface["card_border"])
-    sheet.text(left, top - 14, figure.title, ink, size=13, bold=True, room=_WIDTH)
+    sheet.text(left, top - 23, figure.title, ink, size=13, bold=True, room=_WIDTH)
     for value in x.ticks(_TICKS, figure.x.unit, _APART):
         at = x.at(value)
         sheet.line(((at, top), (at, bottom)), surface["grid"])
@@ -79,7 +79,7 @@ def _plot(sheet: Chart, figure: Figure, left: float, top: float, colours: Palett
         sheet.line(((left, at), (right, at)), surface["grid"])
         sheet.text(left - 6, at + 4, _said(value, figure.y), muted, size=_TEXT, anchor="end")
     sheet.text(middle, bottom + 34, figure.x.title, ink, size=_TEXT, anchor="middle")
-    sheet.text(left + 6, top + 14, figure.y.title, ink, size=_TEXT)
+    sheet.text(left, top - 7, figure.y.title, muted, size=_TEXT)
     for line in figure.lines:
         _line(sheet, line, x, y, _colour(colours, line.role, names.index(line.name)))
 

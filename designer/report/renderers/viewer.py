@@ -107,10 +107,23 @@ class View:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        return (
-            f'<iframe srcdoc={quoteattr(self.page)} sandbox="allow-scripts" width="100%" height="{self.height}"'
-            ' style="border:0"></iframe>'
-        )
+        return framed(self.page, self.height, "allow-scripts")
+
+
+def framed(page: str, height: int, sandbox: str = "") -> str:
+    """A page in a frame of its own, which keeps its styles and scripts apart from those around it.
+
+    Parameters
+    ----------
+    height
+        Of the frame [CSS px].
+    sandbox
+        What the page may do, as the attribute of ``iframe`` spells it; nothing by default.
+    """
+    return (
+        f'<iframe srcdoc={quoteattr(page)} sandbox="{sandbox}" width="100%" height="{height}"'
+        ' style="border:0"></iframe>'
+    )
 
 
 def view(design: Design, analysis: Analysis | None = None) -> View:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from designer.decisions.suggest_candidates import Prices
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.report.tables.bill_of_materials import BillLine, items_of
+from designer.report.tables.order import Media, OrderLine, order
 from designer.report.tables.table_sheet import Column, TableSheet, Value
 from designer.workload.text_files import csv_errors
 
@@ -20,6 +22,8 @@ HEADS = ("part", "currency", "price", "date", "valid_until", "lead_time")
 _MOST = 100_000
 #: in the id of a type that is no product
 _ANY = "/generic/"
+#: begins the id of a cable known by kind and rate alone
+_CABLE = "cable/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +115,20 @@ class Priced:
         return self.price.price * self.item.count if self.price is not None else 0.0
 
 
-def priced(design: Design, prices: Mapping[str, Price], today: datetime.date | None = None) -> list[Priced]:
+def priced(
+    design: Design,
+    prices: Mapping[str, Price],
+    today: datetime.date | None = None,
+    media: Media = "any",
+    spares: float | None = None,
+) -> list[Priced]:
     """The bill with prices.
 
     Notes
     -----
     The price of a product, such as a DGX H100, pays for what is inside. That of a server of no product pays for what
-    is inside and has no price of its own in the list.
+    is inside and has no price of its own in the list. Cables have one price by kind and rate, or are priced as
+    ordered: modules, and cables by part number, or by medium, rate and length, spares included.
     """
     found: list[Priced] = []
     covered = product = False
@@ -129,7 +140,20 @@ def priced(design: Design, prices: Mapping[str, Price], today: datetime.date | N
             found.append(Priced(item, None, within=True))
             continue
         found.append(Priced(item, price, _expired(price, today)))
+    cables = [line for line in found if line.item.part.startswith(_CABLE)]
+    if any(line.price is None for line in cables):
+        found = [line for line in found if line not in cables]
+        found += [_ordered(line, prices, today) for line in order(design, media, spares)]
     return found
+
+
+def _ordered(line: OrderLine, prices: Mapping[str, Price], today: datetime.date | None) -> Priced:
+    price = next((p for name in line.prices if (p := prices.get(name.lower())) is not None), None)
+    model = line.title if math.isnan(line.length) else f"{line.title}, {line.length:g}\u00a0m"
+    reason = f"{line.links:,} links and {line.spares:,} spares"
+    part = line.part or line.prices[0]
+    item = BillLine(line.item, model, line.role, part, line.count + line.spares, reason, line.watts)
+    return Priced(item, price, _expired(price, today))
 
 
 def _expired(price: Price | None, today: datetime.date | None) -> bool:
@@ -168,10 +192,16 @@ def one_currency(prices: Mapping[str, Price] | None, file: str | None = None) ->
     return Prices({name: p.price for name, p in prices.items()}, currencies[0] if currencies else "")
 
 
-def sheet(design: Design, prices: Mapping[str, Price], today: datetime.date | None = None) -> TableSheet:
+def sheet(
+    design: Design,
+    prices: Mapping[str, Price],
+    today: datetime.date | None = None,
+    media: Media = "any",
+    spares: float | None = None,
+) -> TableSheet:
     """The table of prices."""
     rows: list[tuple[Value, ...]] = []
-    for line in priced(design, prices, today):
+    for line in priced(design, prices, today, media, spares):
         p = line.price
         note = (
             "in the price of the unit"

@@ -8,6 +8,7 @@ from designer.design.document import Design
 from designer.present import numbers
 from designer.present.blocks import Change, Column, Figure, Page, State, Table, Tone
 from designer.report.tables.bill_of_materials import items_of
+from designer.report.tables.order import order
 from designer.report.tables.power import draws, total
 
 
@@ -36,6 +37,11 @@ def page(design: Design, file: str = "DESIGN", sums: Mapping[str, float] | None 
         Figure("", "Cost", f"{total:,.0f}", currency, note="of what the list prices")
         for currency, total in (sums or {}).items()
     ]
+    modules = [line for line in order(design) if line.item == "Transceiver"]
+    if modules:
+        draw = sum(line.count * (line.watts or 0.0) for line in modules)
+        note = f"drawing {numbers.shown(draw, 'W')}, part of what their units draw" if draw else "for the cables"
+        figures.append(Figure("", "Transceivers", f"{sum(line.count for line in modules):,}", note=note))
     rows = [
         (
             f"{i.count:,}",
@@ -48,6 +54,7 @@ def page(design: Design, file: str = "DESIGN", sums: Mapping[str, float] | None 
     heads = (Column("Count", True), Column("Item"), Column("Role"), Column("Rated, one", True))
     remarks = (f"No source states the power of {', '.join(unknown[:3])}.",) if unknown else ()
     changes = (
+        Change("Cables and transceivers", command=("bom", file, "--table", "cabling"), tone=Tone.PLAIN),
         Change("As a workbook", command=("bom", file, "-o", "bom.xlsx"), tone=Tone.PLAIN),
         Change("With cost and power", command=("report", file, "-o", "report.html"), tone=Tone.PLAIN),
     )

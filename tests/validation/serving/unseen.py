@@ -19,6 +19,7 @@ from designer.families.serving.devices import with_kernels
 from designer.families.serving.engines import release
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas.expert_exchange import INSIDE_SHARE, START
 from designer.families.serving.formulas.kv_size import kv_size
 from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
 from designer.families.serving.formulas.small_all_reduce import small_all_reduce
@@ -105,9 +106,12 @@ def predicted(point: Point) -> float:
     def sent(size: float) -> float:
         return 2 * size / link
 
-    joins = Joins(reduce, sent, lambda size: size / link, sent)
+    def dispatch(inside: float, between: float) -> float:
+        return START.value + (inside + between) / (INSIDE_SHARE.value * link)
+
+    joins = Joins(reduce, sent, lambda size: size / link, dispatch)
     steps = StepTime(shape, device, split, weights, stored, chosen.overheads, joins)
-    held = weights_size(shape, weights, tensor, data, point.stages)
+    held = weights_size(shape, weights, tensor, data, point.stages, shared=split.dense)
     how = chosen.scheduling
     room = kv_room(device.memory, how.memory_share, held, split.devices, bool(shape.experts))
     capacity = memory_capacity(room, kv_size(shape, tensor, stored.size.value).token / data / point.stages)

@@ -38,13 +38,13 @@ def expert_imbalance(experts: int, per_token: int, tokens: float, ranks: int) ->
     variance = tokens * per_token * share * (1 - share) * (experts - per_token) / (experts - 1)
     # a token puts no more on a rank than it has choices or the rank has experts, and no rank is the busiest by less
     most = tokens * min(per_token, math.ceil(experts / ranks))
-    busiest = min(most, mean + _deviations(ranks) * math.sqrt(max(0.0, variance)))
+    busiest = min(most, mean + largest_deviation(ranks) * math.sqrt(max(0.0, variance)))
     return Ratio(busiest * ranks / (tokens * per_token))
 
 
 @lru_cache(maxsize=64)
-def _deviations(ranks: int) -> float:
-    """By which the largest of so many shares of one sum lies above their mean [1]."""
+def largest_deviation(ranks: int) -> float:
+    """Standard deviations by which the largest of so many shares of one sum lies above their mean [1]."""
     return NormalDist().inv_cdf((ranks - 3 / 8) / (ranks + 1 / 4)) * math.sqrt(ranks / (ranks - 1))
 
 

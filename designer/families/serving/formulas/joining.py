@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from designer.families.serving.formulas.expert_exchange import INSIDE_SHARE, NETWORK_SHARE, START
 from designer.families.serving.formulas.small_all_reduce import EAGER, small_all_reduce
-from designer.families.serving.formulas.step_time import Joining, Joins, Split, no_joining
+from designer.families.serving.formulas.step_time import Joining, Joins, Sending, Split, no_joining, no_sending
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation
 from designer.formulas.collectives.collective_time import collective_time
 from designer.formulas.formula import Formula
@@ -16,12 +17,11 @@ from designer.units import Bytes, BytesPerSecond, Seconds
 
 #: ranks that the small all-reduce of engines was measured with at most
 RANKS_LIMIT: Final = 8
-#: collectives of each join, by the situation they run in: of those that share heads, of all, of all that send to all
-REDUCES, EXCHANGES, HOPS, DISPATCHES = (
+#: collectives of each join, by the situation they run in: of those that share heads, and of all
+REDUCES, EXCHANGES, HOPS = (
     (0, ("all-reduce",)),
     (1, ("all-gather", "reduce-scatter")),
     (1, ("send-recv",)),
-    (2, ("all-to-all", "all-to-all")),
 )
 
 
@@ -61,7 +61,24 @@ def joins_over(situations: Sequence[CollectiveSituation], split: Split, graph: b
         # outside a graph either kernel is launched by itself
         return joined if graph else Seconds(joined + EAGER.value)
 
-    return gridded_joins(split, reduce, one(EXCHANGES), one(HOPS), one(DISPATCHES))
+    sending = situations[-1]
+
+    def dispatch(inside: Bytes, between: Bytes) -> Seconds:
+        near_rate, far_rate = sending_rates(sending)
+        return Seconds(START.value + max(inside / near_rate, between / far_rate))
+
+    return gridded_joins(split, reduce, one(EXCHANGES), one(HOPS), dispatch, sending.servers)
+
+
+def sending_rates(situation: CollectiveSituation) -> tuple[float, float]:
+    """What a device sends to its peers in the server, and over the network, while all send to all [B/s]."""
+    inside = situation.direct_bandwidth or situation.intra_bandwidth or math.inf
+    if situation.servers < 2:
+        return INSIDE_SHARE.value * inside, math.inf
+    between = NETWORK_SHARE.value * situation.inter_bandwidth
+    if situation.host_bandwidth:
+        between = min(between, situation.host_bandwidth)
+    return INSIDE_SHARE.value * inside, between / situation.ranks_per_server
 
 
 def near_enough(situation: CollectiveSituation, split: Split) -> bool:
@@ -74,15 +91,17 @@ def gridded_joins(
     reduce: Joining,
     exchange: Joining,
     hop: Joining,
-    dispatch: Joining,
+    dispatch: Sending,
+    servers: int,
     between: Callable[[Any, Any, float], Any] = lambda low, high, share: low + (high - low) * share,
 ) -> Joins:
-    """Joins that a split has, each worked out for powers of two and evenly between them."""
+    """Joins that a split has; collectives are worked out for powers of two and evenly between them."""
     return Joins(
         _gridded(reduce, between) if split.tensor > 1 else no_joining,
         _gridded(exchange, between) if split.data > 1 else no_joining,
         _gridded(hop, between) if split.pipeline > 1 else no_joining,
-        _gridded(dispatch, between) if split.data > 1 and split.expert > 1 else no_joining,
+        dispatch if split.sends_tokens else no_sending,
+        servers,
     )
 
 
@@ -108,6 +127,6 @@ FORMULA: Final = Formula(
     "joining",
     "Joining the devices of a replica",
     joins_over,
-    ("aic-kernels", "nccl-tuning"),
-    "collectives of the library, and an engine's own all-reduce of 2 to 8 ranks of one server",
+    ("aic-kernels", "nccl-tuning", "deepep-v1"),
+    "collectives of the library, dispatch and combine of experts, an engine's all-reduce of 2 to 8 ranks",
 )

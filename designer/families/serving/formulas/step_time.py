@@ -15,9 +15,9 @@ from designer.families.serving.formulas._terms import NUMBERS, Slower, Terms
 from designer.families.serving.formulas.attention_decode import attention_decode
 from designer.families.serving.formulas.attention_prefill import attention_prefill
 from designer.families.serving.formulas.elementwise import elementwise
+from designer.families.serving.formulas.expert_balance import ExpertSetup, busiest_rank
 from designer.families.serving.formulas.expert_coverage import experts_touched
-from designer.families.serving.formulas.expert_dispatch import expert_dispatch
-from designer.families.serving.formulas.expert_imbalance import expert_imbalance
+from designer.families.serving.formulas.expert_exchange import LOW_LATENCY_LIMIT, UNITS, dispatched, expert_copies
 from designer.families.serving.formulas.gemm_law import gemm_parts
 from designer.families.serving.formulas.kernel_table import AttentionFit, Experts, ExpertShape, Products
 from designer.families.serving.formulas.kv_size import KvSize, kv_size
@@ -33,12 +33,24 @@ _HALF_SIZE: Final = Bytes(number_format("bf16").size.value)
 
 #: time of joining partial results of so many bytes between the devices of a group [B] → [s], or terms of it
 Joining = Callable[[Bytes], Any]
+#: time of one kernel that sends so many bytes inside its server, and over the network [B], [B] → [s], or terms of it
+Sending = Callable[[Bytes, Bytes], Any]
 
 
 def no_joining(size: Bytes) -> Seconds:
     """One device has nothing to join [s]."""
     del size
     return Seconds(0.0)
+
+
+def no_sending(inside: Bytes, between: Bytes) -> Seconds:
+    """Devices that hold all experts send no tokens [s]."""
+    del inside, between
+    return Seconds(0.0)
+
+
+#: experts as chance has them, without copies, one batch a step
+EVEN: Final = ExpertSetup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +79,19 @@ class Split:
         """Of one replica."""
         return self.tensor * self.data * self.pipeline
 
-    def copies(self, experts: int) -> float:
-        """Experts the fullest device has room for, over its even share [1]: a width that divides them leaves none."""
-        return math.ceil(experts / self.expert) * self.expert / experts if experts else 1.0
+    @property
+    def sends_tokens(self) -> bool:
+        """True if groups of attention share whole experts: tokens go to them, and dense layers stay in their group."""
+        return self.data > 1 and self.expert > 1
+
+    @property
+    def dense(self) -> int:
+        """Devices that share the layers without experts, and the experts that all tokens use."""
+        return self.tensor if self.sends_tokens else self.tensor * self.data
+
+    def copies(self, experts: int, redundant: int = 0) -> float:
+        """Experts the fullest device has room for, over its even share of those there are [1]."""
+        return math.ceil((experts + redundant) / self.expert) * self.expert / experts if experts else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +101,16 @@ class Joins:
     Parameters
     ----------
     dispatch
-        Tokens to the devices of their experts, and back, between groups that share whole experts: by what a device
-        sends one way.
+        One kernel that sends tokens between groups that share whole experts, by what a device sends.
+    servers
+        Servers that the devices of a replica are spread over.
     """
 
     reduce: Joining = no_joining
     exchange: Joining = no_joining
     hop: Joining = no_joining
-    dispatch: Joining = no_joining
+    dispatch: Sending = no_sending
+    servers: int = 1
 
 
 class StepTime:
@@ -113,7 +137,9 @@ class StepTime:
         joins: Joins,
         adapters: int = 0,
         terms: Terms = NUMBERS,
+        setup: ExpertSetup = EVEN,
     ) -> None:
+        self.setup = setup
         self.terms = terms = terms if overheads.slower == 1.0 else Slower(terms, overheads.slower)
         self._longest, self._shortest = terms.longest, terms.least
         self.shape, self.device, self.split, self.weights = shape, device, split, weights
@@ -133,9 +159,12 @@ class StepTime:
             self._grouped = (share, kernels.expert_memory, kernels.expert_floor)
         self._base = number_format(weights.dense) if weights.dense else weights
         self._known: dict[int, Any] = {}
+        #: tokens sent to experts and back, by tokens of a step and whether it holds prompts
+        self._sent: dict[tuple[int, bool], Any] = {}
         self._heads: dict[int, Any] = {}
         self._decode: dict[int, Any] = {}
         self._beside: dict[int, tuple[Any, Any]] = {}
+        self._sends = bool(shape.experts) and split.sends_tokens
         self._choose_tables()
         heads = shape.heads / split.tensor
         decode = self._fit(prompts=False)
@@ -250,8 +279,8 @@ class StepTime:
         shape, split = self.shape, self.split
         spread = split.tensor * split.data
         dense = shape.layers * shape.attention_parameters / split.tensor
-        dense += (shape.layers - shape.moe_layers) * shape.dense_parameters / spread
-        dense += shape.moe_layers * shape.moe_common_parameters / spread if shape.moe_layers else 0.0
+        dense += (shape.layers - shape.moe_layers) * shape.dense_parameters / split.dense
+        dense += shape.moe_layers * shape.moe_common_parameters / split.dense if shape.moe_layers else 0.0
         narrow = self._base.narrow and self.device.runs_as(self._base) in ("fp8", "int8", "fp4")
         rate = self.device.bandwidth * split.pipeline
         read = (
@@ -266,7 +295,17 @@ class StepTime:
         """The same where kernels reach all of the data sheet and engine and links take no time: nothing is faster."""
         device = replace(self.device, kernels=perfect(self.device.kernels), table=None)
         nothing = Overheads(0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
-        return StepTime(self.shape, device, self.split, self.weights, self._stored, nothing, Joins(), self.adapters)
+        return StepTime(
+            self.shape,
+            device,
+            self.split,
+            self.weights,
+            self._stored,
+            nothing,
+            Joins(),
+            self.adapters,
+            setup=self.setup,
+        )
 
     def _gemm(self, rows: float, columns: float, inner: float, how: NumberFormat) -> Any:
         if rows <= 0:
@@ -343,26 +382,28 @@ class StepTime:
 
     def _routed(self, wanted: ExpertShape, tokens: float) -> Any:
         """Routed experts of one layer [s]: as measured at shapes near it, carried over by the law."""
-        found, law = self._experts, self._routed_law(self.device, wanted, tokens, self.terms)
+        found, law = self._experts, self._routed_law(self.device, wanted, tokens, self.terms, self.setup)
         if found is None:
             return law
-        mine = self._routed_law(self.device, wanted, tokens, NUMBERS)
+        mine = self._routed_law(self.device, wanted, tokens, NUMBERS, self.setup)
         log = 0.0
         for near, weight in found.nearest(wanted):
             time, at = found.time(near, tokens)
-            if not (self._same and near == wanted and at == tokens):
+            if not (self._same and near == wanted and at == tokens and self.setup == EVEN):
                 time *= mine / self._routed_law(self._measured, near, at, NUMBERS)
             log += weight * math.log(time)
         return math.exp(log) * law / mine
 
-    def _routed_law(self, device: Device, layer: ExpertShape, tokens: float, terms: Terms) -> Any:
+    def _routed_law(
+        self, device: Device, layer: ExpertShape, tokens: float, terms: Terms, setup: ExpertSetup = EVEN
+    ) -> Any:
         """Grouped products of the busiest device, which has more tokens and touches more of its experts [s]."""
         kernels = device.kernels
         share, read, least = self._grouped
         matrices = 1 + 2 if self.shape.gated else 2
         spread = layer.cut * layer.spread
-        busiest = expert_imbalance(layer.experts, layer.chosen, tokens, layer.spread)
-        copies = math.ceil(layer.experts / layer.spread) * layer.spread / layer.experts
+        busiest = busiest_rank(layer.experts, layer.chosen, tokens, layer.spread, setup)
+        copies = math.ceil((layer.experts + setup.redundant) / layer.spread) * layer.spread / layer.experts
         touched = copies * experts_touched(layer.experts, layer.chosen, tokens * busiest / copies)
         runs = device.runs_as(self.weights)
         one = matrices * layer.hidden * layer.inner / spread
@@ -379,18 +420,53 @@ class StepTime:
         before = 2 if self.shape.gated else 1
         return 1 + longer * (before / layer.hidden + layer.cut / layer.inner) / (before + 1)
 
-    def _imbalance(self, tokens: float) -> float:
-        return expert_imbalance(self.shape.experts, self.shape.experts_per_token, tokens, self.split.expert)
-
-    def _dispatched(self, rows: float, together: float) -> float:
-        """What a device sends one way where groups share whole experts, as the busiest of them receives it [B]."""
+    def _exchange(self, tokens: int, prompts: bool) -> Any:
+        """Tokens of a step to the devices of their experts and back, all layers, as the busiest sends them [s]."""
         shape, split = self.shape, self.split
-        reached = expert_dispatch(shape.experts, shape.experts_per_token, split.expert)
-        # an expert that is cut is on several devices, and each needs the token
-        cut = split.tensor * split.data / split.expert
-        return rows / split.tensor * reached * cut * shape.hidden * _HALF_SIZE * self._imbalance(together)
+        known = self._sent.get((tokens, prompts))
+        if known is None:
+            rows = tokens / split.data / split.pipeline / (2 if self.setup.overlap else 1)
+            servers = self.joins.servers
+            each = max(1, split.tensor * split.data // servers)
+            copies = expert_copies(
+                shape.experts,
+                shape.experts_per_token,
+                split.expert,
+                servers,
+                each,
+                shape.token_groups,
+                low_latency=not prompts and rows <= LOW_LATENCY_LIMIT.value,
+            )
+            # an expert that is cut is on several devices, each of which needs the token
+            cut = split.tensor * split.data / split.expert
+            busiest = busiest_rank(
+                shape.experts, shape.experts_per_token, tokens / split.pipeline, split.expert, self.setup
+            )
+            sent = rows / split.tensor * cut * busiest
+            known = 0.0
+            for size in dispatched(shape.hidden, self._base.narrow or self.weights.size.value <= 1):
+                known += self.joins.dispatch(Bytes(sent * copies.inside * size), Bytes(sent * copies.between * size))
+            known = self._sent[tokens, prompts] = known * shape.moe_layers * (2 if self.setup.overlap else 1)
+        return known
 
-    def _layers(self, tokens: int) -> Any:
+    def _with_exchange(self, time: Any, tokens: int, prompts: bool) -> Any:
+        """A step that computes for so long, with its tokens sent to experts: after one another, or overlapped [s]."""
+        if not self._sends:
+            return time
+        sent = self._exchange(tokens, prompts)
+        if not self.setup.overlap:
+            return time + sent
+        # kernels of prompts take multiprocessors from what is computed meanwhile, those of decoding leave it to the NIC
+        taken = UNITS.value / self.device.units if prompts else 0.0
+        return self._longest(time + sent * taken, sent) if taken else self._longest(time, sent)
+
+    def _layers(self, tokens: float) -> Any:
+        if self.setup.overlap and self._sends:
+            return 2 * self._batch(tokens / 2)
+        return self._batch(tokens)
+
+    def _batch(self, tokens: float) -> Any:
+        """All layers for a batch of tokens, but for sending them to experts [s]."""
         shape, split = self.shape, self.split
         # stages work on different batches at once, groups of attention on different requests
         rows = tokens / split.data / split.pipeline
@@ -402,16 +478,16 @@ class StepTime:
             elementwise(rows, shape.hidden, _HALF_SIZE, self.device.bandwidth, kernels.elementwise)
         )
         joined: Any = self.joins.reduce(size)
-        if split.data > 1:
+        if split.data > 1 and not self._sends:
             joined = self.joins.exchange(Bytes(together * shape.hidden * _HALF_SIZE))
         dense = shape.layers - shape.moe_layers
         time = shape.layers * common
         if dense:
-            time += dense * (joined + self._feed_forward(together, shape.ffn / split.tensor / split.data))
+            one = rows if self._sends else together
+            time += dense * (joined + self._feed_forward(one, shape.ffn / split.dense))
         if shape.moe_layers:
-            if split.data > 1 and split.expert > 1:
-                joined = self.joins.dispatch(Bytes(self._dispatched(rows, together)))
-            time += shape.moe_layers * (joined + self._expert_layer(together))
+            # what comes back from the experts is whole
+            time += shape.moe_layers * (self._expert_layer(together) + (0.0 if self._sends else joined))
         if self.adapters:
             pair = self._gemm(rows, self.adapters, shape.hidden, number_format("bf16"))
             time += shape.layers * 2 * 2 * pair
@@ -419,7 +495,7 @@ class StepTime:
 
     def tokens(self, tokens: int, sampled: int) -> Seconds:
         """Products, elementwise work and joins of a step of `tokens`, `sampled` of which give a new one [s]."""
-        return Seconds(self._tokens(tokens, sampled))
+        return Seconds(self._with_exchange(self._tokens(tokens, sampled), tokens, sampled < tokens))
 
     def _tokens(self, tokens: int, sampled: int) -> Any:
         head = self._heads.get(sampled)
@@ -456,8 +532,9 @@ class StepTime:
         """A step in which all requests decode, but for what grows with their context [s]."""
         known = self._decode.get(requests)
         if known is None:
-            known = self.tokens(requests, requests) + self._fixed + self._windows(requests)
-            known = self._decode[requests] = known + self._requests(requests)
+            known = self._tokens(requests, requests) + self._fixed + self._windows(requests)
+            known = self._with_exchange(known + self._requests(requests), requests, prompts=False)
+            self._decode[requests] = known
         return Seconds(known)
 
     def _requests(self, requests: int) -> Any:
@@ -507,7 +584,7 @@ class StepTime:
         time = base + prompts + self._fixed_prompts + self._request * -(-sampled // self._groups)
         if requests:
             time += self._context * context + self._attention_floor + windows
-        return Seconds(time)
+        return Seconds(self._with_exchange(time, together, prompts=True))
 
     def _beside_of(self, requests: int) -> tuple[Any, Any]:
         """Of requests that decode: their products and joins, and reading their windows [s]."""

@@ -16,7 +16,13 @@ def replicated_attention(shape: TransformerNumbers) -> float:
 
 
 def weights_size(
-    shape: TransformerNumbers, weights: NumberFormat, tensor: int, data: int = 1, pipeline: int = 1, copies: float = 1.0
+    shape: TransformerNumbers,
+    weights: NumberFormat,
+    tensor: int,
+    data: int = 1,
+    pipeline: int = 1,
+    copies: float = 1.0,
+    shared: int = 0,
 ) -> Bytes:
     """Weights on the fullest device [B].
 
@@ -28,6 +34,8 @@ def weights_size(
         Stages that share the layers.
     copies
         Experts held, redundant ones with them, over experts there are.
+    shared
+        Devices that share the layers without experts; 0 for all that share the experts.
 
     Notes
     -----
@@ -38,9 +46,9 @@ def weights_size(
     attention = whole + (shape.attention_parameters - whole) / tensor
     spread = tensor * data
     held = attention * dense * shape.layers
-    held += (shape.layers - shape.moe_layers) * shape.dense_parameters / spread * dense
+    held += (shape.layers - shape.moe_layers) * shape.dense_parameters / (shared or spread) * dense
     if shape.experts:
-        common = shape.moe_common_parameters / spread * dense
+        common = shape.moe_common_parameters / (shared or spread) * dense
         held += shape.moe_layers * (
             common + copies * shape.experts * shape.expert_parameters / spread * weights.size.value
         )

@@ -84,6 +84,12 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["part"].strip(),
         s["stream_interval"],
         calibration=read_calibration(s["calibration"]),
+        prompt_data=s["prompt_data"],
+        prompt_expert=s["prompt_expert"],
+        prompt_pipeline=s["prompt_pipeline"],
+        redundant=s["redundant_experts"],
+        skew=s["expert_skew"],
+        overlap=s["overlap"],
     )
     load = Load(
         s["load"],
@@ -222,6 +228,30 @@ WORKLOAD = WorkloadKind(
             "prompt_group", "Prompts on", "selector", "", help="accelerators that only read prompts; else all do both"
         ),
         Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="0 for the smallest that fits"),
+        Setting("prompt_data", "Their attention data parallel", "count", 1, help="groups that share experts"),
+        Setting("prompt_expert", "Their expert parallel", "count", 1, help="as expert, of those for prompts"),
+        Setting("prompt_pipeline", "Their pipeline parallel", "count", 1),
+        Setting(
+            "redundant_experts",
+            "Redundant experts",
+            "count",
+            0,
+            help="copies of the busiest experts that a balancer adds, over all devices of a replica; 0 for no balancer",
+        ),
+        Setting(
+            "expert_skew",
+            "Unevenness of experts",
+            "ratio",
+            0,
+            help="coefficient of variation of how often experts are chosen over time; 0 for evenly, as random text",
+        ),
+        Setting(
+            "overlap",
+            "Two batches overlapped",
+            "flag",
+            False,
+            help="each step in two batches: one computes while tokens of the other are sent to their experts",
+        ),
         Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
         Setting(
             "stream_interval",

@@ -26,6 +26,7 @@ def steps_with(placement: Placement, device: Device | None = None, links: float 
         steps.overheads,
         joins_over(situations, split, placement.deployment.graph),
         steps.adapters,
+        setup=steps.setup,
     )
 
 

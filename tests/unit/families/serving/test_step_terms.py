@@ -195,11 +195,11 @@ def test_a_split_joins_what_it_shares_and_nothing_else() -> None:
     assert groups.group is not None
     both = sum(groups.group.time(kind, size).time for kind in ("all-gather", "reduce-scatter"))
     assert groups.steps.joins.exchange(size) == pytest.approx(both)
-    assert groups.steps.joins.dispatch(size) > 0
+    assert groups.steps.joins.dispatch(size, 0.0) > 0
     assert heads.group is not None
     assert 0 < heads.steps.joins.reduce(size) <= heads.group.time("all-reduce", size).time
     joins = heads.steps.joins
-    assert joins.hop(size) == joins.exchange(size) == joins.dispatch(size) == 0
+    assert joins.hop(size) == joins.exchange(size) == joins.dispatch(size, size) == 0
     assert alone.steps.joins.reduce(size) == groups.steps.joins.hop(size) == stages.steps.joins.exchange(size) == 0
 
 

@@ -1,4 +1,4 @@
-"""Hook of mkdocs: pages made from the program itself, so they cannot go stale, and the front page from README.md."""
+"""Reference pages made from the program, and the front page from README.md."""
 
 from __future__ import annotations
 
@@ -8,31 +8,12 @@ import importlib
 import json
 import pkgutil
 import re
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-
-def on_files(files: Any, config: Any) -> Any:
-    """Add the made pages and the pictures to the written pages."""
-    from mkdocs.structure.files import File
-
-    for name, text in pages().items():
-        files.append(File.generated(config, name, content=text))
-    for picture in sorted((ROOT / "assets" / "pictures").glob("*.png")):
-        name = picture.relative_to(ROOT).as_posix()
-        files.append(File.generated(config, name, abs_src_path=str(picture)))
-    return files
-
-
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """A page of docs/ with its links to assets/ as the site has them."""
-    return markdown.replace("](../assets/", "](assets/")
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def pages() -> dict[str, str]:
@@ -209,7 +190,9 @@ def rules() -> str:
 
 def schema() -> str:
     """The JSON schema of design files."""
-    folder = ROOT / "designer" / "interchange" / "native" / "schema"
+    import designer
+
+    folder = Path(designer.__file__).parent / "interchange" / "native" / "schema"
     lines = ["# File format", "", "Designs are JSON; every version has its schema.", ""]
     for file in sorted(folder.glob("*.json")):
         text = json.dumps(json.loads(file.read_text("utf-8")), indent=1, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Work with designs in notebooks: data frames of every table, figures of plotting libraries, rich display."""
