@@ -29,8 +29,8 @@ AnyContext = TypeVar("AnyContext", bound="Context")
 class Context:
     """A design as rules see it; everything is worked out when it is first asked for."""
 
-    def __init__(self, design: Design) -> None:
-        self.design = design
+    def __init__(self, design: Design, base: Context | None = None) -> None:
+        self.design, self._base = design, base
         self._views: dict[type[Context], Context] = {type(self): self}
 
     @classmethod
@@ -39,21 +39,22 @@ class Context:
         return True
 
     def seen_as(self, kind: type[AnyContext]) -> AnyContext:
-        """The same design as rules of a family look at it; both share what is worked out."""
+        """The same design as rules of a family look at it; both share the network and the machines."""
         found = self._views.get(kind)
         if found is None:
-            found = self._views[kind] = kind.__new__(kind)
-            found.__dict__ = self.__dict__
+            found = self._views[kind] = kind(self.design, self)
         return cast("AnyContext", found)
 
     @cached_property
     def network(self) -> Network:
         """The elaborated design."""
-        return build_network(self.design)
+        return build_network(self.design) if self._base is None else self._base.network
 
     @cached_property
     def machines(self) -> tuple[MachineClass, ...]:
         """The classes of what host and accelerator links hold together, single switches left out."""
+        if self._base is not None:
+            return self._base.machines
         islands = find_islands(self.network)
         _, first, counts = np.unique(islands.class_of, return_index=True, return_counts=True)
         sizes = np.diff(islands.part_start)
