@@ -198,6 +198,7 @@ SERVE-TIER             warning        Keys and values beyond the GPU help little
 SERVE-TRACE            info           The requests of a file were changed
 SERVE-TURNS            info           Models take turns on the same accelerators
 SERVE-UNUSED           info           A setting of a served model changes nothing as it is asked for
+STORE-ASSUMED          info           Rates of a storage system are assumed from its ports
 TRAIN-BATCH            warning        The batch is too large for the dataset
 TRAIN-BESIDE           info           A retraining beside a workload takes some of its pace
 TRAIN-CADENCE          warning        Retraining takes longer than the time to the next one

@@ -21,7 +21,7 @@ from designer.decisions.suggest_cost import Cost
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.together import Together
 from designer.engine.account.worth import share_of, worth_of
-from designer.engine.network import build_network
+from designer.engine.network import Network, build_network
 from designer.engine.results import Bottleneck, WorkloadResult
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Severity
@@ -107,10 +107,11 @@ class Searcher:
         spec: WorkloadSpec,
         prices: Prices,
         watch: Watch = UNWATCHED,
+        whole: WorkloadResult | None = None,
     ) -> None:
-        self.design, self.spec, self._watch = design, spec, watch
+        self.design, self.spec, self.watch = design, spec, watch
         network = build_network(design)
-        self.whole = run_workload(network, spec, False, None, watch.cancelled)[0]
+        self.whole = whole or _answered(network, spec, watch)
         self.metric = worth_of(self.whole)
         found = (*candidates(network, self.whole, prices), *accelerator_candidates(network, spec, self.whole, prices))
         self.candidates = tuple(sorted(found, key=lambda one: (one.cost.key, one.title)))
@@ -144,13 +145,14 @@ class Searcher:
         return known
 
     def _gain(self, chosen: Sequence[int]) -> float:
-        self._watch.check()
+        self.watch.check()
         design = self.edited(chosen)
         if design is None:
             return 0.0
         try:
             spec = _asked(design, self.spec)
-            result = run_workload(build_network(design), spec, False, None, self._watch.cancelled, explained=False)[0]
+            network = build_network(design)
+            result = _answered(network, spec, self.watch, explained=False)
         except AnalysisError:
             return 0.0
         before, after = (r.metrics.get("goodput") for r in (self.whole, result))
@@ -198,7 +200,7 @@ class Searcher:
             return [(chosen, True), *grown] if chosen else grown
 
         space = Space(((), False), branches, lambda node: (self.cost(node[0]).key, len(node[0]), node[0]))
-        return (chosen for chosen, _ in explore(space, watch=self._watch))
+        return (chosen for chosen, _ in explore(space, watch=self.watch))
 
     def _greedy(self, goal: float) -> tuple[int, ...] | None:
         """The candidate that gains most for its cost, again and again; then what is not needed is dropped."""
@@ -219,6 +221,11 @@ class Searcher:
             if rest and self.reaches(rest, goal):
                 chosen = rest
         return tuple(sorted(chosen))
+
+
+def _answered(network: Network, spec: WorkloadSpec, watch: Watch, *, explained: bool = True) -> WorkloadResult:
+    """The values of a workload, and what binds it where that is asked for."""
+    return run_workload(network, spec, False, None, watch.cancelled, explained=explained, banded=False)[0]
 
 
 def _asked(design: Design, spec: WorkloadSpec) -> WorkloadSpec:
@@ -260,37 +267,38 @@ def suggest(
     goal = 1 + LIFTED.value if gain is None else gain
     found: list[Step] = []
     first: WorkloadResult | None = None
+    whole: WorkloadResult | None = None
     stuck = ""
     for number in range(min(steps, STEPS_LIMIT)):
         watch.report(number / max(steps, 1), f"step {number + 1}")
-        search = Searcher(design, _asked(design, spec), listed, watch)
+        search = Searcher(design, _asked(design, spec), listed, watch, whole)
         first = first or search.whole
-        step, after = _step(search, goal)
-        if step is None or after is None:
+        taken = _step(search, goal)
+        if taken is None:
             stuck = _stuck(search)
             break
+        step, design, whole = taken
         found.append(step)
-        design = after
     watch.report(1.0, "done")
     if first is None:
-        first = run_workload(build_network(design), spec, False, None, cancelled)[0]
+        first = _answered(build_network(design), spec, watch)
     name = worth_of(first)
     estimate = first.metrics[name]
     return Suggestions(design.name, spec.id, name, estimate.unit, estimate.value, tuple(found), stuck, listed.currency)
 
 
-def _step(search: Searcher, goal: float) -> tuple[Step | None, Design | None]:
-    """One step, its answer analysed afresh on the edited document."""
+def _step(search: Searcher, goal: float) -> tuple[Step, Design, WorkloadResult] | None:
+    """One step, the design it leads to, and the answer there; None where no candidates reach the goal."""
     answer = search.cheapest(goal)
     if answer is None:
-        return None, None
+        return None
     chosen, exact = answer
     design = search.edited(chosen)
     assert design is not None, "its gain was worked out"
-    after = run_workload(build_network(design), _asked(design, search.spec), False)[0]
+    after = _answered(build_network(design), _asked(design, search.spec), search.watch)
     gain = share_of(search.whole, after)
     if gain < goal * (1 - _SAME):
-        return None, None
+        return None
     value = after.metrics[search.metric].value
     return (
         Step(
@@ -306,6 +314,7 @@ def _step(search: Searcher, goal: float) -> tuple[Step | None, Design | None]:
             search.analysed,
         ),
         design,
+        after,
     )
 
 

@@ -24,8 +24,9 @@ from designer.workload.program import Program
 class Question:
     """Which workload is asked about, under which title, where it stands, and whether sweeps for plots are wanted.
 
-    Long work tells ``progress`` its share from 0 to 1 and stops when ``cancelled`` says so. Where ``explained`` is
-    false only the metrics are wanted: what binds, what comes next and the loads may be left out.
+    Long work reports its share from 0 to 1 to ``progress`` and stops when ``cancelled`` returns true. Where
+    ``explained`` is false only the metrics are wanted: what binds, what comes next and the loads may be left out. Where
+    ``banded`` is false only values are wanted: bands may be narrower than they are.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Question:
     progress: Callable[[float, str], None] | None = None
     cancelled: Callable[[], bool] | None = None
     explained: bool = True
+    banded: bool = True
 
     def result(
         self,

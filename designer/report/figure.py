@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from designer.design.document import Design
 from designer.engine.results import Analysis, WorkloadResult
-from designer.registry import discover
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +19,8 @@ class Axis:
         A unit of ``designer.units.DIMENSION_OF_UNIT``; empty for plain numbers and categories.
     zero
         True if the axis begins at zero.
+    counts
+        What is counted per second, where the unit is 1/s: ``samples``.
     """
 
     title: str
@@ -27,6 +28,7 @@ class Axis:
     log: bool = False
     zero: bool = False
     categories: tuple[str, ...] = ()
+    counts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +154,3 @@ class FigureKind:
     dock: str
     build: Callable[[Design, Analysis, WorkloadResult], Figure | None]
     order: int = 100
-
-
-def figure_kinds() -> Mapping[str, FigureKind]:
-    """All figures by name."""
-    return discover("designer.report.figures", "FIGURE", FigureKind)

@@ -110,6 +110,7 @@ _KNOWN: Final[dict[str, Metric]] = {
     "input_cores": Metric("1", LESS, "CPU cores busy receiving and handing batches on"),
     "accelerators": Metric("1", LESS, "taken by what is served; of storage the most that it keeps busy"),
     "accelerators_per_server": Metric("1", MORE, "of those, on each host"),
+    "delivered_rate": Metric("B/s", MORE, "what storage delivers to a given number of accelerators"),
     # checkpoints
     "checkpoint_time": Metric("s", LESS, "writing one"),
     "checkpoint_stall": Metric("s", LESS, "training standing still for one"),

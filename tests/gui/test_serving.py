@@ -16,7 +16,7 @@ from designer.gui.workload_form import take_workload
 from designer.interchange.templates import open_design
 from designer.pages.workload import page_of
 from designer.present.blocks import State
-from designer.report.figure import figure_kinds
+from designer.report.figure_kinds import figure_kinds
 
 pytestmark = pytest.mark.platform
 

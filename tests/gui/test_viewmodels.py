@@ -22,7 +22,7 @@ from designer.gui.viewmodels.ranking import Words, ordered
 from designer.gui.viewmodels.table import Branch
 from designer.interchange.templates import list_templates, open_design
 from designer.pages.workload import page_of
-from designer.report.figure import figure_kinds
+from designer.report.figure_kinds import figure_kinds
 from tests.designs import one_server, one_unit
 
 

@@ -16,7 +16,7 @@ from designer.contrib import ENTRY_POINTS
 from designer.engine.costs.pricing import CostKind
 from designer.interchange.exporting import exporters
 from designer.interchange.importing import importers
-from designer.report.figure import figure_kinds
+from designer.report.figure_kinds import OF_CURVES, figure_kinds
 from designer.resources import assets
 from designer.rules.rule import FOLDERS, rules
 from designer.workload.kind import workload_kinds
@@ -96,7 +96,7 @@ def test_every_importer_exporter_and_figure_is_found() -> None:
     # the native format is among those one can write
     written = len(files("interchange/exporters")) + len(ENTRY_POINTS["designer.exporters"])
     assert len(exporters()) - 1 == written
-    assert len(figure_kinds()) == len(files("report/figures"))
+    assert len(figure_kinds()) == len(files("report/figures")) + len(OF_CURVES)
 
 
 def test_every_rule_is_in_a_folder_that_is_searched() -> None:

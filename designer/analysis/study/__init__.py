@@ -89,6 +89,7 @@ def run_workload(
     cancelled: Cancel | None = None,
     *,
     explained: bool = True,
+    banded: bool = True,
 ) -> tuple[WorkloadResult, ChannelLoads | None]:
     """One workload on a network.
 
@@ -96,6 +97,8 @@ def run_workload(
     ----------
     explained
         False where only its metrics are wanted: what binds is left out, and so is what is not known of the design.
+    banded
+        False where only values are wanted: bands, and the metrics that only bands need, may be left out.
 
     Raises
     ------
@@ -106,7 +109,7 @@ def run_workload(
     place = f"workloads.{spec.id}"
     kind = kind_of(spec.kind, place)
     title = spec.title or kind.title
-    question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained)
+    question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained, banded)
     short = Question(spec.id, kind.reports, title, place, False, None, cancelled, False)
     calm = spec
     if any(spec.settings.get(key) for key in ("background", "beside")):
@@ -119,7 +122,7 @@ def run_workload(
         )
     else:
         result, loads = ask(network, spec, question)
-    if not explained:
+    if not (explained and banded):
         return result, loads
     again = replace(short, explained=True)
     return with_gaps(network, result, loads, lambda other: ask(other, calm, again)[0]), loads

@@ -142,13 +142,25 @@ class Survival:
         """The workload on a network."""
         Watch(cancelled=self._cancelled).check()
         try:
-            return run_workload(network, self._asked, False, None, self._cancelled, explained=not self.brief)
+            return self._run(network, self._asked)
         except AnalysisError:
             if self.spec.kind != "serving" or not self._asked.settings.get("replicas"):
                 raise
         # fewer replicas than asked for are left: as many as there is room for
         fewer = self._asked.model_copy(update={"settings": {**self._asked.settings, "replicas": 0}})
-        return run_workload(network, fewer, False, None, self._cancelled, explained=not self.brief)
+        return self._run(network, fewer)
+
+    def _run(self, network: Network, spec: WorkloadSpec) -> tuple[WorkloadResult, ChannelLoads | None]:
+        # promises are judged by bands; what is left of the throughput is a ratio of values
+        return run_workload(
+            network,
+            spec,
+            False,
+            None,
+            self._cancelled,
+            explained=not self.brief,
+            banded=bool(network.design.assertions),
+        )
 
     @cached_property
     def _broken(self) -> frozenset[str]:

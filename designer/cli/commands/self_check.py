@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.interchange.importing import importers
     from designer.interchange.templates import list_templates
     from designer.report.chapter import chapter_kinds
-    from designer.report.figure import figure_kinds
+    from designer.report.figure_kinds import figure_kinds
     from designer.rules.rule import rules
     from designer.workload.kind import workload_kinds
 

@@ -55,6 +55,7 @@ def answered(
     place: str,
     *,
     explained: bool = True,
+    banded: bool = True,
     cancelled: Callable[[], bool] | None = None,
 ) -> Answered:
     """Requests of a load run through the engines of a deployment.
@@ -63,6 +64,8 @@ def answered(
     ----------
     explained
         False to leave out the frontier.
+    banded
+        False to leave out the runs at the ends of bands, and the frontier.
 
     Raises
     ------
@@ -71,18 +74,18 @@ def answered(
     """
     told: tuple[Finding, ...] = ()
     if asked.deployment.prompts:
-        served = serve_split(network, asked, place, cancelled)
+        served = serve_split(network, asked, place, cancelled, banded=banded)
     else:
         placement = place_deployment(network, asked.deployment, place)
         if asked.beside:
             placement, told = sharing(network, placement, asked, place)
-        served = serve(placement, asked, cancelled)
+        served = serve(placement, asked, cancelled, banded=banded)
     placement = served.placement
     found = dict(metrics(served))
     if placement.guest is not None:
         found |= placement.guest.metrics()
     binding, after, steps = bottlenecks(served)
-    front = frontier(served, cancelled) if served.runs and explained else None
+    front = frontier(served, cancelled) if served.runs and explained and banded else None
     if front is not None:
         low, high = front.around
         wide = math.exp(served.spread)

@@ -21,7 +21,12 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     task = program.first(Serve)
     assert task is not None
     found = answered(
-        network, task.operation, question.place, explained=question.explained, cancelled=question.cancelled
+        network,
+        task.operation,
+        question.place,
+        explained=question.explained,
+        banded=question.banded,
+        cancelled=question.cancelled,
     )
     served = found.served
     loads, flows, count = traffic(served, found.metrics["requests_per_second"].value)

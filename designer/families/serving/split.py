@@ -80,7 +80,14 @@ class Pull:
         return value, high, low
 
 
-def serve_split(network: Network, asked: Serving, place: str, cancelled: Callable[[], bool] | None = None) -> Served:
+def serve_split(
+    network: Network,
+    asked: Serving,
+    place: str,
+    cancelled: Callable[[], bool] | None = None,
+    *,
+    banded: bool = True,
+) -> Served:
     """A load on engines for prompts and engines for answers.
 
     Raises
@@ -129,7 +136,7 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     fast, slow = max(factors_of(prompts, spread)[0], factors_of(answers, spread)[0]), math.exp(spread)
     runs = tuple(
         _run(prompts, answers, pull, reading, requests, factor, cancelled)
-        for factor in (1.0, fast, slow)
+        for factor in ((1.0, fast, slow) if banded else (1.0,))
         if asked.load.kind == "offline" or rate <= most[0] / factor
     )
     return replace(served, runs=runs)

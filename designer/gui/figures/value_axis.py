@@ -10,9 +10,10 @@ from typing import Any, Final
 import pyqtgraph as pg
 from PySide6.QtGui import QFont, QFontMetricsF
 
+from designer.present.numbers import shown
 from designer.report.figure import Axis
 from designer.report.ticks import ticks
-from designer.units import DIMENSION_OF_UNIT, format_si
+from designer.units import DIMENSION_OF_UNIT
 
 #: written ticks stand this many pixels apart
 _APART: Final = 14.0
@@ -93,7 +94,7 @@ def axis_text(axis: Axis, value: float) -> str:
     if axis.unit == "B" and axis.log:
         return binary_text(value)
     if axis.unit in DIMENSION_OF_UNIT and axis.unit != "1":
-        return format_si(value, axis.unit)
+        return shown(value, axis.unit, axis.counts)
     return f"{value:,.0f}" if _THOUSAND <= abs(value) < _THOUSAND**3 else f"{value:.4g}"
 
 

@@ -100,7 +100,7 @@ class FiguresPanel(Panel):
         analysis = session.shown_analysis if session is not None else None
         if session is None or analysis is None or result is None:
             return []
-        from designer.report.figure import figure_kinds
+        from designer.report.figure_kinds import figure_kinds
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == self.dock), key=lambda k: (k.order, k.name))
         made = [k.build(session.shown_design, analysis, result) for k in kinds]

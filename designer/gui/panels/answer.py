@@ -388,7 +388,7 @@ class AnswerPanel(Panel):
         design, analysis, result = session.shown_design, session.shown_analysis, session.shown_result
         if analysis is None or result is None or result.unfit is not None:
             return []
-        from designer.report.figure import figure_kinds
+        from designer.report.figure_kinds import figure_kinds
         from designer.report.figures.flow_stages import stages
 
         chosen = flow.find_flow(result, self._flow) if self._flow else None

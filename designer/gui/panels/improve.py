@@ -185,7 +185,7 @@ class ImprovePanel(Panel):
         design, analysis, result = session.shown_design, session.shown_analysis, session.shown_result
         if analysis is None or result is None or result.unfit is not None:
             return []
-        from designer.report.figure import figure_kinds
+        from designer.report.figure_kinds import figure_kinds
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == "improve"), key=lambda k: k.order)
         found = [k.build(design, analysis, result) for k in kinds]

@@ -49,7 +49,7 @@ class MigrationPanel(FiguresPanel):
         session, moved = self.session, self.migration
         if session is None or moved is None:
             return super().figures()
-        from designer.report.figure import figure_kinds
+        from designer.report.figure_kinds import figure_kinds
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == self.dock), key=lambda k: (k.order, k.name))
         made = [k.build(session.design, moved.analysis(), moved.result) for k in kinds]

@@ -133,7 +133,7 @@ def load(cancelled: Cancelled_) -> None:
     from designer.gui.panels._panel import panel_kinds
     from designer.gui.viewmodels import palette
     from designer.interchange.templates import list_templates, open_design
-    from designer.report.figure import figure_kinds
+    from designer.report.figure_kinds import figure_kinds
     from designer.rules.rule import rules
     from designer.workload.models import models
 

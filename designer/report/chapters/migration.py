@@ -32,7 +32,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         note = rich(_NOTE + (_SERVED_NOTE if served else ""))
         drawn.append(Drawing(gantt([*lanes, *served], end), f"Who moves when in {w.title}", w.title, note=note))
     question = "How long, who stands still, who cannot move, and why?"
-    figures = ("stun-sweep", "migration-curve")
+    figures = ("evacuation-remaining", "migration-curve", "stun-sweep")
     return answer_chapter(context, subject, "migration", "Migration", question, moves, first=drawn, figures=figures)
 
 

@@ -16,7 +16,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     others = [w for w in subject.results if w.kind not in _ELSEWHERE and not is_served(w)]
     topic = "Collectives" if all(w.kind == "collective" for w in others) else "Further results"
     question = "What do the other workloads reach?"
-    return answer_chapter(context, subject, "results", topic, question, others, figures=("size-sweep",))
+    return answer_chapter(
+        context, subject, "results", topic, question, others, figures=("size-sweep", "time-over-size")
+    )
 
 
 CHAPTER = ChapterKind("results", "Further results", 60, of_design=build)

@@ -12,7 +12,7 @@ _QUESTION = "Where does a step go, and how far does it scale?"
 
 def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where nothing is trained."""
-    figures = ("scaling", "scaling-losses")
+    figures = ("throughput", "scaling", "scaling-losses")
     return answer_chapter(
         context, subject, "training", "Training", _QUESTION, subject.of_kind("training"), figures=figures
     )

@@ -8,7 +8,8 @@ from dataclasses import replace
 from designer.engine.results import WorkloadResult
 from designer.report.charts.lines import Trace, lines
 from designer.report.document import Beside, Block, Drawing
-from designer.report.figure import Axis, Figure, LineSeries, figure_kinds
+from designer.report.figure import Axis, Figure, LineSeries
+from designer.report.figure_kinds import figure_kinds
 from designer.report.subject import Subject
 from designer.report.wording import percent, quantity, split
 
@@ -91,8 +92,6 @@ def _text(value: float, axis: Axis, most: float) -> str:
 
 def _caption(axis: Axis, most: float, title: str) -> str:
     """What an axis counts, with its unit where ticks do not carry it."""
-    unit = "" if axis.unit in ("", "1", "1/s", "B") else split(most, axis.unit, "", most)[1]
+    unit = "" if axis.unit in ("", "1", "B") else split(most, axis.unit, axis.counts, most)[1]
     name = title or axis.title
-    if axis.unit == "1/s":
-        name = f"{name} per second"
     return f"{name} [{unit}]" if unit else name

@@ -46,7 +46,7 @@ def test_waits_are_drawn_as_they_are_spread_and_the_cache_over_time(report: Repo
         for block in (*beside.left, *beside.right)
         if isinstance(block, Drawing)
     }
-    expected = {"First token, p95", "TTFT distribution", "Time between tokens", "Keys and values over time"}
+    expected = {"First token, p95", "Time to the first token", "Time between tokens", "KV cache over time"}
     assert expected <= set(drawn)
     assert "Replicas by hour" not in drawn, "the load stays as it is through the day"
     assert all("70B" in drawn[name].aside for name in expected)
