@@ -70,7 +70,13 @@ UNLIMITED: Final = Constant(1e30, 1e30, 1e30, "mlperf-storage-rules", Status.ASS
 
 
 def answer(network: Network, settings: Mapping[str, Any], question: Question) -> tuple[WorkloadResult, ChannelLoads]:
-    """The most accelerators the drawn storage feeds."""
+    """The most accelerators the drawn storage feeds.
+
+    Raises
+    ------
+    AnalysisError
+        If no computing time of the benchmark on the emulated accelerator is known.
+    """
     place = question.place
     known = _WORK.get((settings["benchmark"], settings["emulated"]))
     if known is None:
