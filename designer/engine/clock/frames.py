@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.engine.accelerators import memory_of
+from designer.engine.clock.interruptions import Interruption, interruptions
 from designer.engine.clock.run import Run
 from designer.engine.results import Bottleneck
 from designer.memo import memo
@@ -134,6 +135,11 @@ class Frames:
     def end(self) -> float:
         """The end of the run [s]."""
         return self.run.end
+
+    @cached_property
+    def interruptions(self) -> tuple[Interruption, ...]:
+        """What held programs up, in order of time."""
+        return interruptions(self.run)
 
     def _block(self, time: float) -> tuple[int, slice]:
         """The last instant kept before a time, and the changes since."""

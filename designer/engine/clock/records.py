@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from designer.engine.account.expression import Time
+from designer.sources import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,11 @@ class AnsweredRequests(Protocol):
 
     @property
     def readings(self) -> Readings:
-        """Means, percentiles and rates of all that counts."""
+        """Means, percentiles and rates of all that counts, as clients see them."""
+        ...
+
+    def seen_later_by(self, metric: str) -> Estimate:
+        """The time by which clients see a metric later than the server [s]."""
         ...
 
 

@@ -26,6 +26,7 @@ from designer.engine.transfers.flow_rates import FlowRates
 from designer.engine.transfers.latency import latency
 from designer.engine.transfers.limits import FlowLimits, memory_shares, mounts_of, protocol_cores
 from designer.engine.transfers.problem import FlowProblem, Problem, TransferQuestion
+from designer.engine.transfers.requests import request_limits
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.units import format_quantity
@@ -180,7 +181,9 @@ def _asked(network: Network, operation: Move, place: str, shares: Mapping[int, f
     direct = None if operation.through_memory is None else not operation.through_memory
     legs = staged(network, traffic.legs, direct)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
-    limits = FlowLimits.joined([protocol_cores(network, legs), memory_shares(network, legs, shares)])
+    limits = FlowLimits.joined(
+        [protocol_cores(network, legs), memory_shares(network, legs, shares), request_limits(network, legs, operation)]
+    )
     return TransferQuestion(network, traffic, legs, demand, limits)
 
 

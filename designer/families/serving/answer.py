@@ -10,6 +10,7 @@ from designer.engine.results import ChannelLoads, Column, Table, WorkloadResult
 from designer.families.serving.alone import answered
 from designer.families.serving.answers import Served
 from designer.families.serving.curves import curves
+from designer.families.serving.network_leg import together
 from designer.families.serving.readings import read
 from designer.families.serving.tasks import Serve
 from designer.families.serving.traffic import traffic
@@ -29,7 +30,10 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         cancelled=question.cancelled,
     )
     served = found.served
-    loads, flows, count = traffic(served, found.metrics["requests_per_second"].value)
+    rate = found.metrics["requests_per_second"].value
+    loads, flows, count = traffic(served, rate)
+    if found.leg is not None:
+        loads = together(loads, found.leg.loads(network, rate))
     result = question.result(
         found.metrics,
         found.binding,

@@ -26,7 +26,7 @@ from designer.families.serving.replica import (
 from designer.families.serving.request_log import RequestLog, until_end
 from designer.families.serving.streaming import streamed
 from designer.families.serving.tiers import Tier, sent_from
-from designer.sources import Constant, Status
+from designer.sources import Constant, Estimate, Status
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Mark, Task
 
@@ -121,6 +121,7 @@ class Engines:
         self._begin = 0.0
         #: (time, resource, share) of machines whose speed was set in this run, as it goes on
         self.set: Sequence[tuple[float, int, float]] = ()
+        self.leg: Estimate | None = None
         #: when any of some machines may stand still next, at the earliest [s]
         self.stops: Callable[[Sequence[int]], float] = never_any
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from designer.engine.clock.records import Readings
 from designer.engine.clock.run import Run
 from designer.families.serving.readings import percentiles
 from designer.families.serving.records import Counts, ServingRun
+from designer.sources import Estimate
+
+
+#: of latencies at the server
+_NO_LEG: Final = Estimate.exact(0.0, "s")
 
 
 @dataclass(eq=False)
@@ -26,12 +32,15 @@ class RequestLog:
         True if more is asked than can be answered: no latency is told.
     arriving
         True if requests have times of their own; else clients send one when another has been answered.
+    leg
+        The round trip to the clients, which latencies in `readings` include and those of `run` do not [s].
     """
 
     extra: float = 0.0
     saturated: bool = False
     parts: list[tuple[ServingRun, int]] = field(default_factory=list[tuple[ServingRun, int]])
     arriving: bool = True
+    leg: Estimate | None = None
 
     @cached_property
     def run(self) -> ServingRun:
@@ -76,8 +85,19 @@ class RequestLog:
 
     @cached_property
     def readings(self) -> Readings:
-        """Means, percentiles and rates of all that counts."""
-        return percentiles(self.run, self.first, arriving=self.arriving)
+        """Means, percentiles and rates of all that counts, as clients see them."""
+        return self._seen(percentiles(self.run, self.first, arriving=self.arriving))
+
+    def _seen(self, found: Readings) -> Readings:
+        if self.leg is None:
+            return found
+        late = self.leg.value
+        values = {name: value + late if seen_later(name) else value for name, value in found.values.items()}
+        return Readings(values, found.errors)
+
+    def seen_later_by(self, metric: str) -> Estimate:
+        """The time by which clients see a metric later than the server [s]."""
+        return self.leg if self.leg is not None and seen_later(metric) else _NO_LEG
 
     def between(self, begin: float, end: float, *, outside: bool = False) -> ServingRun:
         """Counted requests sent between two times, and steps that began then; or all others [s]."""
@@ -104,6 +124,11 @@ class RequestLog:
 def logs_of(run: Run) -> Mapping[str, RequestLog]:
     """Logs of the served models of a run by program."""
     return {name: log for name, log in run.requests.items() if isinstance(log, RequestLog)}
+
+
+def seen_later(metric: str) -> bool:
+    """Whether clients behind a network see a metric later than the server by the time of a round trip."""
+    return metric.partition("_")[0] in ("ttft", "latency")
 
 
 def until_end(run: ServingRun, asked: int, end: float) -> ServingRun:
