@@ -15,7 +15,6 @@ from designer.families.serving.readings import percentiles
 from designer.families.serving.records import Counts, ServingRun
 from designer.sources import Estimate
 
-
 #: of latencies at the server
 _NO_LEG: Final = Estimate.exact(0.0, "s")
 
