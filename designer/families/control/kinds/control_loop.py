@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from designer.errors import AnalysisError
+from designer.families.control.tasks import Access, Forward, Frames
 from designer.families.serving.inference import Inference
 from designer.workload.job_settings import INPUT, input_path
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.metrics import LESS, MORE, Metric
 from designer.workload.program import Arrivals, Measure, Move, Program, Step
-from designer.workload.program.sensing import Access, Forward, Frames
 
 _PRECISIONS = ("fp16", "bf16", "fp32", "fp8", "int8")
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from designer.engine.account.expression import Sum, seconds
 from designer.engine.costs.pricing import Cost, CostKind, Prices, alone
+from designer.families.control.tasks import Forward
 from designer.families.serving.batches import SOURCES, computing, place_instances, widths_of
-from designer.workload.program.sensing import Forward
 
 _GROUP = "inference"
 

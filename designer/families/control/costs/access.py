@@ -9,7 +9,7 @@ from designer.engine.costs.pricing import Cost, CostKind, Prices, alone
 from designer.engine.network.capacities import band_of
 from designer.engine.results import Bottleneck
 from designer.engine.routes.selection import resolve
-from designer.workload.program.sensing import Access
+from designer.families.control.tasks import Access
 
 
 def price(prices: Prices, task: Access, place: str) -> Cost:

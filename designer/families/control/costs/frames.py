@@ -11,7 +11,7 @@ from designer.engine.network.capacities import band_of
 from designer.engine.routes.selection import resolve
 from designer.engine.transfers import evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
-from designer.workload.program.sensing import Frames
+from designer.families.control.tasks import Frames
 from designer.workload.program.tasks import Move
 
 
