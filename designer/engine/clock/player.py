@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
 from designer.engine.clock.engine import Clock
@@ -248,7 +248,7 @@ class _Player:
             self.clock.events,
             (*self.findings, *stuck, *saturations(self.prices, self.jobs)),
             {name: held for name, held in self.holds.items() if held},
-            {name: replace(log.log(end), leg=log.leg) for name, log in self.logs.items()},
+            {name: log.log(end).behind(log.leg) for name, log in self.logs.items()},
             self.quotient.more,
             cut=self.clock.cut,
         )

@@ -38,6 +38,10 @@ class AnsweredRequests(Protocol):
         """Means, percentiles and rates of all that counts, as clients see them."""
         ...
 
+    def behind(self, leg: Estimate | None) -> AnsweredRequests:
+        """The same as clients see it over a round trip [s]; None for clients at the server."""
+        ...
+
     def seen_later_by(self, metric: str) -> Estimate:
         """The time by which clients see a metric later than the server [s]."""
         ...

@@ -94,6 +94,10 @@ class RequestLog:
         values = {name: value + late if seen_later(name) else value for name, value in found.values.items()}
         return Readings(values, found.errors)
 
+    def behind(self, leg: Estimate | None) -> RequestLog:
+        """The same as clients see it over a round trip [s]; None for clients at the server."""
+        return replace(self, leg=leg)
+
     def seen_later_by(self, metric: str) -> Estimate:
         """The time by which clients see a metric later than the server [s]."""
         return self.leg if self.leg is not None and seen_later(metric) else _NO_LEG

@@ -22,7 +22,7 @@ from designer.resources import assets
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 ENGINES = ("vllm", "sglang", "tensorrt-llm")
 B200 = Device(
     "B200",
