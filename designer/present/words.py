@@ -136,6 +136,7 @@ _COUNTED: Final = MappingProxyType(
         "goodput": "requests",
         "samples_per_second": "samples",
         "most_samples_per_second": "samples",
+        "loops_per_second": "turns",
     }
 )
 _OF_IMAGES: Final = re.compile(r"resnet|vgg|googlenet|inception|vit|yolo")

@@ -4,7 +4,7 @@ Each task names the file of ``designer.analysis.costs`` that prices it. A task o
 and a file there.
 
 Parts are named by *selectors*: a path, a path with wild cards, or one of the words ``gpus``, ``memory``, ``storage``,
-``drives``, ``nics``, ``cpus``, ``servers``, which mean all parts with that capability.
+``drives``, ``nics``, ``cpus``, ``servers``, ``sensors``, ``clients``, which mean all parts with that capability.
 """
 
 from __future__ import annotations
