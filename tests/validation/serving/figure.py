@@ -1,7 +1,7 @@
-"""Open runs of engines as one figure of the accuracy page: predicted over measured by engine, with the bands of releases.
+"""Open runs of engines as a figure of the accuracy page: predicted over measured by engine, with the bands of releases.
 
-``python -m tests.validation.serving.figure --write`` writes it to ``assets/pictures/accuracy-serving.svg``; the runs are
-not shipped.
+``python -m tests.validation.serving.figure --write`` writes it to ``assets/pictures/accuracy-serving.svg``. The runs
+are not shipped.
 """
 
 from __future__ import annotations
