@@ -13,8 +13,10 @@ ANALYSIS               error          The design cannot be analyzed
 ASSERT-BROKEN          error          A test of the design is broken
 ASSERT-UNEVALUATED     error          A test of the design cannot be evaluated
 BUILT-ABSENT           error          Planned equipment is missing from the dump
+BUILT-BY-CABLES        info           Built equipment is matched by its cables, not by name
 BUILT-DEGRADED         error          A built cable is slower than planned
 BUILT-EXTRA            warning        Cables were built that are not in the design
+BUILT-GUESSED          warning        Built equipment is matched by a guess
 BUILT-MISSING          error          A planned cable was not built
 BUILT-MISWIRED         error          A cable leads to the wrong place
 BUILT-OTHER-NETWORK    info           Cables of another network cannot be in the dump

@@ -51,6 +51,8 @@ class Deployment:
         Coefficient of variation of how often experts are chosen over time [1]; 0 for evenly.
     overlap
         True if each step is cut into two batches: one computes while the tokens of the other are sent to experts.
+    hand_over
+        When keys and values are sent: ``whole`` prompts, ``chunks`` or ``layers`` of them; empty as the engine does.
     published
         True once empty weights became those of the checkpoint, which an engine finds by itself.
     """
@@ -87,6 +89,7 @@ class Deployment:
     redundant: int = 0
     skew: float = 0.0
     overlap: bool = False
+    hand_over: str = ""
 
 
 @dataclass(frozen=True, slots=True)

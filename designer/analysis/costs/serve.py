@@ -29,7 +29,7 @@ from designer.analysis.serving.load import offered
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.replica import Tasks, exchanges
 from designer.analysis.serving.sharing import one_each
-from designer.analysis.serving.split import place_split, serve_split
+from designer.analysis.serving.split import beside_bytes, place_split, sent_in, serve_split
 from designer.analysis.serving.spreads import first_extra, step_spread
 from designer.analysis.serving.starting import loading_ways
 from designer.analysis.serving.tiers import fetching, stored
@@ -37,8 +37,6 @@ from designer.analysis.transfers import evaluate_transfer
 from designer.analysis.vms.guests import machines_at
 from designer.findings import Finding
 from designer.formulas.serving.cold_start import ONE_READER, START, START_EAGER
-from designer.formulas.serving.hand_over import descriptors, hand_over
-from designer.units import Bytes, BytesPerSecond
 from designer.workload.kind import listed
 from designer.workload.program.serving import Serve
 from designer.workload.program.tasks import Move, Task
@@ -163,12 +161,6 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
     answer = evaluate_transfer(network, asked, place)
     ends = answer.traffic.target[answer.rate > 0]
     share = 1 / np.bincount(ends, minlength=network.net.n_parts)[ends]
-    widths = sorted((prompts.split.tensor, answers.split.tensor))
-
-    def beside(tokens: int) -> float:
-        pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
-        return hand_over(pieces, Bytes(0.0), BytesPerSecond(1.0))
-
     cost = flows_of(prices, answer, share, f"pull:{place}")
     # what is in machines that stand still is neither read nor written
     names = [
@@ -180,7 +172,11 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
     whole = float(answer.rate[answer.rate > 0].sum())
     cost = _with_uses(cost, [(row, speed, 1 / whole) for row in range(cost.n_works) for speed in speeds])
 
-    return Handing(Priced(cost), lambda tokens: answers.steps.kv.held(tokens), beside)
+    return Handing(
+        Priced(cost),
+        lambda tokens: answers.steps.kv.held(tokens) / sent_in(prompts, tokens),
+        lambda tokens: beside_bytes(prompts, answers, tokens),
+    )
 
 
 def _fetch(prices: Prices, placement: Placement, asked: Serving, which: int, place: str) -> Fetching:

@@ -90,6 +90,7 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         redundant=s["redundant_experts"],
         skew=s["expert_skew"],
         overlap=s["overlap"],
+        hand_over=s["hand_over"],
     )
     load = Load(
         s["load"],
@@ -235,6 +236,14 @@ WORKLOAD = WorkloadKind(
         Setting("prompt_data", "Their attention data parallel", "count", 1, help="groups that share experts"),
         Setting("prompt_expert", "Their expert parallel", "count", 1, help="as expert, of those for prompts"),
         Setting("prompt_pipeline", "Their pipeline parallel", "count", 1),
+        Setting(
+            "hand_over",
+            "Handed over by",
+            "choice",
+            "",
+            choices=("", "whole", "chunks", "layers"),
+            help="keys and values of prompts: whole once read, by chunks, or by layers; empty: as the engine",
+        ),
         Setting(
             "redundant_experts",
             "Redundant experts",
