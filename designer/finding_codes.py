@@ -178,6 +178,7 @@ MODEL-ASSUMED          warning        What a model's configuration does not say 
 NVLINK-MISSING         warning        A GPU has fewer NVLinks than its twin
 POOL-FULL              warning        Jobs come faster than they are done
 POOL-REST              info           Some accelerators are left out of the pools
+SCHEDULE-NEVER         warning        A workload of a timetable never gets an accelerator
 SERVE-APART            info           A model named as beside another one shares no accelerator with it
 SERVE-CONTEXT          warning        Requests are longer than the model was made for
 SERVE-DEVICE           info           The kernels of this accelerator were not measured

@@ -78,7 +78,7 @@ _NEEDS: Final[Mapping[str, str]] = (
         ("training", "serving", "collective", "layout_search", "hyperparameter_sweep", "pooling", "data_loading"), "gpu"
     )
     | {"checkpointing": "gpu", "storage_sizing": "storage", "control_loop": "sensor"}
-    | dict.fromkeys(("vmotion", "kvm_migration", "evacuation", "vm_capacity"), "vm")
+    | dict.fromkeys(("vmotion", "kvm_migration", "evacuation", "vm_capacity", "schedule"), "vm")
 )
 _WORDS: Final = {"gpu": "accelerators", "vm": "virtual machines", "storage": "storage", "sensor": "sensors"}
 #: what selectors may say besides the ids of parts
