@@ -18,6 +18,7 @@ from designer.present.blocks import Change, Chart, Column, Page, State, Table, T
 from designer.present.changes import fixes
 from designer.present.families import (
     collective,
+    congestion,
     control,
     machines,
     other,
@@ -41,7 +42,7 @@ _REMARKS = 2
 
 @cache
 def _families() -> Mapping[str, Family]:
-    every = (control, schedule, transfer, collective, training, serving, machines, storage, other)
+    every = (congestion, control, schedule, transfer, collective, training, serving, machines, storage, other)
     return {kind: module.FAMILY for module in every for kind in module.FAMILY.kinds}
 
 

@@ -13,13 +13,13 @@ from designer.analysis.account.bottlenecks import Limit
 from designer.analysis.flows import Incidence
 from designer.analysis.network import Network
 from designer.analysis.network.capacities import SPREAD
-from designer.analysis.network.hashing import mix
 from designer.analysis.routes import folding, route
 from designer.analysis.routes.efficiency import COPY, P2P, PROTOCOLS, RDMA, STORAGE, both_directions, efficiencies_of
 from designer.analysis.routes.folding import Fold, Meeting, every_flow, fold
 from designer.analysis.routes.legs import Legs
 from designer.analysis.routes.selection import Traffic
 from designer.analysis.routes.staging import stages
+from designer.analysis.routes.structure import cables_of
 from designer.analysis.transfers.flow_rates import RateEstimate
 from designer.analysis.transfers.limits import MOUNTED_LIMIT, FlowLimits, Mounts, client_paths, mounts_of
 from designer.catalog.parttype import Capability
@@ -332,7 +332,7 @@ class Problem:
         network, link = self.network, channel >> 1
         cables = network.cables[link]
         direction = np.where(network.full[link], channel & 1, 0)
-        cable = (mix(flow, link) % cables.astype(np.uint64)).astype(np.int64)
+        cable = cables_of(network.design.policy, flow, link, cables)
         return network.first_resource[link] + direction * cables + cable
 
     def _both_ways(self, codes: Sequence[tuple[int, int, int]], constants: Sequence[Constant]) -> list[_Entries]:
