@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from designer.analysis.families import Question
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Bottleneck, Column, Curve, Table, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.design.document import WorkloadSpec, with_changes
+from designer.engine.network import Network, build_network
+from designer.engine.question import Question
+from designer.engine.results import Bottleneck, Column, Curve, Table, WorkloadResult
 from designer.errors import AnalysisError, Cancelled
 from designer.sources import Constant, Estimate, Status
 from designer.workload.kind import kind_of

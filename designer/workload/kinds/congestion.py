@@ -24,7 +24,7 @@ WORKLOAD = WorkloadKind(
         "incast_degree": Metric("1", NEITHER, "servers that send to one server at the same time"),
         "incast_share": Metric("1", MORE, "of the link of a receiver, that many senders together get"),
     },
-    search="congestion",
+    search="designer.decisions.congestion",
     help="A workload over many draws of the hash that puts flows on equal paths: the spread of its speed, and how far "
     "many senders of one receiver get. Its value is that of flows split evenly; its band holds the spread.",
     settings=(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import designer
-from designer.analysis.results import WorkloadResult
 from designer.design.document import Design
+from designer.engine.results import WorkloadResult
 from designer.errors import DesignerError
 from designer.interchange.generating import generate
 
