@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.results import Analysis, Curve, WorkloadResult
 from designer.design.document import Design
+from designer.engine.results import Analysis, Curve, WorkloadResult
 from designer.present.words import counted_by
 from designer.registry import discover
 from designer.report.figure import Axis, Figure, FigureKind, LineSeries

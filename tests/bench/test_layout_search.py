@@ -2,7 +2,7 @@
 
 import time
 
-from designer.decisions.workloads.layout_search import search_layouts
+from designer.families.training.layout_search import search_layouts
 from designer.formulas.pipeline.layouts import SearchLimits, layouts
 from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision

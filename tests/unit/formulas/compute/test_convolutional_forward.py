@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 import designer
-from designer.analysis.results import WorkloadResult
 from designer.design.document import WorkloadSpec
+from designer.engine.results import WorkloadResult
 from designer.formulas.compute.convolutional_forward import (
     ForwardRates,
     ForwardWork,
