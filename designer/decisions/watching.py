@@ -16,14 +16,14 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import Network, build_network
-from designer.analysis.network.capacities import NETWORK
-from designer.analysis.results import ChannelLoads
 from designer.analysis.study import run_workload
 from designer.catalog.parttype import Capability
 from designer.design.document import Design
 from designer.design.naming import homes, node_names
 from designer.design.selectors import natural_key
+from designer.engine.network import Network, build_network
+from designer.engine.network.capacities import NETWORK
+from designer.engine.results import ChannelLoads
 from designer.errors import AnalysisError
 from designer.sources import Constant, Status
 

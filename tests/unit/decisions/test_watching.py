@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.cli.main import run
 from designer.decisions.watching import Counter, watch
 from designer.design.document import Design
+from designer.engine.network import build_network
 from designer.errors import AnalysisError, ExchangeError, FormatError
 from designer.interchange.counters import Reading as R
 from designer.interchange.counters import Recording, ask, dumps, load
