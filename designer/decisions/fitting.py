@@ -21,11 +21,11 @@ from designer.engine.network import Network, build_network
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
 from designer.families.serving.tasks import Serve
+from designer.families.training.formulas.convolutional_memory import largest_batch
+from designer.families.training.formulas.transformer_memory import what_would_fit
 from designer.families.training.preparation import TrainingPlan, prepare
 from designer.families.training.tasks import TrainStep, WriteCheckpoint
 from designer.formulas.layout import Layout
-from designer.formulas.memory.convolutional_memory import largest_batch
-from designer.formulas.memory.transformer_memory import what_would_fit
 from designer.progress import Watch
 from designer.workload.job_settings import job
 from designer.workload.jobs import Job

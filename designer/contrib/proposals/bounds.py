@@ -14,9 +14,9 @@ from designer.engine.network import Network
 from designer.engine.routes.selection import resolve
 from designer.families.serving.deployment import Serving
 from designer.families.serving.devices import device_of
+from designer.families.training.formulas.transformer_step import TRAINING_PASSES
 from designer.families.training.preparation import samples_of, shape_of
 from designer.families.training.tasks import TrainStep
-from designer.formulas.pipeline.transformer_step import TRAINING_PASSES
 from designer.workload.shape import TransformerShape
 
 #: of weights that stay as they are, only activations go back through the products

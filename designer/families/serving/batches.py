@@ -37,6 +37,7 @@ from designer.families.serving.readings import SHARES, quantiles
 from designer.families.serving.slices import Slice, slice_of
 from designer.families.serving.unused import unused_in_batches
 from designer.families.training.feeding import HAND_OVER_COST, Samples, feed
+from designer.families.training.formulas.step_composition import MODEL_BAND, spread_of
 from designer.families.training.preparation import named_model, samples_of, shape_of
 from designer.findings import Finding, Severity
 from designer.formulas.compute.convolutional_forward import (
@@ -46,7 +47,6 @@ from designer.formulas.compute.convolutional_forward import (
     forward_spread,
     forward_work,
 )
-from designer.formulas.pipeline.step_composition import MODEL_BAND, spread_of
 from designer.sources import Estimate
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, format_quantity
 from designer.workload.program.tasks import Move

@@ -7,14 +7,14 @@ from typing import Final
 
 from designer.engine.network import Network
 from designer.engine.results import Curve
+from designer.families.training.formulas.scaling import ScalingPoint, scaling_curve
+from designer.families.training.formulas.step_composition import StepEstimate
 from designer.families.training.preparation import TrainingPlan
 from designer.families.training.step import RoutedStep, route_step
 from designer.families.training.tasks import TrainStep
 from designer.formulas.calibration import share
 from designer.formulas.compute.gemm import INNER_HALF
 from designer.formulas.compute.roofline import MEMORY_SHARE
-from designer.formulas.pipeline.scaling import ScalingPoint, scaling_curve
-from designer.formulas.pipeline.step_composition import StepEstimate
 from designer.workload.shape import TransformerShape
 
 #: parts of a step in the order they run

@@ -14,6 +14,9 @@ from designer.engine.network import Network
 from designer.engine.question import Question
 from designer.engine.results import ChannelLoads, Curve, Rows, WorkloadResult
 from designer.errors import AnalysisError, raised_as
+from designer.families.training.formulas.layouts import SearchLimits, layouts
+from designer.families.training.formulas.step_composition import StepEstimate
+from designer.families.training.formulas.transformer_step import TransformerStep
 from designer.families.training.loads import flows, loads, n_flows
 from designer.families.training.metrics import memory_of
 from designer.families.training.preparation import TrainingPlan, prepare
@@ -23,9 +26,6 @@ from designer.families.training.tasks import TrainStep
 from designer.findings import Finding, Severity
 from designer.formulas.communication import CommunicationModel
 from designer.formulas.layout import Layout
-from designer.formulas.pipeline.layouts import SearchLimits, layouts
-from designer.formulas.pipeline.step_composition import StepEstimate
-from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.progress import UNWATCHED, Watch
 from designer.sources import Estimate
 from designer.workload.job_settings import job

@@ -14,6 +14,12 @@ from designer.engine.network import Network
 from designer.errors import AnalysisError
 from designer.families.training.checkpoints import RoutedCheckpoint, route_checkpoint
 from designer.families.training.curves import scaling_points
+from designer.families.training.formulas.convolutional_memory import FORMULA as CONVOLUTION_MEMORY
+from designer.families.training.formulas.overlap import FORMULA as OVERLAP
+from designer.families.training.formulas.scaling import ScalingPoint
+from designer.families.training.formulas.step_composition import COMMUNICATION_BAND, StepEstimate
+from designer.families.training.formulas.time_to_train import NO_TIME, TimeToTrain, Validation, time_to_train
+from designer.families.training.formulas.transformer_memory import FORMULA as TRANSFORMER_MEMORY
 from designer.families.training.preparation import ALONE
 from designer.families.training.step import RoutedStep
 from designer.families.training.tasks import TrainStep
@@ -22,12 +28,6 @@ from designer.formulas.compute.convolutional_step import FORMULA as CONVOLUTION
 from designer.formulas.compute.gemm import FORMULA as GEMM
 from designer.formulas.compute.roofline import FORMULA as ROOFLINE
 from designer.formulas.compute.transformer_layer import FORMULA as LAYER
-from designer.formulas.memory.convolutional_memory import FORMULA as CONVOLUTION_MEMORY
-from designer.formulas.memory.transformer_memory import FORMULA as TRANSFORMER_MEMORY
-from designer.formulas.pipeline.overlap import FORMULA as OVERLAP
-from designer.formulas.pipeline.scaling import ScalingPoint
-from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND, StepEstimate
-from designer.formulas.pipeline.time_to_train import NO_TIME, TimeToTrain, Validation, time_to_train
 from designer.formulas.storage.goodput import Interruptions, effective_time
 from designer.sources import Estimate
 from designer.units import Ratio, Seconds, format_quantity, format_si

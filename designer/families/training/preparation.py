@@ -20,15 +20,8 @@ from designer.engine.network import Network
 from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError, DesignerError, raised_as
 from designer.families.training.feeding import SHARD_SAMPLES, Samples
-from designer.families.training.routed_costs import Ranks, ranks_of
-from designer.findings import Finding, Severity
-from designer.formulas.accelerator import RATES, Accelerator
-from designer.formulas.communication import CommunicationCosts, NoCommunication
-from designer.formulas.compute.convolutional_forward import ForwardRates, forward_spread, forward_time, forward_work
-from designer.formulas.layout import COMMON, Layout, Recompute, Schedule, Sharding, check_layout
-from designer.formulas.memory.convolutional_memory import convolutional_memory, require_batch
-from designer.formulas.memory.transformer_memory import transformer_memory
-from designer.formulas.pipeline.step_composition import (
+from designer.families.training.formulas.convolutional_memory import convolutional_memory, require_batch
+from designer.families.training.formulas.step_composition import (
     NO_INPUT,
     InputStage,
     StepEstimate,
@@ -36,8 +29,15 @@ from designer.formulas.pipeline.step_composition import (
     compose_step,
     spread_of,
 )
-from designer.formulas.pipeline.training_step import estimate_step, transformer_trainer
-from designer.formulas.pipeline.transformer_step import TransformerStep
+from designer.families.training.formulas.training_step import estimate_step, transformer_trainer
+from designer.families.training.formulas.transformer_memory import transformer_memory
+from designer.families.training.formulas.transformer_step import TransformerStep
+from designer.families.training.routed_costs import Ranks, ranks_of
+from designer.findings import Finding, Severity
+from designer.formulas.accelerator import RATES, Accelerator
+from designer.formulas.communication import CommunicationCosts, NoCommunication
+from designer.formulas.compute.convolutional_forward import ForwardRates, forward_spread, forward_time, forward_work
+from designer.formulas.layout import COMMON, Layout, Recompute, Schedule, Sharding, check_layout
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
 from designer.formulas.software import UNKNOWN, Software, software

@@ -17,10 +17,10 @@ from designer.engine.results import Bottleneck
 from designer.families.training.costs.load_batch import batch_of
 from designer.families.training.costs.train_step import hidden_traffic, parts, whole
 from designer.families.training.feeding import feed, streams
+from designer.families.training.formulas.step_composition import StepEstimate
 from designer.families.training.sharing import has_room, readers_keep
 from designer.families.training.step import RoutedStep
 from designer.families.training.step_time import busy_time
-from designer.formulas.pipeline.step_composition import StepEstimate
 from designer.sources import Estimate
 from designer.units import PerSecond, Ratio, Seconds
 from designer.workload.program import Measure, Program, Step

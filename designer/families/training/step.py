@@ -10,12 +10,12 @@ from designer.engine.account.expression import seconds
 from designer.engine.network import Network
 from designer.errors import AnalysisError, DesignerError
 from designer.families.training.feeding import Feed, Samples, feed
+from designer.families.training.formulas.step_composition import NO_INPUT, InputStage, StepEstimate
 from designer.families.training.parameter_servers import ServerCosts, server_costs
 from designer.families.training.preparation import ALONE, Int, TrainingPlan, samples_of
 from designer.families.training.routed_costs import RoutedCosts
 from designer.families.training.tasks import TrainStep
 from designer.findings import Finding, Severity
-from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
 from designer.sources import Constant, Status
 from designer.units import Seconds, format_quantity
 from designer.workload.datasets import Dataset

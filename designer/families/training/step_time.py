@@ -16,12 +16,12 @@ from designer.engine.account.bottlenecks import Resources, arithmetic, described
 from designer.engine.account.expression import Scenario, Solved, Sum, Tie, Time, shares
 from designer.engine.results import Bottleneck
 from designer.families.collective.times import expression
+from designer.families.training.formulas.step_composition import StepEstimate
 from designer.families.training.parameter_servers import ServerCosts
 from designer.families.training.preparation import TrainingPlan
 from designer.families.training.routed_costs import COLLECTIVES, RoutedCosts
 from designer.families.training.step import ESTIMATE
 from designer.formulas.communication import RankGroup
-from designer.formulas.pipeline.step_composition import StepEstimate
 from designer.sources import Constant
 from designer.units import BytesPerSecond, FlopPerSecond, Seconds, format_quantity
 

@@ -15,13 +15,13 @@ import numpy as np
 from designer.engine.costs.move import flows_of
 from designer.engine.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, Uses, alone, on_engines
 from designer.families.collective.costs import occupied
+from designer.families.training.formulas.step_composition import COMMUNICATION_BAND, SOURCES, StepEstimate
 from designer.families.training.parameter_servers import ServerCosts, server_costs
 from designer.families.training.preparation import TrainingPlan, prepare
 from designer.families.training.routed_costs import RoutedCosts, arrangement_of
 from designer.families.training.step_time import ESTIMATE, StepTime, busy_time
 from designer.families.training.tasks import TrainStep
 from designer.formulas.communication import RankGroup
-from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND, SOURCES, StepEstimate
 from designer.sources import Constant, Status
 from designer.units import Bytes
 from designer.workload.program.process import Script

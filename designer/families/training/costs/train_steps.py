@@ -12,11 +12,11 @@ import numpy as np
 
 from designer.engine.costs.pricing import Cost, CostKind, Prices, Uses, on_engines
 from designer.families.collective.costs import occupied
+from designer.families.training.formulas.step_composition import SOURCES
 from designer.families.training.preparation import prepare
 from designer.families.training.routed_costs import arrangement_of
 from designer.families.training.step_time import ESTIMATE, busy_time
 from designer.families.training.tasks import TrainSteps
-from designer.formulas.pipeline.step_composition import SOURCES
 from designer.workload.program.tasks import Task
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from designer.design.document import Design
+from designer.families.training.formulas.step_composition import StepEstimate
 from designer.families.training.preparation import ALONE, prepare
 from designer.families.training.step import busy_step
 from designer.families.training.tasks import TrainStep
-from designer.formulas.pipeline.step_composition import StepEstimate
 from designer.rules.context import Context
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.kind import task_of

@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.engine.routes.selection import resolve
+from designer.families.training.formulas.step_composition import COMMUNICATION_BAND
 from designer.families.training.rules._context import TrainingContext
 from designer.findings import Severity
-from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND
 from designer.rules.rule import Offence, Rule
 from designer.sources import Constant, Status
 from designer.units import format_quantity

@@ -21,7 +21,7 @@ from designer.engine.network import build_network
 from designer.errors import AnalysisError
 from designer.families.machines.formulas.drs_cadence import drs_cadence
 from designer.families.machines.vm_capacity import how_many_more, spare_for_failures
-from designer.formulas.pipeline.time_to_train import time_to_train
+from designer.families.training.formulas.time_to_train import time_to_train
 from designer.formulas.placement import Resident
 from designer.formulas.placement.mig_slices import mig_slices
 from designer.formulas.placement.mixed_size import mixed_size

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, cast
 
+from designer.families.training.formulas.convolutional_training import convolutional_estimate
+from designer.families.training.formulas.step_composition import NO_INPUT, SOURCES, InputStage, StepEstimate
+from designer.families.training.formulas.transformer_step import TransformerStep
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import CommunicationCosts
 from designer.formulas.formula import Formula
 from designer.formulas.layout import Layout
-from designer.formulas.pipeline.convolutional_training import convolutional_estimate
-from designer.formulas.pipeline.step_composition import NO_INPUT, SOURCES, InputStage, StepEstimate
-from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import ConvolutionalNumbers, TransformerNumbers, is_transformer
 from designer.formulas.software import Software

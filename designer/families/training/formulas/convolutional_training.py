@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from designer.errors import AnalysisError
-from designer.formulas.accelerator import Accelerator
-from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
-from designer.formulas.compute.convolutional_step import convolutional_spread, convolutional_time
-from designer.formulas.compute.roofline import MEMORY_SHARE
-from designer.formulas.formula import Formula
-from designer.formulas.layout import Layout
-from designer.formulas.memory.convolutional_memory import convolutional_memory, require_batch
-from designer.formulas.pipeline.overlap import exposed_time
-from designer.formulas.pipeline.step_composition import (
+from designer.families.training.formulas.convolutional_memory import convolutional_memory, require_batch
+from designer.families.training.formulas.overlap import exposed_time
+from designer.families.training.formulas.step_composition import (
     NO_INPUT,
     InputStage,
     StepEstimate,
@@ -22,7 +16,13 @@ from designer.formulas.pipeline.step_composition import (
     seen,
     spread_of,
 )
-from designer.formulas.pipeline.transformer_step import TRAINING_PASSES
+from designer.families.training.formulas.transformer_step import TRAINING_PASSES
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
+from designer.formulas.compute.convolutional_step import convolutional_spread, convolutional_time
+from designer.formulas.compute.roofline import MEMORY_SHARE
+from designer.formulas.formula import Formula
+from designer.formulas.layout import Layout
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import ConvolutionalNumbers
 from designer.formulas.software import Software

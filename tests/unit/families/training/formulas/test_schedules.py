@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from designer.errors import AnalysisError
+from designer.families.training.formulas.bubble import scheduled_bubble
+from designer.families.training.formulas.step_composition import StepEstimate
+from designer.families.training.formulas.transformer_step import TransformerStep
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import Kind, RankGroup
 from designer.formulas.layout import Layout, Schedule, Sharding, check_layout
-from designer.formulas.pipeline.bubble import scheduled_bubble
-from designer.formulas.pipeline.step_composition import StepEstimate
-from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Seconds

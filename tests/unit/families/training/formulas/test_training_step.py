@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
+from designer.families.training.formulas.bubble import bubble_fraction
+from designer.families.training.formulas.overlap import exposed_time
+from designer.families.training.formulas.scaling import ScalingPoint, scaling_curve
+from designer.families.training.formulas.step_composition import InputStage, StepEstimate, spread_of
+from designer.families.training.formulas.time_to_train import Validation, time_to_train
+from designer.families.training.formulas.training_step import estimate_step
+from designer.families.training.formulas.transformer_step import TransformerStep
 from designer.formulas.communication import Kind, NoCommunication, RankGroup
 from designer.formulas.layout import Layout, Recompute, Sharding
-from designer.formulas.pipeline.bubble import bubble_fraction
-from designer.formulas.pipeline.overlap import exposed_time
-from designer.formulas.pipeline.scaling import ScalingPoint, scaling_curve
-from designer.formulas.pipeline.step_composition import InputStage, StepEstimate, spread_of
-from designer.formulas.pipeline.time_to_train import Validation, time_to_train
-from designer.formulas.pipeline.training_step import estimate_step
-from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.sources import Constant, Status

@@ -6,9 +6,9 @@ import math
 from typing import Final
 
 from designer.errors import AnalysisError
+from designer.families.training.formulas.transformer_memory import GIGA, MemoryBreakdown
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.formula import Formula
-from designer.formulas.memory.transformer_memory import GIGA, MemoryBreakdown
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import ConvolutionalNumbers
 from designer.sources import Constant, Status

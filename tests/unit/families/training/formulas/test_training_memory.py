@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
+from designer.families.training.formulas.convolutional_memory import convolutional_memory, largest_batch, require_batch
+from designer.families.training.formulas.transformer_memory import layer_activations, transformer_memory, what_would_fit
 from designer.formulas.layout import Layout, Recompute, Sharding, check_layout
-from designer.formulas.memory.convolutional_memory import convolutional_memory, largest_batch, require_batch
-from designer.formulas.memory.transformer_memory import layer_activations, transformer_memory, what_would_fit
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.workload.models import model

@@ -7,24 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.errors import AnalysisError
-from designer.formulas.accelerator import Accelerator
-from designer.formulas.calibration import share
-from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
-from designer.formulas.compute.roofline import MEMORY_SHARE
-from designer.formulas.compute.transformer_layer import LayerCost, head_cost, layer_cost
-from designer.formulas.formula import Formula
-from designer.formulas.layout import Layout, Recompute, Schedule, Sharding, check_layout, stage_layers
-from designer.formulas.memory.transformer_memory import (
-    ADAPTERS,
-    MemoryBreakdown,
-    local_parameters,
-    require_fit,
-    transformer_memory,
-    what_would_fit,
-)
-from designer.formulas.pipeline.bubble import bubble_fraction, scheduled_bubble
-from designer.formulas.pipeline.overlap import exposed_time
-from designer.formulas.pipeline.step_composition import (
+from designer.families.training.formulas.bubble import bubble_fraction, scheduled_bubble
+from designer.families.training.formulas.overlap import exposed_time
+from designer.families.training.formulas.step_composition import (
     NO_INPUT,
     InputStage,
     StepEstimate,
@@ -33,6 +18,21 @@ from designer.formulas.pipeline.step_composition import (
     seen,
     spread_of,
 )
+from designer.families.training.formulas.transformer_memory import (
+    ADAPTERS,
+    MemoryBreakdown,
+    local_parameters,
+    require_fit,
+    transformer_memory,
+    what_would_fit,
+)
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.calibration import share
+from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
+from designer.formulas.compute.roofline import MEMORY_SHARE
+from designer.formulas.compute.transformer_layer import LayerCost, head_cost, layer_cost
+from designer.formulas.formula import Formula
+from designer.formulas.layout import Layout, Recompute, Schedule, Sharding, check_layout, stage_layers
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import TransformerNumbers
 from designer.formulas.software import Software

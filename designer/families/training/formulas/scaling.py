@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Final
 
 from designer.errors import AnalysisError
+from designer.families.training.formulas.step_composition import StepEstimate
 from designer.formulas.formula import Formula
-from designer.formulas.pipeline.step_composition import StepEstimate
 from designer.units import PerSecond, Ratio
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from designer.errors import AnalysisError
+from designer.families.training.formulas.transformer_memory import MemoryBreakdown, transformer_memory
+from designer.families.training.formulas.transformer_step import TransformerStep
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import NoCommunication
 from designer.formulas.layout import Layout, Recompute, Sharding, check_layout, stage_layers
-from designer.formulas.memory.transformer_memory import MemoryBreakdown, transformer_memory
-from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond

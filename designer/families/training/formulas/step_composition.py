@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from designer.families.training.formulas.transformer_memory import MemoryBreakdown
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.calibration import generation_key
 from designer.formulas.formula import Formula
 from designer.formulas.layout import Layout
-from designer.formulas.memory.transformer_memory import MemoryBreakdown
 from designer.formulas.precision import Precision
 from designer.formulas.software import Software
 from designer.sources import Constant, Status
