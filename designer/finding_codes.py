@@ -198,6 +198,7 @@ SERVE-READERS          info           More readers would load the model faster
 SERVE-REFUSED          warning        Long requests are refused
 SERVE-RELEASE          warning        The release of the serving engine is not known
 SERVE-SATURATED        error          More requests arrive than can be answered
+SERVE-SCALED           info           How many replicas follow the load, and what they cost
 SERVE-TIER             warning        Keys and values beyond the GPU help little
 SERVE-TRACE            info           The requests of a file were changed
 SERVE-TURNS            info           Models take turns on the same accelerators

@@ -13,6 +13,8 @@ from designer.families.serving.routing import route
 
 #: tokens of a block that prompts are compared by
 _BLOCK_LIMIT: Final = 64
+#: more blocks than a session ever has
+_SESSION_LIMIT: Final = 2**32
 
 
 def agents_of(load: Load, replicas: int, which: int, room: int) -> tuple[Requests, int]:
@@ -32,13 +34,13 @@ def agents_of(load: Load, replicas: int, which: int, room: int) -> tuple[Request
     draw = np.random.default_rng(load.seed if not which else (load.seed, which))
     rounds = load.waves * load.turns
 
-    def drawn(mean: int) -> np.ndarray:
+    def sizes_of(mean: int) -> np.ndarray:
         way = int(mean * load.spread)
         least, most = max(1, mean - way), max(1, mean + way)
         return draw.integers(least, most, (rounds, agents), endpoint=True)
 
-    first, output = drawn(load.prompt), drawn(load.output)
-    added = drawn(load.tool_tokens) if load.tool_tokens else np.zeros((rounds, agents), dtype=np.int64)
+    first, output = sizes_of(load.prompt), sizes_of(load.output)
+    added = sizes_of(load.tool_tokens) if load.tool_tokens else np.zeros((rounds, agents), dtype=np.int64)
     pause = draw.exponential(load.pause, (rounds, agents)) if load.pause > 0 else np.zeros((rounds, agents))
     prompt = np.zeros((rounds, agents), dtype=np.int64)
     for turn in range(rounds):
@@ -67,7 +69,7 @@ def agents_of(load: Load, replicas: int, which: int, room: int) -> tuple[Request
 
 def _blocks(count: int, session: int, common: int) -> range | tuple[int, ...]:
     """Blocks of a prompt: the first are those of every session, the others its own."""
-    begin = (session + 1) << 32
+    begin = (session + 1) * _SESSION_LIMIT
     if not common:
         return range(begin, begin + count)
     return (*range(min(common, count)), *range(begin + common, begin + max(common, count)))

@@ -186,6 +186,8 @@ class Serving:
     origin, request, reply
         Selector of the clients requests come from, and the sizes of the messages [B]; empty: latencies are those at
         the server.
+    scaling
+        True if replicas are started and stopped as the load needs them.
     """
 
     name: str
@@ -202,3 +204,4 @@ class Serving:
     origin: str = ""
     request: float = 0.0
     reply: float = 0.0
+    scaling: bool = False

@@ -103,6 +103,11 @@ def _of_load(asked: Serving) -> Iterator[_Reason]:
         yield _set(prefix=load.prefix > 0), "reuse tells how much of prompts is found", "leave one of the two out"
     if asked.deployment.prompts and asked.tiers.strip():
         yield ["tiers"], "engines that read prompts keep them on their accelerators", "let all do both"
+    if asked.deployment.prompts or load.kind not in ("rate", "trace"):
+        where = (
+            "engines for prompts and answers stay" if asked.deployment.prompts else f"the load is {_LOADS[load.kind]}"
+        )
+        yield _set(scaling=asked.scaling), where, "use a rate or a trace on replicas that do both"
     if not asked.tiers.strip():
         differs = _set(tier_share=asked.tier_share != _plain().tier_share)
         yield differs, "keys and values stay on the accelerators", "name parts in tiers"

@@ -132,6 +132,7 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["origin"],
         s["request"],
         s["reply"],
+        scaling=s["scaling"],
     )
 
 
@@ -181,6 +182,9 @@ WORKLOAD = WorkloadKind(
         "energy_per_token",
         "energy_per_million_requests",
         "hand_over_time",
+        "replicas_most",
+        "replicas_mean",
+        "accelerator_hours",
         "cold_start_time",
         "rolling_update_time",
         "requests_while_updating",
@@ -334,6 +338,13 @@ WORKLOAD = WorkloadKind(
         Setting("storage", "Weights from", "selector", "", help="parts that hold them; empty to leave starting out"),
         Setting("readers", "Readers at once", "count", 1),
         Setting("cold", "Starts cold", "flag", False, help="over time: weights are loaded before the first answer"),
+        Setting(
+            "scaling",
+            "Replicas follow the load",
+            "flag",
+            False,
+            help="of a rate or a trace: replicas are started and stopped, and are ready after their cold start",
+        ),
         Setting("peers", "Weights from peers", "flag", False, help="one server reads them and hands them on"),
         Setting("update", "Updated at once", "count", 0, help="replicas of a rolling update; 0 for none"),
     ),
