@@ -201,6 +201,7 @@ SERVE-UNUSED           info           A setting of a served model changes nothin
 TRAIN-BATCH            warning        The batch is too large for the dataset
 TRAIN-BESIDE           info           A retraining beside a workload takes some of its pace
 TRAIN-CADENCE          warning        Retraining takes longer than the time to the next one
+TRAIN-CHECKPOINT       warning        A checkpoint takes longer to write than the time to the next one
 TRAIN-CHOSEN           info           Sharding or recomputation is chosen so that the model fits
 TRAIN-DATASET          warning        The dataset does not hold what the model reads
 TRAIN-IDLE             warning        Some accelerators do not train

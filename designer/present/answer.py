@@ -120,6 +120,7 @@ class Answer:
             "data_rate_per_gpu": " ",
             "evacuation_time": " ",
             "kv_use": "most at any time",
+            "ettr": "mean of long runs with failures",
         }
 
     @property

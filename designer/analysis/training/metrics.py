@@ -27,6 +27,7 @@ from designer.formulas.pipeline.overlap import FORMULA as OVERLAP
 from designer.formulas.pipeline.scaling import ScalingPoint
 from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND, StepEstimate
 from designer.formulas.pipeline.time_to_train import NO_TIME, TimeToTrain, Validation, time_to_train
+from designer.formulas.storage.checkpoint import CheckpointEstimate
 from designer.formulas.storage.goodput import Interruptions, effective_time
 from designer.sources import Estimate
 from designer.units import Ratio, Seconds, format_quantity, format_si
@@ -160,14 +161,21 @@ def _effective(training: TrainStep, one: RoutedCheckpoint, interval: float, spre
 
     def ratio(slower: float) -> float:
         restart = Seconds(run.cold_start + found.restore * slower)
-        behind = Seconds((found.write - found.stall) * slower)
-        failing = Interruptions(Seconds(run.time_between_failures), restart, Seconds(found.stall * slower), behind)
+        stall = _stood(found, interval, slower)
+        behind = Seconds(max(0.0, found.write * slower - stall))
+        failing = Interruptions(Seconds(run.time_between_failures), restart, stall, behind)
         return float(effective_time(Seconds(interval), failing))
 
     ends = [ratio(end) for end in (math.sqrt(spread), 1.0, 1 / math.sqrt(spread))]
     note = f"a failure every {format_quantity(run.time_between_failures, 'duration')}, in the long run"
     sources = ("daly-2006", "kokolis-2025", *one.write.answer.sources)
     return Estimate(ends[1], min(ends), max(ends), "1", sources, note)
+
+
+def _stood(found: CheckpointEstimate, interval: float, slower: float = 1.0) -> Seconds:
+    """How long training stands still for a checkpoint: a copy waits until the one before it is written [s]."""
+    stall, write = found.stall * slower, found.write * slower
+    return Seconds(stall + max(0.0, write - interval) if stall < write else stall)
 
 
 #: what takes from perfect scaling, in words
@@ -284,7 +292,7 @@ def _of_run(
     stall = NO_TIME
     if run.checkpoint_every:
         one = route_checkpoint(network, plan, run.checkpoint_to, snapshot=run.snapshot, from_one=True, place=plan.place)
-        stall = one.estimate.stall
+        stall = _stood(one.estimate, run.checkpoint_every * step)
         if run.time_between_failures > 0:
             found["ettr"] = _effective(training, one, run.checkpoint_every * step, longer / shorter)
         found["checkpoint_time"] = one.write.estimate("burst of all ranks")
