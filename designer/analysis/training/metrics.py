@@ -79,7 +79,7 @@ def metrics(network: Network, routed_step: RoutedStep, training: TrainStep) -> M
     found |= _of_scaling(point, band, sources, note)
     found["gpu_utilization"] = _utilization(routed_step, computing, rate / step.samples_per_second, sources)
     memory = step.memory
-    found["memory_per_gpu"] = memory_of(step, rests.memory, f"of {format_si(memory.capacity, 'B')}")
+    found["memory_per_gpu"] = memory_of(step, rests.memory, f"of {format_si(memory.capacity, 'B')}", memory.capacity)
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
     if plan.guest is not None:
         found |= plan.guest.metrics()
@@ -116,12 +116,17 @@ def _utilization(routed_step: RoutedStep, computing: float, taken: float, source
     return Estimate(share(), least, min(1.0, most), "1", sources, "computing share of a step")
 
 
-def memory_of(step: StepEstimate, sources: tuple[str, ...], note: str) -> Estimate:
-    """Memory that a rank needs: what the allocator sets aside may be half as much again, or half of it."""
-    memory = step.memory
-    return Estimate(
-        memory.total, memory.total - memory.reserve / 2, memory.total + memory.reserve / 2, "B", sources, note
-    )
+def memory_of(step: StepEstimate, sources: tuple[str, ...], note: str, capacity: float = 0.0) -> Estimate:
+    """Memory that a rank needs: what the allocator sets aside may be half as much again, or half of it.
+
+    Parameters
+    ----------
+    capacity
+        Memory that it has, ``details["capacity"]`` of the estimate; 0 where that is not known [B].
+    """
+    memory, half = step.memory, step.memory.reserve / 2
+    has = {"capacity": float(capacity)} if capacity else {}
+    return Estimate(memory.total, memory.total - half, memory.total + half, "B", sources, note, has)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 COMMAND = Command(
     "compare-built",
-    "A design beside the dump of the fabric that was built from it.",
+    "A design compared with the dump of the fabric that was built from it.",
     "designer compare-built pod.design.json ibnetdiscover.txt",
     add_arguments,
     run,

@@ -39,7 +39,7 @@ def build(context: Context) -> Chapter | None:
         "Which design is better at what?",
         tuple(blocks),
         rich(
-            "Workloads of the same name beside each other, by the figure each is judged by. Better and worse are said"
+            "Workloads of the same name side by side, by the figure each is judged by. Better and worse are said"
             " plainly where the bands do not meet."
         ),
     )

@@ -64,7 +64,7 @@ def build(context: Context, subject: Subject) -> Chapter:
             Head("If it is lower, look at"),
         )
         note = rich("Run each on the idle machine, three times; below the lower end of the band something is wrong.")
-        blocks.append(Table("Acceptance", heads, tuple(tests), "run when the machine stands", note, small=True))
+        blocks.append(Table("Acceptance", heads, tuple(tests), "run when the machine is installed", note, small=True))
     counts = [(s, sum(f.severity is s for f in every)) for s in Severity]
     words = [in_words(n, str(s) if s is not Severity.INFO else "remark") for s, n in counts]
     title = sentence(listed(words))

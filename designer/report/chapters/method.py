@@ -20,7 +20,7 @@ _STEPS = (
 )
 _LIMITS = (
     ("Steady rates", "queueing, incast and congestion control of networks are not modelled"),
-    ("Alone", "each workload is estimated alone unless it names others that run beside it"),
+    ("Alone", "each workload is estimated alone unless it names others that run at the same time"),
     ("Placement", "jobs fill the accelerators they name; schedulers are not modelled"),
 )
 

@@ -151,7 +151,7 @@ def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
     bottom = 44.0 + tallest * UNIT
     for k, (rack, alike) in enumerate(shown):
         x = 20.0 + k * (wide + 22.0 + gap)
-        title = rack.name if alike == 1 else f"{rack.name} and {alike - 1:,} alike"
+        title = rack.name if alike == 1 else f"{rack.name} and {alike - 1:,} like it"
         sheet.text(x, 12, title, bold=True, room=wide + 20)
         sheet.text(x, 26, _filled(rack), "muted", size=SMALL, room=wide + 24)
         _front(sheet, rack, x, bottom, wide, _runs(rack.units))
