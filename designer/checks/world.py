@@ -213,6 +213,8 @@ class World:
                 "drive": "drives",
                 "server": "servers",
                 "dpu": "dpus",
+                "sensor": "sensors",
+                "client": "clients",
             }
             if name in plural or name in ("storage", "memory"):
                 return plural.get(name, name)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.interchange.generators._generator import Generator
+from designer.interchange.network_products import chosen_parts
 from designer.registry import discover
 
 
@@ -15,16 +16,21 @@ def generators() -> Mapping[str, Generator]:
     return discover("designer.interchange.generators", "GENERATOR", Generator)
 
 
-def generate(family: str, given: Mapping[str, str]) -> Design:
+def generate(family: str, given: Mapping[str, str], parts: Mapping[str, str] | None = None) -> Design:
     """The design of a family with these parameters, others as they are by default.
+
+    Parameters
+    ----------
+    parts
+        Products by use: ``server``, ``switch``, ``storage``, ``storage-switch``, ``inband``, ``oob``.
 
     Raises
     ------
     FormatError
-        If there is no such family or parameter, or the values do not fit each other.
+        If there is no such family, parameter or product, or the values do not fit each other.
     """
     known = generators()
     if family not in known:
         raise FormatError(f"there is no family {family!r}", remedy=f"use {', '.join(known)}")
     found = known[family]
-    return found.make(found.asked(given))
+    return found.make(found.asked(given, chosen_parts(parts or {})))

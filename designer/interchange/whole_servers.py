@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from designer.errors import FormatError
 from designer.interchange.templates import Template, list_templates, open_design
 
 if TYPE_CHECKING:
@@ -80,3 +81,38 @@ def clip_of(server: WholeServer) -> str:
 
     design: Design = open_design(server.template.path)
     return copy(design, (Ref("parts", server.part_id),), tuple((group, None) for group in server.groups))
+
+
+@lru_cache(maxsize=64)
+def single_server(name: str) -> Design:
+    """One server with its contents, from a template or a file; anything else in that design is left out.
+
+    Raises
+    ------
+    FormatError
+        If there is no such design, or it holds no single server.
+    """
+    from designer.design.document import Design
+
+    whole = open_design(name)
+    servers = [part for part in whole.parts.values() if part.kind == "server"]
+    if len(servers) != 1:
+        raise FormatError(
+            f"{name!r} draws {len(servers)} servers", place="server", remedy="choose the template of a single server"
+        )
+    inside = {servers[0].id: servers[0]}
+    while True:
+        more = {p.id: p for p in whole.parts.values() if p.parent in inside and p.id not in inside}
+        if not more:
+            break
+        inside |= more
+    links = {k: x for k, x in whole.links.items() if x.a in inside and x.b in inside}
+    return Design(
+        name=whole.name,
+        title=whole.title,
+        parts=inside,
+        links=links,
+        part_types={k: t for k, t in whole.part_types.items() if any(p.type == k for p in inside.values())},
+        sources=whole.sources,
+        policy=whole.policy,
+    )

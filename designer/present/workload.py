@@ -16,7 +16,17 @@ from designer.present import numbers
 from designer.present.answer import Answer, all_figures, result_table, sources_of, verdicts
 from designer.present.blocks import Change, Chart, Column, Page, State, Table, Tone
 from designer.present.changes import fixes
-from designer.present.families import collective, machines, other, serving, storage, training, transfer
+from designer.present.families import (
+    collective,
+    control,
+    machines,
+    other,
+    schedule,
+    serving,
+    storage,
+    training,
+    transfer,
+)
 from designer.present.family import Family
 from designer.present.limits import limits_of, named, with_gains
 from designer.present.words import opened, plain, sentence
@@ -31,7 +41,7 @@ _REMARKS = 2
 
 @cache
 def _families() -> Mapping[str, Family]:
-    every = (transfer, collective, training, serving, machines, storage, other)
+    every = (control, schedule, transfer, collective, training, serving, machines, storage, other)
     return {kind: module.FAMILY for module in every for kind in module.FAMILY.kinds}
 
 

@@ -96,6 +96,8 @@ _EVERY: Final[Sequence[Lines]] = (
     _over_time("serving-ttft", "Time to the first token", Axis(_SHARE, "1", zero=True)),
     _over_time("serving-itl", "Time between tokens", Axis("Share of tokens", "1", zero=True)),
     _over_time("serving-kv", "KV cache over time", Axis("Share of room", "1", zero=True)),
+    _over_time("schedule-accelerators", "Accelerators over the day", Axis("Accelerators", zero=True)),
+    _over_time("schedule-power", "Power over the day", Axis("Power", "W", zero=True)),
     _over_time("serving-queue", "Requests over time", Axis("Requests", zero=True)),
     Lines(
         "serving-replicas",

@@ -44,6 +44,8 @@ class Inference:
         Latency that must hold [s], 0 for none, at this share of samples [1].
     input
         Where samples are read; without a source they come out of host memory.
+    origin, reply
+        Selector of the clients samples come from, and the size of an answer [B]; empty: latencies at the server.
     """
 
     name: str
@@ -68,3 +70,5 @@ class Inference:
     count: int
     seed: int
     input: InputPath
+    origin: str = ""
+    reply: float = 0.0

@@ -46,7 +46,8 @@ class WorkloadKind:
     Parameters
     ----------
     reports
-        ``training``, ``inference``, ``migration``, ``transfer`` or ``collective``: what the answer looks like.
+        ``training``, ``inference``, ``control``, ``migration``, ``transfer`` or ``collective``: what the answer looks
+        like.
     program
         Settings, in SI units, to the program that ``analyze`` and ``simulate`` run; None for searches.
     metrics

@@ -99,6 +99,7 @@ _KNOWN: Final[dict[str, Metric]] = {
     "energy_per_token": Metric("J", LESS, "of the accelerators, per token put out"),
     "energy_per_million_requests": Metric("J", LESS, "of the accelerators, per million requests answered"),
     "fetch_time": Metric("s", LESS, "of keys and values from beyond the GPU, mean request"),
+    "network_time": Metric("s", LESS, "round trip between the farthest client and the model, in latencies and TTFT"),
     "hand_over_time": Metric("s", LESS, "of keys and values to the engine that answers, mean request"),
     "cold_start_time": Metric("s", LESS, "from an empty accelerator to the first request"),
     "rolling_update_time": Metric("s", LESS, "until all replicas are replaced, some after the others"),
@@ -110,6 +111,7 @@ _KNOWN: Final[dict[str, Metric]] = {
     "input_cores": Metric("1", LESS, "CPU cores busy receiving and handing batches on"),
     "accelerators": Metric("1", LESS, "taken by what is served; of storage the most that it keeps busy"),
     "accelerators_per_server": Metric("1", MORE, "of those, on each host"),
+    "delivered_rate": Metric("B/s", MORE, "what storage delivers to a given number of accelerators"),
     # checkpoints
     "checkpoint_time": Metric("s", LESS, "writing one"),
     "checkpoint_stall": Metric("s", LESS, "training standing still for one"),

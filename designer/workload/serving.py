@@ -51,6 +51,8 @@ class Deployment:
         Coefficient of variation of how often experts are chosen over time [1]; 0 for evenly.
     overlap
         True if each step is cut into two batches: one computes while the tokens of the other are sent to experts.
+    hand_over
+        When keys and values are sent: ``whole`` prompts, ``chunks`` or ``layers`` of them; empty as the engine does.
     published
         True once empty weights became those of the checkpoint, which an engine finds by itself.
     """
@@ -87,6 +89,7 @@ class Deployment:
     redundant: int = 0
     skew: float = 0.0
     overlap: bool = False
+    hand_over: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +174,9 @@ class Serving:
         Parts that hold keys and values beyond the GPU, and the share of their capacity that does [1].
     beside
         Ids of other served models on the same accelerators.
+    origin, request, reply
+        Selector of the clients requests come from, and the sizes of the messages [B]; empty: latencies are those at
+        the server.
     """
 
     name: str
@@ -184,3 +190,6 @@ class Serving:
     peers: bool = False
     update: int = 0
     beside: tuple[str, ...] = ()
+    origin: str = ""
+    request: float = 0.0
+    reply: float = 0.0

@@ -156,7 +156,7 @@ def test_a_load_above_what_is_served_says_what_was_asked() -> None:
     with terminal_of(80) as terminal:
         assert main(["analyze", "serving-l40s-4", "--workload", "chat-8b", "--set", change]) == 1
     text = terminal.getvalue()
-    assert re.search(r"Serves 2\d\.\d requests/s; you ask for 60\. Queues would grow without limit\.", text)
+    assert re.search(r"Serves 3\d\.\d requests/s; you ask for 60\. Queues would grow without limit\.", text)
     assert re.search(r"Most requests .* asked: 60  not met", text)
     assert "no latency is given" in " ".join(text.split())
 

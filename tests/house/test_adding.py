@@ -16,14 +16,18 @@ import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "adding.md"
 _FILE = re.compile(r"```(?:python|toml|text)\n# (\S+)\n(.*?)```", re.DOTALL)
+_ROW = re.compile(r"```text\n# (\S+), a row of \"(\w+)\"\n(.*?)```", re.DOTALL)
+_STEPS = re.compile(r"```bash\n((?:[^\n#]+\n)+)```")
 _COMMAND = re.compile(r"```bash\n((?:designer|python) [^\n]*?)\s+# ([^\n]*)\n```")
 
 
 class Recipe(NamedTuple):
-    """Its heading, its files by place, the command, and a word of what that then prints."""
+    """Its heading, its files and rows by place, what to run then, a command, and a word of what that prints."""
 
     heading: str
     files: dict[str, str]
+    rows: tuple[tuple[str, str, str], ...]
+    steps: tuple[str, ...]
     command: str
     word: str
 
@@ -34,21 +38,36 @@ def recipes() -> list[Recipe]:
     for section in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
         files, command = dict(_FILE.findall(section)), _COMMAND.search(section)
         if files and command is not None:
-            found.append(Recipe(section.partition("\n")[0], files, command[1], command[2].strip()))
+            steps = tuple(line for block in _STEPS.findall(section) for line in block.splitlines())
+            heading, rows = section.partition("\n")[0], tuple(_ROW.findall(section))
+            found.append(Recipe(heading, files, rows, steps, command[1], command[2].strip()))
     return found
+
+
+def follow(recipe: Recipe, copy: Path) -> None:
+    """Save the files of a recipe and its rows in pages."""
+    for place, text in recipe.files.items():
+        assert not (copy / place).exists(), f"{place} is there already"
+        (copy / place).parent.mkdir(parents=True, exist_ok=True)
+        (copy / place).write_text(text, encoding="utf-8")
+    for place, chapter, row in recipe.rows:
+        page = (copy / place).read_text("utf-8")
+        before, heading, after = page.partition(f"## {chapter}\n")
+        assert heading, (place, chapter)
+        table = re.search(r"(?:^\|[^\n]*\n)+", after, re.MULTILINE)
+        assert table is not None, (place, chapter)
+        (copy / place).write_text(before + heading + after[: table.end()] + row + after[table.end() :], "utf-8")
 
 
 @pytest.fixture(scope="module")
 def copy(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the program with every recipe followed."""
     made = tmp_path_factory.mktemp("copy")
-    for folder in ("designer", "assets"):
-        shutil.copytree(checkout / folder, made / folder, ignore=shutil.ignore_patterns("pictures"))
+    for folder in ("designer", "assets", "docs"):
+        shutil.copytree(checkout / folder, made / folder, ignore=shutil.ignore_patterns("pictures", "__pycache__"))
     (made / "templates").symlink_to(checkout / "templates")
-    for place, text in (file for recipe in recipes() for file in recipe.files.items()):
-        assert not (made / place).exists(), f"{place} is there already"
-        (made / place).parent.mkdir(parents=True, exist_ok=True)
-        (made / place).write_text(text, encoding="utf-8")
+    for recipe in recipes():
+        follow(recipe, made)
     return made
 
 
@@ -130,3 +149,33 @@ def test_a_recipe_works_as_written(checkout: Path, copy: Path, recipe: Recipe) -
     said = done.stdout + done.stderr + "".join(file.read_text(encoding="utf-8") for file in written)
     assert said.strip(), place
     assert " ".join(word.split()) in " ".join(said.split())
+
+
+@pytest.mark.long
+def test_the_guards_hold_where_every_recipe_was_followed(checkout: Path, tmp_path: Path) -> None:
+    """A whole copy: recipes with their rows and steps, then all of `tests/house` that does not make copies itself."""
+    pytest.importorskip("PySide6")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=checkout, capture_output=True, check=True).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(checkout / name, tmp_path / name)
+    for recipe in recipes():
+        follow(recipe, tmp_path)
+    for step in (step for recipe in recipes() for step in recipe.steps):
+        program, *words = shlex.split(step)
+        if program == "mkdir":
+            (tmp_path / words[0]).mkdir()
+            continue
+        done = ran(tmp_path, *(["-m", program] if program == "designer" else []), *words)
+        assert done.returncode == 0, (step, done.stdout, done.stderr)
+    chosen = "not adding and not extensions and not pages_run and not private_paths"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/house", "-m", "not long", "-k", chosen],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]

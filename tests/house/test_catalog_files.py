@@ -387,6 +387,15 @@ def test_every_field_of_a_kind_is_used_by_some_part() -> None:
         ("nic", "power_per_part"),
         ("dpu", "role"),
         ("storage", "weight"),
+        # the servers of a system that somebody builds, or what is bought of a cloud
+        ("storage", "provisioned_bandwidth"),
+        ("storage", "servers"),
+        ("storage", "server_bandwidth"),
+        ("storage", "server_cores"),
+        ("storage", "drives"),
+        ("storage", "drive_read_bandwidth"),
+        ("storage", "drive_write_bandwidth"),
+        ("storage", "redundancy"),
         # settings of what runs there, which no data sheet has
         ("cpu", "numa_nodes_per_socket"),
         ("nic", "active_uplinks"),

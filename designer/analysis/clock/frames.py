@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.clock.interruptions import Interruption, interruptions
 from designer.analysis.clock.run import Run
 from designer.analysis.results import Bottleneck
 from designer.analysis.training.accelerators import memory_of
@@ -134,6 +135,11 @@ class Frames:
     def end(self) -> float:
         """The end of the run [s]."""
         return self.run.end
+
+    @cached_property
+    def interruptions(self) -> tuple[Interruption, ...]:
+        """What held programs up, in order of time."""
+        return interruptions(self.run)
 
     def _block(self, time: float) -> tuple[int, slice]:
         """The last instant kept before a time, and the changes since."""

@@ -25,6 +25,7 @@ from designer.analysis.costs.pricing import Settling
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.readings import Readings
+from designer.analysis.serving.request_log import seen_later
 from designer.analysis.transfers.flow_rates import FlowRates
 from designer.errors import AnalysisError
 from designer.findings import Finding
@@ -70,6 +71,10 @@ class Answer:
         return self.told if self.told is not None else described(self.why, self.table, program, self.words)
 
 
+#: periodic arrivals that are seen of a program that runs alone
+ARRIVALS_LIMIT: Final = 50
+#: of latencies at the server
+_NO_LEG: Final = Estimate.exact(0.0, "s")
 #: tasks that only move data
 _MOVING: Final = (Collective, Move, Migrate, LoadBatch, WriteCheckpoint, CopyCheckpoint, ReadCheckpoint)
 
@@ -218,7 +223,7 @@ def answer(
         return Answer(found.metrics, why, played, prices.table, prices.table.words, found.findings, told)
     known = prices.lighter([step.task for step in program.steps])
     times = settled(known, program, job.place) if not beside else None
-    if times:
+    if times and _one_by_one(known, program, times):
         played = cache(lambda: run_with(NO_CHANGES))
         return _settled(known, program, times, played, bands, explained)
     run = run_with(NO_CHANGES)
@@ -247,6 +252,15 @@ def answer_of(
     return Answer(metrics, why, lambda: run, run.table, run.table.words, run.findings)
 
 
+def _one_by_one(prices: Prices, program: Program, times: Mapping[str, Time]) -> bool:
+    """Whether each item is done before the next arrives, at the slow end of the band as well."""
+    if program.arrivals is None:
+        return True
+    ends = {name: (band.low, band.high) for name, band in bands_of(prices, [s.task for s in program.steps]).items()}
+    latest = max(account(times[m.name], ends, explained=False).high for m in program.measures if m.of == "latency")
+    return latest <= 1 / program.arrivals.rate
+
+
 def _steady(prices: Prices, jobs: Sequence[Job], changes: Changes, cancelled: Callable[[], bool] | None) -> Run:
     """A run of what goes on, until every step that repeats has settled; streams alone are known at once."""
     watched: dict[str, str] = {}
@@ -258,11 +272,21 @@ def _steady(prices: Prices, jobs: Sequence[Job], changes: Changes, cancelled: Ca
         if not endless(program, step):
             watched[job.name] = step
     if not watched:
-        return play(prices, jobs, changes=changes, until=UNTIL.value, cancelled=cancelled)
+        return play(prices, jobs, changes=changes, until=_until(jobs), cancelled=cancelled)
     # what others do is seen over several items, what they do at random over many
     random = any(job.program is None or job.name not in watched for job in jobs if not _streams(job))
     least = (PERIODS_LIMIT if random else PATTERN_LIMIT) if len(jobs) > 1 else 0
     return settle(prices, jobs, watched, changes=changes, cancelled=cancelled, least=least)[0]
+
+
+def _until(jobs: Sequence[Job]) -> float:
+    """When a run in which nothing settles is seen for long enough; all items that arrive periodically are alike [s]."""
+    found = 0.0
+    for job in jobs:
+        arrivals = job.program.arrivals if job.program is not None else None
+        periodic = arrivals is not None and arrivals.shape == "periodic"
+        found = max(found, ARRIVALS_LIMIT / arrivals.rate if arrivals is not None and periodic else UNTIL.value)
+    return min(found, UNTIL.value)
 
 
 def _streams(job: Job) -> bool:
@@ -330,7 +354,7 @@ def _settled(
         found = account(times[measure.name], ends, explained=explained and first)
         why = found if first else why
         spread = (found.value, found.low, found.high)
-        if measure.of == "throughput":
+        if measure.of in ("throughput", "rate"):
             spread = (1 / found.value, 1 / found.high, 1 / found.low)
         metrics[measure.name] = Estimate(*spread, measure.unit, sources)
     tasks = costs_of(prices, [step.task for step in program.steps])
@@ -415,14 +439,16 @@ def banded(
     below = dict.fromkeys(values, 0.0)
     above = dict.fromkeys(values, 0.0)
     if run is not None and groups and job.name in run.requests:
-        extra, errors = run.requests[job.name].extra, answered(run, job.name).errors
+        log, errors = run.requests[job.name], answered(run, job.name).errors
         for metric, value in values.items():
+            leg = log.leg if log.leg is not None and seen_later(metric) else _NO_LEG
+            value, extra = value - leg.value, log.extra
             first = extra if metric.startswith("ttft") else 0.0
             error = EIGHTY.value * errors.get(metric, 0.0)
             # no time falls to nothing because few were seen
             less = value * (1 - math.exp(-error / value)) if value > 0 else 0.0
-            below[metric] = (value * (1 - math.exp(-first))) ** 2 + less**2
-            above[metric] = (value * (math.exp(first) - 1)) ** 2 + error**2
+            below[metric] = (value * (1 - math.exp(-first))) ** 2 + less**2 + (leg.value - leg.low) ** 2
+            above[metric] = (value * (math.exp(first) - 1)) ** 2 + error**2 + (leg.high - leg.value) ** 2
     for name, band in list(groups.items())[:GROUPS_LIMIT]:
         for end in {band.low, band.high} - {1.0}:
             moved = values_of(run_with(changes_at({name: end})), job)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol, runtime_checkable
 
 from designer.analysis.clock.engine import Clock
@@ -18,6 +18,7 @@ from designer.analysis.costs import Cost, Expansion, Price, Prices
 from designer.analysis.serving.request_log import RequestLog
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
+from designer.sources import Estimate
 from designer.workload.program import Item, Process, Restart, Restarting, Task
 
 #: events after which a run is ended: two minutes, two gigabytes, and nobody can look at more
@@ -77,10 +78,13 @@ class Recording(Protocol):
         (time, resource, share) of machines whose speed was set in the run, as it goes on.
     stops
         When any of some machines may be given another speed next, at the earliest [s].
+    leg
+        The round trip to its clients; None where latencies are those at the server [s].
     """
 
     set: Sequence[tuple[float, int, float]]
     stops: Callable[[Sequence[int]], float]
+    leg: Estimate | None
 
     def log(self, end: float) -> RequestLog:
         """What has become of them by a time [s]."""
@@ -245,7 +249,7 @@ class _Player:
             self.clock.events,
             (*self.findings, *stuck, *saturations(self.prices, self.jobs)),
             {name: held for name, held in self.holds.items() if held},
-            {name: log.log(end) for name, log in self.logs.items()},
+            {name: replace(log.log(end), leg=log.leg) for name, log in self.logs.items()},
             self.quotient.more,
             cut=self.clock.cut,
         )

@@ -1,5 +1,6 @@
 """Programs settled in closed form: what they come to as expressions, where nothing is random and nothing is shared.
 
+Items that arrive periodically, each done before the next comes, are all like the first: `answer` checks that they are.
 The period of a program that goes on is the mean of its slowest cycle: over all cycles of steps that wait for each
 other, the time of the steps divided by the items they reach back. The end of a program that is done once is its
 longest path. Both are expressions over the times of its tasks. All else is known only by running.
@@ -11,13 +12,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from designer.analysis.account.expression import Longest, Sum, Time
+from designer.analysis.account.expression import Longest, Sum, Term, Time
 from designer.analysis.costs import Cost, Price, Prices
+from designer.analysis.results import Bottleneck
 from designer.workload.program import Measure, Program, Script, Task
 from designer.workload.program.process import lags_of
 
 #: steps of a program beyond which its paths are too many to write down
 _STEPS_LIMIT: Final = 12
+#: what the rate of items that arrive is limited by
+ARRIVALS: Final = Bottleneck("limit", "arrivals", "the rate that is asked for", "")
 #: resources and engines that a task takes
 _Taken = frozenset[int]
 
@@ -33,7 +37,9 @@ def settled(prices: Prices, program: Program, place: str) -> Mapping[str, Time] 
     AnalysisError
         If a task cannot be done on the drawing.
     """
-    if program.arrivals is not None or program.recovery is not None or len(program.steps) > _STEPS_LIMIT:
+    if program.recovery is not None or len(program.steps) > _STEPS_LIMIT:
+        return None
+    if program.arrivals is not None and not _apart(program):
         return None
     if any(step.every > 1 or step.draw != "fixed" for step in program.steps):
         return None
@@ -110,17 +116,39 @@ def _taken(prices: Prices, price: Price, place: str) -> _Taken | None:
     return frozenset[int]().union(*found.values())
 
 
+def _chained(program: Program) -> bool:
+    """True if the steps of an item are done one after the other."""
+    names = [step.name for step in program.steps]
+    return all(step.after == ((names[k - 1],) if k else ()) for k, step in enumerate(program.steps))
+
+
+def _apart(program: Program) -> bool:
+    """True if items arrive periodically and their steps are a chain whose latency is measured."""
+    periodic = program.arrivals is not None and program.arrivals.shape == "periodic" and program.batch == 1
+    last = program.steps[-1].name
+    return (
+        periodic
+        and _chained(program)
+        and not any(step.lags for step in program.steps)
+        and any(measure.of == "latency" and measure.step == last for measure in program.measures)
+    )
+
+
 def _in_turn(program: Program) -> bool:
     """True if no two tasks ever run at the same time: steps one after the other, and items as well."""
-    names = [step.name for step in program.steps]
-    chained = all(step.after == ((names[k - 1],) if k else ()) for k, step in enumerate(program.steps))
-    lags = lags_of(program)
-    return chained and (program.times == 1 or lags[0].get(names[-1]) == 1)
+    if program.arrivals is not None:
+        return _apart(program)
+    last = program.steps[-1].name
+    return _chained(program) and (program.times == 1 or lags_of(program)[0].get(last) == 1)
 
 
 def _measured(program: Program, measure: Measure, times: Mapping[str, Time]) -> Time | None:
     if measure.of == "time" and not _waits_inside(program, measure.step):
         return times[measure.step]
+    if measure.of == "latency" and program.arrivals is not None:
+        return _path(program, measure.step, times)
+    if measure.of == "rate" and program.arrivals is not None:
+        return Term(ARRIVALS, 1 / (program.arrivals.rate * measure.amount))
     if measure.of == "end" and program.times == 1:
         return _path(program, measure.step, times)
     if measure.of == "period" and math.isinf(program.times):

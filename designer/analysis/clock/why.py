@@ -15,6 +15,7 @@ from designer.analysis.clock.records import WorkRun
 from designer.analysis.clock.run import Run
 from designer.analysis.costs.pricing import pace
 from designer.analysis.transfers.flow_rates import LATENCY
+from designer.workload.program.process import ARRIVAL
 
 #: resources of a sort that hold back for this share of the time of the most are tried with it
 _EQUAL_TOLERANCE: Final = 0.5
@@ -68,10 +69,14 @@ def held(run: Run, begin: float = 0.0, slower: Scenario | None = None, program: 
 
 
 def _last(run: Run, program: str) -> int | None:
-    """The task of a program that ended last; None for all programs, -1 where none of it ended."""
+    """The task of a program that ended last; None for all programs, -1 where none of it ended.
+
+    Arrivals end when they come, whatever is done about them: they count only where nothing else has ended.
+    """
     if not program:
         return None
     done = [k for k, t in enumerate(run.tasks) if t.program == program and t.parent < 0 and t.done]
+    done = [k for k in done if run.tasks[k].step != ARRIVAL] or done
     return max(done, key=lambda k: (run.tasks[k].ended, k), default=-1)
 
 

@@ -37,8 +37,12 @@ def price(prices: Prices, task: Infer, place: str) -> Expansion:
     ]
     held = dict.fromkeys(placed.parts.tolist(), placed.work.weights * placed.cut.each)
 
+    leg = placed.leg
+
     def make() -> Batches:
-        return Batches(task.asked, instances, placed.timed, placed.typical)
+        made = Batches(task.asked, instances, placed.timed, placed.typical)
+        made.leg = leg.time if leg is not None else None
+        return made
 
     settle = partial(_settle, prices.network, task.asked, place)
     return Expansion(make, tuple(make().tasks), placed.findings, held, settle=settle)
@@ -71,7 +75,7 @@ def _sent(prices: Prices, placed: Placed, part: int, place: str) -> Task | None:
     path, asked = placed.path, placed.asked
     if path is None:
         return None
-    source = asked.input.source.strip() or ("storage" if asked.input.dataset.strip() else "memory")
+    source = asked.origin or asked.input.source.strip() or ("storage" if asked.input.dataset.strip() else "memory")
     target = prices.network.net.path(part)
     answer = evaluate_transfer(prices.network, Move(source, target, pairing="nearest"), place)
     alive = answer.rate > 0

@@ -21,7 +21,7 @@ from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, Settled, alone, on_engines
 from designer.analysis.network import Network
-from designer.analysis.serving.alone import answered
+from designer.analysis.serving.alone import answered, leg_of
 from designer.analysis.serving.answers import SOURCES, enough, factors_of, most_of, saturated
 from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading
 from designer.analysis.serving.clocked_split import SplitEngines
@@ -29,7 +29,7 @@ from designer.analysis.serving.load import offered
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.replica import Tasks, exchanges
 from designer.analysis.serving.sharing import one_each
-from designer.analysis.serving.split import place_split, serve_split
+from designer.analysis.serving.split import beside_bytes, place_split, sent_in, serve_split
 from designer.analysis.serving.spreads import first_extra, step_spread
 from designer.analysis.serving.starting import loading_ways
 from designer.analysis.serving.tiers import fetching, stored
@@ -37,8 +37,6 @@ from designer.analysis.transfers import evaluate_transfer
 from designer.analysis.vms.guests import machines_at
 from designer.findings import Finding
 from designer.formulas.serving.cold_start import ONE_READER, START, START_EAGER
-from designer.formulas.serving.hand_over import descriptors, hand_over
-from designer.units import Bytes, BytesPerSecond
 from designer.workload.kind import listed
 from designer.workload.program.serving import Serve
 from designer.workload.program.tasks import Move, Task
@@ -86,10 +84,14 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     extra = first_extra(placement)
     path = placement.release.overheads.path
 
+    leg = leg_of(prices.network, asked, place)
+
     def make() -> Engines:
-        return Engines(
+        made = Engines(
             placement, load, sent.first, tasks, loading, path, extra, saturated=too_much, tier=tier, fetches=fetches
         )
+        made.leg = leg.time if leg is not None else None
+        return made
 
     settle = None if task.cold else partial(_settle, prices.network, asked, place)
     return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement), settle=settle)
@@ -125,8 +127,10 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
     extra = first_extra(answers)
     loading = _loading(prices, [answers, prompts], asked, place) if task.cold else None
 
+    leg = leg_of(network, asked, place)
+
     def make() -> SplitEngines:
-        return SplitEngines(
+        made = SplitEngines(
             prompts,
             answers,
             load,
@@ -136,6 +140,8 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
             extra,
             saturated=served.saturated,
         )
+        made.leg = leg.time if leg is not None else None
+        return made
 
     held = Counter(_holds(prompts)) + Counter(_holds(answers))
     findings = (*answers.findings, *served.findings)
@@ -155,12 +161,6 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
     answer = evaluate_transfer(network, asked, place)
     ends = answer.traffic.target[answer.rate > 0]
     share = 1 / np.bincount(ends, minlength=network.net.n_parts)[ends]
-    widths = sorted((prompts.split.tensor, answers.split.tensor))
-
-    def beside(tokens: int) -> float:
-        pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
-        return hand_over(pieces, Bytes(0.0), BytesPerSecond(1.0))
-
     cost = flows_of(prices, answer, share, f"pull:{place}")
     # what is in machines that stand still is neither read nor written
     names = [
@@ -172,7 +172,11 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
     whole = float(answer.rate[answer.rate > 0].sum())
     cost = _with_uses(cost, [(row, speed, 1 / whole) for row in range(cost.n_works) for speed in speeds])
 
-    return Handing(Priced(cost), lambda tokens: answers.steps.kv.held(tokens), beside)
+    return Handing(
+        Priced(cost),
+        lambda tokens: answers.steps.kv.held(tokens) / sent_in(prompts, tokens),
+        lambda tokens: beside_bytes(prompts, answers, tokens),
+    )
 
 
 def _fetch(prices: Prices, placement: Placement, asked: Serving, which: int, place: str) -> Fetching:

@@ -41,6 +41,7 @@ from designer.analysis.network.frame import (
     parts_with,
     size_of,
 )
+from designer.analysis.network.storage import ports_of, storage_inside
 from designer.catalog.parttype import Capability, PartKind, part_kinds, value_of
 from designer.design.document import Design, Part
 from designer.design.elaborate import Netlist, elaborate, plain_definitions
@@ -396,9 +397,13 @@ def network_of(design: Design, net: Netlist) -> Network:
     names = tuple(d.kind for d in net.link_defs)
     memories = _bus_memories(net, names, tuple(Capability.MEMORY in k.capabilities for k in kinds))
     facts = tuple(_facts(design, net, memories))
-    per_definition = tuple(
-        of_each(lambda part: resource_inside(design, part, known.get(part.kind, _UNKNOWN)), net.part_defs)
-    )
+    ports = ports_of(net, facts)
+
+    def inside(part: Part) -> PartResource | None:
+        kind = known.get(part.kind, _UNKNOWN)
+        return storage_inside(design, part, kind, ports) or resource_inside(design, part, kind)
+
+    per_definition = tuple(of_each(inside, net.part_defs))
     links = tuple((f.domain, d.count, f.shared) for f, d in zip(facts, net.link_defs, strict=True))
     inner = tuple(r is not None for r in per_definition)
     hashed = design.policy.ecmp == "hash"

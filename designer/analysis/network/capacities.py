@@ -67,6 +67,8 @@ class PartResource:
         Usage per byte read from and written to the part, relative to ``capacity`` [B/s].
     read_band, write_band
         Low and high end of reading and writing relative to the value: the part's own where its figures state one.
+    assumed
+        What the rates rest on where the drawing does not give them.
     """
 
     capacity: float
@@ -75,6 +77,7 @@ class PartResource:
     label: str
     read_band: tuple[float, float] = (1.0, 1.0)
     write_band: tuple[float, float] = (1.0, 1.0)
+    assumed: str = ""
 
 
 def of_each(tell: Callable[[Thing], Told], things: Sequence[Thing], of: Callable[[Thing], Hashable] = id) -> list[Told]:
@@ -220,7 +223,7 @@ def resource_inside(design: Design, part: Part, kind: PartKind) -> PartResource 
             bands = [rated_band(design.quantity(part, f"{way}_bandwidth"), "rate") for way in ("read", "write")]
             if not write:
                 write, bands[1] = capacity * WRITE_SHARE.value, WRITE_BAND
-            return PartResource(capacity, 1.0, capacity / write, "media", *bands)
+            return PartResource(capacity, 1.0, capacity / write, "media", bands[0], bands[1])
     if Capability.ACCELERATE in kind.capabilities:
         bandwidth = value("memory_bandwidth")
         if bandwidth:
@@ -230,5 +233,5 @@ def resource_inside(design: Design, part: Part, kind: PartKind) -> PartResource 
         memory = memory_rate(design, part)
         if memory is not None and memory.read:
             bands = [rated_band(design.quantity(part, f"{way}_bandwidth"), "rate") for way in ("read", "write")]
-            return PartResource(memory.read, 1.0, memory.read / memory.write, "media", *bands)
+            return PartResource(memory.read, 1.0, memory.read / memory.write, "media", bands[0], bands[1])
     return None

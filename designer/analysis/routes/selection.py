@@ -36,6 +36,8 @@ _KINDS: Final = {
     "drives": ("drive",),
     "servers": ("server",),
     "dpus": ("dpu",),
+    "sensors": ("sensor",),
+    "clients": ("client",),
 }
 #: all pairs of two sets are refused above this
 FLOWS_LIMIT: Final = 4_000_000

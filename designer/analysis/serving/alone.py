@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, Step
+from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.advice import alone, drafting, more, remedy
 from designer.analysis.serving.answers import SOURCES, Served, serve
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.frontier import Frontier, frontier
 from designer.analysis.serving.metrics import metrics
+from designer.analysis.serving.network_leg import Leg, network_leg
 from designer.analysis.serving.placement import place_deployment
 from designer.analysis.serving.sharing import sharing
 from designer.analysis.serving.split import serve_split
@@ -22,7 +24,7 @@ from designer.analysis.serving.unused import unused
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
-from designer.workload.serving import Serving
+from designer.workload.serving import Limits, Serving
 
 #: fixed part and descriptors of a hand-over were measured on one set-up [logarithm of the factor either way]
 HAND_OVER_SPREAD: Final = Constant(0.35, 0.25, 0.6, "assumed-serving", Status.ASSUMED, "1")
@@ -38,6 +40,8 @@ class Answered:
         Latency against load; None where it was not asked for, or where nothing is answered.
     steps
         Where the time of typical steps of prompts and of decoding goes.
+    leg
+        The round trip to the clients; None where none are named.
     """
 
     served: Served
@@ -47,6 +51,7 @@ class Answered:
     findings: tuple[Finding, ...]
     front: Frontier | None
     steps: tuple[Step, ...]
+    leg: Leg | None = None
 
 
 def answered(
@@ -73,6 +78,9 @@ def answered(
         If the model does not fit the drawing, or a load cannot be read.
     """
     told: tuple[Finding, ...] = ()
+    limits, leg = asked.limits, leg_of(network, asked, place)
+    if leg is not None:
+        asked = replace(asked, limits=leg.within(limits))
     if asked.deployment.prompts:
         served = serve_split(network, asked, place, cancelled, banded=banded)
     else:
@@ -105,6 +113,8 @@ def answered(
             time, left = update_engines(engines, asked, most, place)
             found["rolling_update_time"], found["requests_while_updating"] = time, left
         after, told = (*after, *start.bottlenecks), (*told, *start.findings)
+    if leg is not None:
+        found = leg.added_to(found)
     running = found["requests_running"].value if "requests_running" in found else 1.0
     findings = (
         *placement.findings,
@@ -112,15 +122,28 @@ def answered(
         *told,
         *unused(asked),
         *drafting(served, running),
-        *_kept(served, found),
+        *_kept(served, found, limits),
         *more(served, binding),
     )
-    return Answered(served, found, binding, after, findings, front, steps)
+    return Answered(served, found, binding, after, findings, front, steps, leg)
 
 
-def _kept(served: Served, found: Mapping[str, Estimate]) -> list[Finding]:
+def leg_of(network: Network, asked: Serving, place: str) -> Leg | None:
+    """The round trip to the clients of a served model; None where none are named.
+
+    Raises
+    ------
+    AnalysisError
+        If they cannot reach its devices.
+    """
+    if not asked.origin.strip():
+        return None
+    parts = resolve(network, asked.deployment.prompts or asked.deployment.group, f"{place}.group")
+    return network_leg(network, asked.origin, parts, asked.request, asked.reply, place)
+
+
+def _kept(served: Served, found: Mapping[str, Estimate], limits: Limits) -> list[Finding]:
     """Limits that do not hold, and whether more replicas would help."""
-    limits = served.serving.limits
     share = limits.percentile
     asked = (
         ("ttft", 0, f"ttft_{share}", limits.ttft, f"{share} of the first token is"),

@@ -22,6 +22,7 @@ from designer.analysis.routes.selection import resolve
 from designer.analysis.serving.answers import saturated
 from designer.analysis.serving.batching import BatchRun, gaps_of, run_batches
 from designer.analysis.serving.devices import device_of
+from designer.analysis.serving.network_leg import Leg, network_leg
 from designer.analysis.serving.readings import SHARES, quantiles
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.serving.unused import unused_in_batches
@@ -177,6 +178,8 @@ class Placed:
         What brings samples; None where nothing is sent.
     timed
         Computing time of a batch of so many samples [s].
+    leg
+        The round trip to clients, samples themselves aside; None where none are named.
     """
 
     network: Network
@@ -187,6 +190,7 @@ class Placed:
     path: _Input | None
     timed: Callable[[int], float]
     findings: tuple[Finding, ...]
+    leg: Leg | None = None
 
     @property
     def instances(self) -> int:
@@ -217,7 +221,9 @@ def place_instances(network: Network, asked: Inference, place: str) -> Placed:
     path = _input(network, parts, asked, work, place)
     named = named_model(asked.model, f"{place}.model").findings() if asked.model else ()
     findings = (*told, *named, *unused_in_batches(asked, tokens=_has_tokens(asked, place)))
-    return Placed(network, asked, parts, cut, work, path, _timed(cut.device, work, asked.precision), findings)
+    # what samples take on the links is in `path`
+    leg = network_leg(network, asked.origin, parts, 0.0, asked.reply, place)
+    return Placed(network, asked, parts, cut, work, path, _timed(cut.device, work, asked.precision), findings, leg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,6 +278,8 @@ def answered_in_batches(
     occupied = whole if asked.scenario in ONE_BY_ONE else time
     most = [_most(asked, instances, cut, lambda n, end=end: occupied(n, end)) for end in ends]
     found = _exact(instances, devices)
+    if placed.leg is not None:
+        found["network_time"] = placed.leg.time
     found["memory_per_gpu"] = _memory(work, placed.typical, cut)
     found["most_samples_per_second"] = _estimate(most, "1/s", work.name)
     rate = _asked_rate(asked)
@@ -287,7 +295,7 @@ def answered_in_batches(
             for end, able in zip(ends, most, strict=True)
             if rate <= able
         ]
-        found |= _answers(asked, runs, instances, rate)
+        found |= _answers(placed, runs, rate)
         found |= _watts(cut, work, runs[0], devices, found["samples_per_second"].value)
         findings += _kept(asked, found)
     if asked.scenario == "video":
@@ -403,6 +411,10 @@ def _input(network: Network, parts: npt.NDArray[np.int64], asked: Inference, wor
         return _read(network, parts, asked, work, place)
     if work.sample <= 0:
         return None
+    if asked.origin:
+        found = evaluate_transfer(network, Move(asked.origin, asked.group, pairing="nearest"), place)
+        refuse_lost(network, found, "samples", place)
+        return _Input(found, work.sample, found.rates.time(work.sample, latency=False))
     try:
         found = evaluate_transfer(network, Move("memory", asked.group, pairing="nearest"), place)
     except AnalysisError:
@@ -508,7 +520,8 @@ def _exact(instances: int, devices: int) -> dict[str, Estimate]:
     }
 
 
-def _answers(asked: Inference, runs: list[BatchRun], instances: int, rate: float) -> dict[str, Estimate]:
+def _answers(placed: Placed, runs: list[BatchRun], rate: float) -> dict[str, Estimate]:
+    asked, instances, leg = placed.asked, placed.instances, placed.leg
     found: dict[str, Estimate] = {}
     each = [quantiles(run.latency, [share.value for share in SHARES.values()]) for run in runs]
     for k, share in enumerate(SHARES):
@@ -526,10 +539,11 @@ def _answers(asked: Inference, runs: list[BatchRun], instances: int, rate: float
         found["samples_per_second"] = _estimate(pace, "1/s", asked.scenario)
     limit = asked.limit or (1 / asked.frames if asked.scenario == "video" else 0.0)
     if limit:
-        good = [float((run.latency <= limit).mean()) for run in runs]
+        left = limit - leg.time.value if leg is not None else limit
+        good = [float((run.latency <= left).mean()) for run in runs]
         pace = found["samples_per_second"].value
         found["goodput"] = _estimate([pace * g for g in good], "1/s", "within the limit")
-    return found
+    return leg.added_to(found) if leg is not None else found
 
 
 def _kept(asked: Inference, found: Mapping[str, Estimate]) -> list[Finding]:

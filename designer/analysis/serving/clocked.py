@@ -26,7 +26,7 @@ from designer.analysis.serving.replica import (
 from designer.analysis.serving.request_log import RequestLog, until_end
 from designer.analysis.serving.streaming import streamed
 from designer.analysis.serving.tiers import Tier, sent_from
-from designer.sources import Constant, Status
+from designer.sources import Constant, Estimate, Status
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Mark, Task
 from designer.workload.serving import Load
@@ -122,6 +122,7 @@ class Engines:
         self._begin = 0.0
         #: (time, resource, share) of machines whose speed was set in this run, as it goes on
         self.set: Sequence[tuple[float, int, float]] = ()
+        self.leg: Estimate | None = None
         #: when any of some machines may stand still next, at the earliest [s]
         self.stops: Callable[[Sequence[int]], float] = never_any
 

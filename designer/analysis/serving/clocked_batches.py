@@ -18,6 +18,7 @@ from designer.analysis.serving.readings import Readings, percentiles
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.request_log import RequestLog, until_end
 from designer.analysis.serving.scheduler import TURN
+from designer.sources import Estimate
 from designer.workload.inference import ONE_BY_ONE, Inference
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Mark, Task
@@ -36,7 +37,7 @@ class SampleLog(RequestLog):
         values = dict(found.values)
         if "requests_per_second" in values:
             values["samples_per_second"] = values.pop("requests_per_second")
-        return Readings(values, found.errors)
+        return self._seen(Readings(values, found.errors))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +115,7 @@ class Batches:
         self._queues: list[_Queue] = []
         #: kept for the clock; instances in batches are in no machine
         self.set: Sequence[tuple[float, int, float]] = ()
+        self.leg: Estimate | None = None
         self.stops: Callable[[Sequence[int]], float] = lambda _: float("inf")
 
     @property

@@ -6,6 +6,7 @@ An engine that reads prompts is looked at after every step, one that answers eve
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -39,11 +40,18 @@ from designer.analysis.serving.request_log import RequestLog, until_end
 from designer.analysis.serving.scheduler import Requests
 from designer.analysis.serving.split import found_in
 from designer.analysis.serving.streaming import streamed
+from designer.sources import Estimate
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Task
 from designer.workload.serving import Load
 
 _READS, _ANSWERS = "prompts", "answers"
+
+
+def _lengths_of(requests: Requests) -> list[tuple[int, int, int]]:
+    """Prompt, output and cached tokens of each request."""
+    cached = requests.cached or [0] * len(requests.prompt)
+    return list(zip(requests.prompt, requests.output, cached, strict=True))
 
 
 class SplitEngines:
@@ -81,7 +89,10 @@ class SplitEngines:
         #: numbers of requests by their place in the book of a replica
         self._ids: dict[str, list[list[int]]] = {_READS: [], _ANSWERS: []}
         self._first = self._chunk = 0
+        #: what clients ask for next: prompt, output, and what of the prompt is cached
+        self._stock: deque[tuple[int, int, int]] = deque()
         self.set: Sequence[tuple[float, int, float]] = ()
+        self.leg: Estimate | None = None
         #: when any of some machines may stand still next, at the earliest [s]
         self.stops: Callable[[Sequence[int]], float] = never_any
 
@@ -110,7 +121,12 @@ class SplitEngines:
                 replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
         sent = sent_to_one(self.load, 1, self.answers.place, found_in(self.prompts))
         self._first = sent.first
-        self._write(sent.requests, now)
+        if sent.requests.clients:
+            self._stock.extend(_lengths_of(sent.requests))
+            for _ in range(sent.requests.clients):
+                self._send(now)
+        else:
+            self._write(sent.requests, now)
         if self._loading is None:
             return self._all(now)
         self._pending = len(self._loading.moves)
@@ -132,15 +148,15 @@ class SplitEngines:
         replica, tasks = self.replicas[side][which], self._tasks[side][which]
         if item.step.endswith(STANDS):
             return self._window(side, which, now)
-        following = replica.follows(tasks, f"{side} {which + 1}", what[2])
-        if following is not None:
-            return [following]
+        joins = replica.follows(tasks, f"{side} {which + 1}", what[2])
+        if joins is not None:
+            return [joins]
         if replica.idle:
             return self._window(side, which, max(replica.wake, now))
         stood = stood_still(self.set, tasks.speeds) if tasks.speeds and self.set else ()
         reached = replica.over(now, stood)
-        pulls = self._pulls(which) if side == _READS else []
-        return [*pulls, *self._window(side, which, reached)]
+        following = self._pulls(which) if side == _READS else self._answered(which)
+        return [*following, *self._window(side, which, reached)]
 
     def _loaded(self, item: Item, now: float) -> list[Item]:
         assert self._loading is not None
@@ -190,7 +206,10 @@ class SplitEngines:
         )
         asked = int(np.searchsorted(sent, end, side="right"))
         return RequestLog(
-            self._extra, self._saturated, [(until_end(run, asked, end), min(self._first, asked // FILLING_LIMIT))]
+            self._extra,
+            self._saturated,
+            [(until_end(run, asked, end), min(self._first, asked // FILLING_LIMIT))],
+            arriving=self.load.kind != "clients",
         )
 
     def _write(self, requests: Requests, offset: float) -> None:
@@ -232,6 +251,28 @@ class SplitEngines:
         if math.isinf(wake):
             return []
         return [Item(ARRIVES, f"{side} {which + 1} wait", replica.number, wait=max(0.0, wake - now))]
+
+    def _answered(self, which: int) -> list[Item]:
+        """Clients whose requests were answered in the last window send their next ones."""
+        if self.load.kind != "clients":
+            return []
+        book = self.replicas[_ANSWERS][which].book
+        ends = sorted(book.done[i] for i in dict.fromkeys(book.touched) if not math.isnan(book.done[i]))
+        return [item for end in ends for item in self._send(end)]
+
+    def _send(self, now: float) -> list[Item]:
+        """A client sends its next request."""
+        if not self._stock:
+            self._chunk += 1
+            load = replace(self.load, seed=self.load.seed + self._chunk * SEEDS_APART_LIMIT)
+            more = sent_to_one(load, 1, self.answers.place, found_in(self.prompts))
+            self._stock.extend(_lengths_of(more.requests))
+        prompt, output, cached = self._stock.popleft()
+        to = len(self._asked[2]) % len(self.replicas[_READS])
+        self._write(Requests([prompt], [output], [0.0], cached=[cached]), now)
+        replica = self.replicas[_READS][to]
+        waits = replica.number > 0 and replica.idle and math.isinf(replica.wake)
+        return self._window(_READS, to, now) if waits else []
 
     def _pulls(self, which: int) -> list[Item]:
         """Prompts that were read in the last window are handed over."""

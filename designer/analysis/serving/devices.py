@@ -57,12 +57,7 @@ def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[F
 
 
 def with_kernels(device: Device, engine: str) -> Device:
-    """The device with the kernel times measured of it, or of the nearest GPU of its architecture, under an engine.
-
-    Where the shares of the data sheet were fitted, overheads of releases were fitted with them, and they are kept.
-    """
-    if kernels_of(device.architecture)[1]:
-        return device
+    """The device with the kernel times measured of it, or of the nearest GPU of its architecture, under an engine."""
     return replace(device, table=kernel_table(device.part, device.architecture, device.bandwidth, engine))
 
 

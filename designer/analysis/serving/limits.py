@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from designer.analysis.serving.answers import most_of, settled
+from designer.analysis.network import Network
+from designer.analysis.serving.answers import Served, most_of, settled
 from designer.analysis.serving.filling import filled
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import read, within
 from designer.analysis.serving.records import ServingRun
+from designer.analysis.serving.split import serve_split
 from designer.analysis.serving.spreads import step_spread
 from designer.workload.serving import Limits, Serving
 
@@ -60,6 +62,29 @@ def outcome_of(
     return outcome(settled(placement, sent.requests, 1.0, cancelled), sent.first, asked.limits)
 
 
+def largest_split_load(
+    network: Network, asked: Serving, place: str, cancelled: Callable[[], bool] | None = None
+) -> float:
+    """The same of engines for prompts and engines for answers as they are placed [1/s].
+
+    Raises
+    ------
+    AnalysisError
+        If the deployment does not fit the drawing.
+    """
+
+    def served(rate: float) -> Served:
+        load = replace(asked.load, kind="rate" if asked.load.kind == "clients" else asked.load.kind, rate=rate)
+        return serve_split(network, replace(asked, load=load), place, cancelled, banded=False)
+
+    def holds(rate: float) -> bool:
+        found = served(rate)
+        return bool(found.runs) and outcome(found.runs[0], found.sent.first, asked.limits).holds
+
+    # what can be answered at all is the same at every rate
+    return _largest(served(asked.load.rate or 1.0).most[0], holds)
+
+
 def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None = None) -> float:
     """The most requests a second that the placed replicas answer within the limits [1/s]; 0 where none."""
     replicas = len(placement.replicas)
@@ -69,6 +94,11 @@ def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], b
     def holds(rate: float) -> bool:
         return outcome_of(placement, replace(asked, load=replace(asked.load, rate=rate)), replicas, cancelled).holds
 
+    return _largest(most, holds)
+
+
+def _largest(most: float, holds: Callable[[float], bool]) -> float:
+    """The largest rate that holds, up to what can be answered at all [1/s]."""
     low, high = 0.0, most
     if holds(most):
         return most

@@ -9,6 +9,7 @@ import numpy as np
 
 from designer.analysis.serving.readings import Readings, percentiles
 from designer.analysis.serving.records import Counts, ServingRun
+from designer.sources import Estimate
 
 
 @dataclass(eq=False)
@@ -23,12 +24,15 @@ class RequestLog:
         True if more is asked than can be answered: no latency is told.
     arriving
         True if requests have times of their own; else clients send one when another has been answered.
+    leg
+        The round trip to the clients, which latencies in `readings` include and those of `run` do not [s].
     """
 
     extra: float = 0.0
     saturated: bool = False
     parts: list[tuple[ServingRun, int]] = field(default_factory=list[tuple[ServingRun, int]])
     arriving: bool = True
+    leg: Estimate | None = None
 
     @cached_property
     def run(self) -> ServingRun:
@@ -73,8 +77,15 @@ class RequestLog:
 
     @cached_property
     def readings(self) -> Readings:
-        """Means, percentiles and rates of all that counts."""
-        return percentiles(self.run, self.first, arriving=self.arriving)
+        """Means, percentiles and rates of all that counts, as clients see them."""
+        return self._seen(percentiles(self.run, self.first, arriving=self.arriving))
+
+    def _seen(self, found: Readings) -> Readings:
+        if self.leg is None:
+            return found
+        late = self.leg.value
+        values = {name: value + late if seen_later(name) else value for name, value in found.values.items()}
+        return Readings(values, found.errors)
 
     def between(self, begin: float, end: float, *, outside: bool = False) -> ServingRun:
         """Counted requests sent between two times, and steps that began then; or all others [s]."""
@@ -96,6 +107,11 @@ class RequestLog:
             taken=run.taken[sent],
             messages=run.messages[messages],
         )
+
+
+def seen_later(metric: str) -> bool:
+    """Whether clients behind a network see a metric later than the server by the time of a round trip."""
+    return metric.partition("_")[0] in ("ttft", "latency")
 
 
 def until_end(run: ServingRun, asked: int, end: float) -> ServingRun:

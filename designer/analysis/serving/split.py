@@ -29,13 +29,14 @@ from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.serving.split_clients import Side, run_split_clients
 from designer.analysis.serving.spreads import step_spread
 from designer.analysis.serving.tiers import with_reuse
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.findings import Finding
-from designer.formulas.serving.hand_over import descriptors, hand_over
-from designer.units import BytesPerSecond, Ratio
+from designer.formulas.serving.hand_over import descriptors, hand_over, left_to_move
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 from designer.workload.program.tasks import Move
 from designer.workload.serving import Deployment, Load, Serving
 
@@ -44,6 +45,8 @@ Int = npt.NDArray[np.int64]
 
 #: pulls that use a path more than this leave nothing to share
 _FULL_TOLERANCE: Final = 0.97
+#: pulls that use a path less than this leave it to each as if alone
+_LITTLE_TOLERANCE: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +96,7 @@ def serve_split(
     Raises
     ------
     AnalysisError
-        If the groups overlap, keys and values have no way to an engine, or clients are asked for.
+        If the groups overlap, or keys and values have no way to an engine.
     """
     answers, prompts = place_split(network, asked, place)
     asked = replace(asked, load=with_reuse(asked.load, found_in(prompts), place))
@@ -103,8 +106,10 @@ def serve_split(
     spread = max(step_spread(answers), step_spread(prompts))
     rate = offered(asked.load, requests)
     pull = _pull(network, prompts, answers, requests, size, rate, place)
-    reading = Requests(requests.prompt, [1] * len(requests.prompt), requests.at, cached=requests.cached)
-    saying = Requests(requests.prompt, requests.output, requests.at, cached=[p - 1 for p in requests.prompt])
+    at = requests.at or [0.0] * len(requests.prompt)
+    reading = Requests(requests.prompt, [1] * len(requests.prompt), at, cached=requests.cached)
+    saying = Requests(requests.prompt, requests.output, at, cached=[p - 1 for p in requests.prompt])
+    open_loop = asked.load.kind in ("rate", "trace")
     stages = (
         (READING, most_of(prompts, reading, spread, cancelled), len(prompts.replicas)),
         (ANSWERING, most_of(answers, saying, spread, cancelled), len(answers.replicas)),
@@ -119,7 +124,7 @@ def serve_split(
     of_prompts = [finding for finding in prompts.findings if finding not in answers.findings]
     told: tuple[Finding, ...] = (*of_prompts, *sent_findings(sent.notes), *too_long(answers, longest))
     served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1, short=names[least], room=room)
-    if asked.load.kind != "offline" and rate > most[0]:
+    if open_loop and rate > most[0]:
         more = "give keys and values a wider way from one to the other"
         if least < len(stages):
             more = enough(rate, stages[least][1][0], (prompts, answers)[least])
@@ -137,7 +142,7 @@ def serve_split(
     runs = tuple(
         _run(prompts, answers, pull, reading, requests, factor, cancelled)
         for factor in ((1.0, fast, slow) if banded else (1.0,))
-        if asked.load.kind == "offline" or rate <= most[0] / factor
+        if not open_loop or rate <= most[0] / factor
     )
     return replace(served, runs=runs)
 
@@ -150,13 +155,9 @@ def place_split(
     Raises
     ------
     AnalysisError
-        If the groups overlap, or clients or parts of devices are asked for.
+        If the groups overlap, or parts of devices are asked for.
     """
     deployment = asked.deployment
-    if asked.load.kind == "clients":
-        raise AnalysisError(
-            "a split deployment is not run with clients", place=f"{place}.load", remedy="use a rate or a trace"
-        )
     if deployment.part:
         raise AnalysisError(
             "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
@@ -249,10 +250,33 @@ def _pull(
 
 
 def _time(prompts: Placement, answers: Placement, tokens: float, rate: BytesPerSecond, use: Ratio) -> float:
-    """Hand-over of a prompt [s]."""
+    """Hand-over of a prompt, nothing of it sent before it is read [s]."""
+    return beside_bytes(prompts, answers, tokens) + answers.steps.kv.held(tokens) / rate / (1 - use)
+
+
+def beside_bytes(prompts: Placement, answers: Placement, tokens: float) -> float:
+    """What a hand-over of a prompt takes besides its bytes [s]."""
     widths = sorted((prompts.split.tensor, answers.split.tensor))
     pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
-    return hand_over(pieces, answers.steps.kv.held(tokens), rate, use)
+    return hand_over(pieces, Bytes(0.0), BytesPerSecond(1.0))
+
+
+def sent_in(prompts: Placement, tokens: float) -> float:
+    """Pieces that keys and values of a prompt are sent in: all at its end, chunk by chunk, or layer by layer [1]."""
+    how = prompts.deployment.hand_over or prompts.release.scheduling.hand_over
+    if how == "layers":
+        return float(prompts.shape.layers)
+    each = prompts.scheduling.budget / prompts.split.data
+    return max(1.0, math.ceil(tokens / each)) if how == "chunks" else 1.0
+
+
+def handed_over(
+    prompts: Placement, answers: Placement, tokens: float, rate: BytesPerSecond, use: Ratio, reading: float
+) -> float:
+    """From when a prompt is read until its keys and values are there [s]; `reading` is what reading it took [s]."""
+    moving = Seconds(answers.steps.kv.held(tokens) / rate / (1 - use))
+    left = left_to_move(moving, sent_in(prompts, tokens), Seconds(reading))
+    return beside_bytes(prompts, answers, tokens) + left
 
 
 def _run(
@@ -265,6 +289,8 @@ def _run(
     cancelled: Callable[[], bool] | None,
 ) -> ServingRun:
     """Every request through an engine for prompts, the hand-over, and an engine for answers."""
+    if requests.clients:
+        return _closed(prompts, answers, pull, requests, factor, cancelled)
     n = len(requests.prompt)
     ready, taken = np.full(n, np.nan), np.full(n, np.nan)
     for k in range(len(prompts.replicas)):
@@ -273,8 +299,9 @@ def _run(
         ready[mine], taken[mine] = run.done, run.taken
     use = Ratio(min(pull.use, _FULL_TOLERANCE))
     slowest = BytesPerSecond(float(pull.alone.rate.min()))
-    moved = np.array([_time(prompts, answers, p, slowest, use) for p in requests.prompt])
-    there = ready + moved
+    took = (ready - taken).tolist()
+    moved = [handed_over(prompts, answers, p, slowest, use, t) for p, t in zip(requests.prompt, took, strict=True)]
+    there = ready + np.array(moved)
     kept = np.flatnonzero(np.isfinite(there))
     order = kept[np.argsort(there[kept], kind="stable")]
     first, done = np.full(n, np.nan), np.full(n, np.nan)
@@ -319,6 +346,42 @@ def _run(
         kept_run.messages,
         kept_run.stream_interval,
     )
+
+
+def _closed(
+    prompts: Placement,
+    answers: Placement,
+    pull: Pull,
+    requests: Requests,
+    factor: float,
+    cancelled: Callable[[], bool] | None,
+) -> ServingRun:
+    """Clients: run once to see how many requests pass, and again with the pulls of so many on the path."""
+    slowest = BytesPerSecond(float(pull.alone.rate.min()))
+
+    def run(use: float) -> ServingRun:
+        share = Ratio(min(use, _FULL_TOLERANCE))
+        sides = tuple(
+            Side(
+                len(one.replicas),
+                one.timed if factor == 1 else Scaled(one.timed, factor),
+                one.scheduling,
+                one.capacity,
+            )
+            for one in (prompts, answers)
+        )
+        return run_split_clients(
+            (sides[0], sides[1]),
+            requests,
+            prompts.release.overheads.path,
+            lambda i, took: handed_over(prompts, answers, requests.prompt[i], slowest, share, took),
+            cancelled,
+        )
+
+    free = run(0.0)
+    passed = int(free.served.sum()) / free.end if free.end > 0 else 0.0
+    use = passed / pull.most
+    return run(use) if use > _LITTLE_TOLERANCE else free
 
 
 def _some(requests: Requests, which: Int) -> Requests:

@@ -8,6 +8,7 @@ from typing import Final
 
 from designer.analysis.serving.placement import Placement
 from designer.formulas.serving._device import Device
+from designer.formulas.serving._number_format import NumberFormat
 from designer.formulas.serving._release import Release
 from designer.sources import Constant, Status
 from designer.units import Seconds
@@ -22,7 +23,8 @@ _WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1",
 #: within 11 % and 25 % in the median where those in it are within 4 % and 8 %
 _OTHER_MODEL: Final = Constant(0.13, 0.1, 0.18, "fit-serving", Status.DERIVED, "1", "logarithm either way")
 _OTHER_MODEL_FIRST: Final = Constant(0.3, 0.2, 0.45, "fit-serving", Status.DERIVED, "1", "of the first token")
-#: what products at the peak of 4 bit add: their share of it is that of 8 bit
+#: what products at the peak of 4 bit add where no table has them: their share of it is that of 8 bit. With tables all
+#: but two of 60 loads of B200 and RTX PRO 6000 lie within the other parts of the band
 _FOUR_BIT: Final = Constant(
     0.15, 0.1, 0.25, "assumed-serving", Status.ASSUMED, "1", "no run at a 4-bit peak was fitted"
 )
@@ -46,9 +48,23 @@ def step_spread(placement: Placement) -> float:
     processors = _PROCESSORS.value if placement.device.kernels.processor else 0.0
     machine = math.log(placement.guest.longer[1]) if placement.guest is not None else 0.0
     differs = sum((unlike, unmeasured, placement.each > 1))
-    four = placement.device.runs_as(placement.steps.weights) == "fp4"
     known = release_spread(placement.release, placement.shape, placement.deployment.weights, placement.device)
-    return math.hypot(known, math.sqrt(differs) * _WIDER.value, machine, processors, _FOUR_BIT.value * four)
+    return math.hypot(
+        known,
+        math.sqrt(differs) * _WIDER.value,
+        machine,
+        processors,
+        four_bit(placement.device, placement.steps.weights),
+    )
+
+
+def four_bit(device: Device, weights: NumberFormat) -> float:
+    """What the peak of 4 bit leaves open, nothing where a table has its kernels: logarithm either way [1]."""
+    if device.runs_as(weights) != "fp4":
+        return 0.0
+    table = device.table
+    measured = table is not None and (weights.name in table.products or weights.name in table.experts)
+    return 0.0 if measured else _FOUR_BIT.value
 
 
 def release_spread(release: Release, shape: TransformerShape, weights: str, device: Device) -> float:

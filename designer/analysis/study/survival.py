@@ -100,6 +100,8 @@ _CALLED: Final[Mapping[str, str]] = {
     "storage_systems": "all storage systems",
     "drives": "all drives",
     "servers": "all servers",
+    "sensors": "all sensors",
+    "clients": "all clients",
 }
 
 

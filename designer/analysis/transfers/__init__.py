@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +26,10 @@ from designer.analysis.transfers.flow_rates import FlowRates
 from designer.analysis.transfers.latency import latency
 from designer.analysis.transfers.limits import FlowLimits, memory_shares, mounts_of, protocol_cores
 from designer.analysis.transfers.problem import FlowProblem, Problem, TransferQuestion
+from designer.analysis.transfers.requests import request_limits
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
+from designer.units import format_quantity
 from designer.workload.program.tasks import Move
 
 Int = npt.NDArray[np.int64]
@@ -178,7 +181,9 @@ def _asked(network: Network, operation: Move, place: str, shares: Mapping[int, f
     direct = None if operation.through_memory is None else not operation.through_memory
     legs = staged(network, traffic.legs, direct)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
-    limits = FlowLimits.joined([protocol_cores(network, legs), memory_shares(network, legs, shares)])
+    limits = FlowLimits.joined(
+        [protocol_cores(network, legs), memory_shares(network, legs, shares), request_limits(network, legs, operation)]
+    )
     return TransferQuestion(network, traffic, legs, demand, limits)
 
 
@@ -227,10 +232,33 @@ def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: 
     return found
 
 
+def _assumed(network: Network, traffic: Traffic) -> list[Finding]:
+    """What is assumed of storage systems at the ends of flows."""
+    net = network.net
+    assumed = [d for d, facts in enumerate(network.part_resources) if facts is not None and facts.assumed]
+    if not assumed:
+        return []
+    ends = np.unique(np.concatenate([traffic.source, traffic.target]))
+    found: list[Finding] = []
+    for d in assumed:
+        mine = ends[net.part_def[ends] == d]
+        facts = network.part_resources[d]
+        if len(mine) and facts is not None:
+            rates = [format_quantity(facts.capacity / each, "rate") for each in (facts.read, facts.write)]
+            text = f"{net.path(int(mine[0]))} reads {rates[0]} and writes {rates[1]}: {facts.assumed}"
+            where = tuple(net.path(int(part)) for part in mine[:20])
+            found.append(Finding("STORE-ASSUMED", Severity.INFO, text, where, _DRAW_SERVERS))
+    return found
+
+
+_DRAW_SERVERS: Final = "give its rates, or the number, ports, cores and drives of its servers"
+
+
 def _answer(question: TransferQuestion, place: str) -> TransferAnswer:
     """Solve for one flow of each class."""
     problem = Problem(question, question.folded())
     findings = _lost(question.network, question.traffic, problem.lost, problem.routes, place)
+    findings += _assumed(question.network, question.traffic)
     allocation = solve(problem.incidence)
     waits = latency(problem)
     many, equal = problem.many[problem.alive], _represented(problem)

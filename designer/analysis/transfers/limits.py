@@ -11,12 +11,14 @@ import numpy.typing as npt
 
 from designer.analysis.account.bottlenecks import Limit
 from designer.analysis.network import NETWORKS_LIMIT, Network
-from designer.analysis.network.capacities import WRITE_SHARE
+from designer.analysis.network.capacities import WRITE_BAND, WRITE_SHARE, band_of
 from designer.analysis.network.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.analysis.network.partition import by_value
 from designer.analysis.routes.legs import Legs
 from designer.analysis.routes.protocols import KERNEL_BAND, KERNEL_COST, cores_of_islands, host_cost, in_kernel
-from designer.catalog.parttype import Capability, value_of
+from designer.catalog.parttype import Capability
+from designer.design.document import Design, Part
+from designer.formulas.storage.client_rate import client_of, socket_rates
 from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
@@ -122,7 +124,8 @@ class Mounts:
     ----------
     flow, client, usage : (n_entries,) what each flow takes of which mount
     system, part : (n_mounts,) the system, and a part of the server
-    capacity, kind : (n_mounts,) [B/s]; systems of other definitions have other kinds
+    capacity, kind : (n_mounts,) [B/s]; systems of other definitions, and hosts of other sockets, have other kinds
+    low, high : (n_mounts,) ends of the band of a capacity, relative to it [1]
     """
 
     flow: Int
@@ -132,6 +135,8 @@ class Mounts:
     part: Int
     capacity: Float
     kind: Int
+    low: Float
+    high: Float
 
 
 def mounts_of(network: Network, legs: Legs) -> list[Mounts]:
@@ -139,48 +144,74 @@ def mounts_of(network: Network, legs: Legs) -> list[Mounts]:
     return _mounted(legs, network.frame, _client_rates(network))
 
 
+#: what is known of a mount of a part definition: its rate, the ends of its band, and whether it is one of a socket
+_KNOWN: Final = ("rate", "low", "high", "socket")
+_RATE, _LOW, _HIGH, _SOCKET = range(len(_KNOWN))
+
+
 @memo(most=NETWORKS_LIMIT)
 def _client_rates(network: Network) -> bytes:
-    """What one client reads, then writes, through its mount of each part definition. : (2, n_part_defs) [B/s]"""
-    net = network.net
-    stores = [d for d, kind in enumerate(network.kinds) if Capability.STORE in kind.capabilities]
-    given = np.zeros((2, len(network.kinds)))
-    for rates, name in zip(given, ("client_read_bandwidth", "client_write_bandwidth"), strict=True):
-        for d in stores:
-            part = net.part_defs[d]
-            quantity = network.design.quantity(part, name)
-            rates[d] = (value_of(part.kind, name, quantity) if quantity else None) or 0.0
-    given[1] = np.where(given[1] > 0, given[1], given[0] * WRITE_SHARE.value)
+    """What one client reads, then writes, through its mount of each part definition. : (2, 4, n_part_defs)"""
+    net, design = network.net, network.design
+    given = np.zeros((2, len(_KNOWN), len(network.kinds)))
+    given[:, _LOW : _HIGH + 1] = 1.0
+    for d, kind in enumerate(network.kinds):
+        if Capability.STORE in kind.capabilities:
+            given[:, :, d] = _mount(design, net.part_defs[d])
     return given.tobytes()
 
 
+def _mount(design: Design, part: Part) -> Sequence[tuple[float, float, float, float]]:
+    """Rate, band and whether it is one of a socket, for reading and for writing."""
+    read, write = (band_of(design, part, f"client_{way}_bandwidth") for way in ("read", "write"))
+    if read is None and write is None:
+        protocol = design.quantity(part, "protocol")
+        rates = socket_rates(client_of(str(protocol.value))) if protocol is not None else None
+        if rates is None:
+            return [_NO_MOUNT] * 2
+        return [(one.value, one.low / one.value, one.high / one.value, 1.0) for one in rates]
+    if write is None and read is not None:
+        # both bands hold at once
+        less, more = WRITE_BAND
+        write = (read[0] * WRITE_SHARE.value, read[1] * WRITE_SHARE.value * less, read[2] * WRITE_SHARE.value * more)
+    given = [one if one is not None and one[0] > 0 else None for one in (read, write)]
+    return [_NO_MOUNT if one is None else (one[0], one[1] / one[0], one[2] / one[0], 0.0) for one in given]
+
+
+#: clients that nothing but links holds back
+_NO_MOUNT: Final = (0.0, 1.0, 1.0, 0.0)
 #: traffic whose mounts are kept with it, and for how many settings of the mounts
 MOUNTED_LIMIT: Final = 4
 
 
 @memo(most=MOUNTED_LIMIT, each=2)
 def _mounted(legs: Legs, frame: Frame, given: bytes) -> list[Mounts]:
-    """The mounts of traffic. : given (2, n_part_defs) what one client reads and writes [B/s]"""
+    """The mounts of traffic. : given (2, 4, n_part_defs) what one client reads and writes [B/s]"""
     net, at = frame.net, frame_arrays(frame)
     found: list[Mounts] = []
     ends = ((legs.source, legs.target), (legs.target, legs.source))
-    for rates, (systems, clients) in zip(np.frombuffer(given).reshape(2, -1), ends, strict=True):
-        rows = np.flatnonzero(rates[net.part_def[systems]]) if rates.any() else systems[:0]
+    for rates, (systems, clients) in zip(np.frombuffer(given).reshape(2, len(_KNOWN), -1), ends, strict=True):
+        rows = np.flatnonzero(rates[_RATE, net.part_def[systems]]) if rates[_RATE].any() else systems[:0]
         system, island = systems[rows], at.island[clients[rows]]
         classes = by_value(system * at.n_islands + island)
         lead = classes.first
-        found.append(
-            Mounts(
-                legs.flow[rows],
-                classes.of,
-                legs.share[rows],
-                system[lead],
-                clients[rows[lead]],
-                rates[net.part_def[system[lead]]],
-                net.part_def[system[lead]],
-            )
-        )
+        definition = net.part_def[system[lead]]
+        sockets = np.ones(len(lead), dtype=np.int64)
+        own = np.flatnonzero(rates[_SOCKET, definition])
+        if len(own):
+            sockets[own] = _sockets(frame)[island[lead[own]]]
+        rate, low, high, _ = rates[:, definition]
+        columns = (rate * sockets, definition * (int(sockets.max(initial=0)) + 1) + sockets, low, high)
+        found.append(Mounts(legs.flow[rows], classes.of, legs.share[rows], system[lead], clients[rows[lead]], *columns))
     return found
+
+
+def _sockets(frame: Frame) -> Int:
+    """Processors of every island, one at least. : (n_islands,)"""
+    at, has = frame_arrays(frame), [kind.capabilities for kind in frame.kinds]
+    counts = np.array([Capability.COMPUTE in one and Capability.ATTACH not in one for one in has], dtype=bool)
+    found = np.bincount(at.island[counts[frame.net.part_def]], minlength=at.n_islands)
+    return np.maximum(found, 1)
 
 
 #: questions about clients whose paths are kept for each frame

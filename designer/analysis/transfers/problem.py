@@ -423,7 +423,9 @@ class Problem:
             ]
             first = self._limited(limits, many[kept].tolist())
             self._standing_for[1 + k] = first, kept, lead
-            rests_on = np.full(len(usage), self._of_limit("mounts", None))
+            bands = zip(mounts.low[kept].tolist(), mounts.high[kept].tolist(), strict=True)
+            of_mount = np.array([self._of_limit("mounts", band) for band in bands], dtype=np.int64)
+            rests_on = of_mount[which]
             beyond = _beyond(network, true, 1 + k)
             found.append(_Entries(flow, first + which, usage, np.zeros(len(usage)), beyond, rests_on))
         return found

@@ -6,6 +6,16 @@ import argparse
 
 from designer.cli.command import Command
 
+#: products of the network, by option
+_PARTS = {
+    "server": "servers: a template of one server or its type, as dgx-h100",
+    "switch": "switches of the compute fabric, as qm9700",
+    "storage": "storage system on a network of its own, as superpod-h100",
+    "storage-switch": "switches of the storage network; those of the fabric if left out",
+    "inband": "switches of the in-band management network, as sn4600c",
+    "oob": "switches of the out-of-band management network, as sn2201",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
@@ -13,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter; may be given again"
     )
+    for option, words in _PARTS.items():
+        parser.add_argument(f"--{option}", metavar="PART", help=words)
     parser.add_argument("-o", "--output", metavar="FILE", help="file to write; parameters are listed if left out")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
 
@@ -38,13 +50,14 @@ def run(options: argparse.Namespace) -> int:
             why = "is no parameter" if not equals else "is given twice"
             raise FormatError(f"{text[:60]!r} {why}", place="--set", remedy="write nodes=64")
         given[name.strip()] = value
-    if not options.output and not given:
+    parts = {name: value for name in _PARTS if (value := getattr(options, name.replace("-", "_")))}
+    if not options.output and not given and not parts:
         known = generators().get(options.family)
         if known is not None:
             for parameter in known.parameters:
                 print(f"{parameter.name:16} {parameter.default!s:12} {parameter.help}")
             return 0
-    design = generate(options.family, given)
+    design = generate(options.family, given, parts)
     summary = summarize(design, options.output)
     print(f"{design.title}: {design.description}")
     print(", ".join(f"{n} {kind}" for kind, n in summary["parts"].items()))
@@ -59,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 COMMAND = Command(
     "generate",
     "A design of a network family from a few numbers.",
-    "designer generate rail-optimized --set nodes=128 --set unit=32 -o pod.design.json",
+    "designer generate rail-optimized --set nodes=127 --server dgx-h100 --switch qm9700 -o pod.design.json",
     add_arguments,
     run,
 )

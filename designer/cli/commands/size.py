@@ -138,18 +138,28 @@ def _cost(file: str | None) -> Callable[[Placement], float]:
 
 def _largest(network: Network, operation: Serving, place: str, as_json: bool) -> int:
     """What the drawn parts serve within the limits."""
-    from designer.analysis.serving.limits import largest_load
+    from designer.analysis.serving.limits import largest_load, largest_split_load
     from designer.analysis.serving.placement import place_deployment
+    from designer.analysis.serving.split import place_split
     from designer.cli.output import print_json
     from designer.units import format_quantity
 
-    placement = place_deployment(network, operation.deployment, place)
-    rate = largest_load(placement, operation)
-    replicas, width = placement.replicas.shape
+    document: dict[str, object]
+    if operation.deployment.prompts:
+        answers, prompts = place_split(network, operation, place)
+        rate = largest_split_load(network, operation, place)
+        (reading, wide), (replicas, width) = prompts.replicas.shape, answers.replicas.shape
+        words = f"{reading} engines of {wide} for prompts and {replicas} of {width} for answers"
+        document = {"prompt_replicas": reading, "prompt_tensor": prompts.split.tensor}
+    else:
+        placement = place_deployment(network, operation.deployment, place)
+        rate = largest_load(placement, operation)
+        replicas, width = placement.replicas.shape
+        words, document = f"{replicas} replicas of {width}", {}
     if as_json:
-        print_json({"requests_per_second": rate, "replicas": replicas, "tensor": width})
+        print_json({"requests_per_second": rate, "replicas": replicas, "tensor": width, **document})
     elif rate > 0:
-        print(f"{format_quantity(rate, 'frequency')} within the limits, by {replicas} replicas of {width}")
+        print(f"{format_quantity(rate, 'frequency')} within the limits, by {words}")
     else:
         print("no load keeps the limits on these parts")
     return 0 if rate > 0 else 1

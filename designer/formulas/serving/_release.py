@@ -71,6 +71,8 @@ class Scheduling:
         The first token waits until so many are there; else it is sent at once, and only the later ones together.
     budget_divided
         The engine's default budget is of all its schedulers together.
+    hand_over
+        When keys and values of a split deployment are sent: ``whole`` prompts, ``chunks`` or ``layers`` of them.
     """
 
     budget: int
@@ -83,6 +85,7 @@ class Scheduling:
     stream_interval: int = 1
     first_held: bool = False
     budget_divided: bool = False
+    hand_over: str = "whole"
 
     def of(self, groups: int) -> Scheduling:
         """Of so many schedulers together, each with requests of its own."""

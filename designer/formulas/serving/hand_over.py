@@ -36,6 +36,27 @@ def hand_over(pieces: float, size: Bytes, rate: BytesPerSecond, use: Ratio = Rat
     return Seconds(FIXED.value + pieces * DESCRIPTOR.value + size / rate / (1 - use))
 
 
+def left_to_move(moving: Seconds, pieces: float, reading: Seconds) -> Seconds:
+    """Time that bytes still take when a prompt has been read, if each piece of it is sent when it is there [s].
+
+    Parameters
+    ----------
+    moving
+        Of all bytes [s].
+    pieces
+        Equal pieces they are sent in: chunks of the prompt, or layers; 1 where nothing is sent before the end.
+    reading
+        What reading the prompt took [s].
+
+    Notes
+    -----
+    Two stages in a row: the last piece is sent after the last was read, and no piece before the one before it.
+    """
+    if pieces <= 1:
+        return moving
+    return Seconds(max(moving / pieces, moving - reading * (pieces - 1) / pieces))
+
+
 FORMULA: Final = Formula(
     "hand-over",
     "Hand-over of keys and values",

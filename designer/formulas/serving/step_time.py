@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from designer.formulas.formula import Formula
 from designer.formulas.serving._device import Device
-from designer.formulas.serving._kernels import NARROW_UNIT_RATE, UNIT_RATE, perfect
+from designer.formulas.serving._kernels import MEASURED, NARROW_UNIT_RATE, UNIT_RATE, perfect
 from designer.formulas.serving._number_format import NumberFormat, number_format
 from designer.formulas.serving._release import Overheads
 from designer.formulas.serving._terms import NUMBERS, Slower, Terms
@@ -200,6 +200,7 @@ class StepTime:
         table = self.device.table
         self._products: dict[str, Products] = {}
         self._experts: Experts | None = None
+        self._fitted = self.device.architecture in MEASURED
         self._measured, self._same = self.device, True
         if table is None:
             return
@@ -237,7 +238,8 @@ class StepTime:
             # scales fixed beforehand cost no pass over the values
             return ("fp8-static", "fp8") if self.overheads.narrow > 1 else ("fp8", "fp8-block")
         if how.name == "mxfp4":
-            return ("mxfp4", "mxfp4-bf16") if self.device.runs_as(how) == "fp4" else ("mxfp4-bf16",)
+            # unpacked while they are multiplied: whole runs, which fitted the law, are a fifth faster than tables
+            return ("mxfp4", "mxfp4-bf16") if self.device.runs_as(how) == "fp4" else ()
         return (how.name,) if how.name != "nvfp4" or self.device.runs_as(how) == "fp4" else ()
 
     def _fit(self, prompts: bool) -> AttentionFit:
@@ -315,9 +317,14 @@ class StepTime:
         if found is None:
             return law
         time, at = found.at(rows, columns, inner)
-        if self._same and at == (rows, columns, inner):
-            return time * law / self._gemm_law(self.device, rows, columns, inner, how, NUMBERS)
-        return time * law / self._gemm_law(self._measured, *at, how, NUMBERS)
+        mine = self._gemm_law(self.device, rows, columns, inner, how, NUMBERS)
+        if not (self._same and at == (rows, columns, inner)):
+            time *= mine / self._gemm_law(self._measured, *at, how, NUMBERS)
+        if self._fitted:
+            # runs of whole models come no nearer to the peak than the law, which was fitted on them
+            share = (self._eight if how.narrow else self._half)[0]
+            time = max(time, 2 * rows * columns * inner / (share * self.device.flops[self.device.runs_as(how)]))
+        return time * law / mine
 
     def _gemm_law(
         self, device: Device, rows: float, columns: float, inner: float, how: NumberFormat, terms: Terms
@@ -378,6 +385,7 @@ class StepTime:
         time += self._gemm(tokens / self.split.data, shape.experts, shape.hidden, number_format("bf16"))
         if shape.shared_ffn:
             time += self._feed_forward(tokens / self.split.data, shape.shared_ffn / self.split.tensor)
+        # what surrounds the experts (routing, permutation, the sum with shared experts) is in no table
         return time + self.terms.engine(self.overheads.expert_layer)
 
     def _routed(self, wanted: ExpertShape, tokens: float) -> Any:
@@ -392,14 +400,22 @@ class StepTime:
             if not (self._same and near == wanted and at == tokens and self.setup == EVEN):
                 time *= mine / self._routed_law(self._measured, near, at, NUMBERS)
             log += weight * math.log(time)
-        return math.exp(log) * law / mine
+        # as products do, these reach no more in runs of whole models than the law has them reach
+        compute, memory = self._routed_parts(self.device, wanted, tokens, self.setup)
+        return max(math.exp(log), compute, memory * self._grouped[1]) * law / mine
 
     def _routed_law(
         self, device: Device, layer: ExpertShape, tokens: float, terms: Terms, setup: ExpertSetup = EVEN
     ) -> Any:
         """Grouped products of the busiest device, which has more tokens and touches more of its experts [s]."""
-        kernels = device.kernels
-        share, read, least = self._grouped
+        parts = self._routed_parts(device, layer, tokens, setup)
+        return terms.kernel(self._grouped[2], *parts, device.kernels.sharpness)
+
+    def _routed_parts(
+        self, device: Device, layer: ExpertShape, tokens: float, setup: ExpertSetup
+    ) -> tuple[float, float]:
+        """Arithmetic and memory traffic of them [s]."""
+        share, read, _ = self._grouped
         matrices = 1 + 2 if self.shape.gated else 2
         spread = layer.cut * layer.spread
         busiest = busiest_rank(layer.experts, layer.chosen, tokens, layer.spread, setup)
@@ -411,8 +427,7 @@ class StepTime:
         compute = 2 * routed * one / (share * device.flops[runs]) * self._drained(device, layer, runs)
         moved = touched * one * self.weights.size.value
         moved += routed * (2 * layer.hidden / spread + matrices * layer.inner / spread) * _HALF_SIZE
-        memory = moved / (read * device.bandwidth)
-        return terms.kernel(least, compute, memory, kernels.sharpness)
+        return compute, moved / (read * device.bandwidth)
 
     def _drained(self, device: Device, layer: ExpertShape, runs: str) -> float:
         """What grouped products take longer where multiprocessors are quicker than those that were measured [1]."""

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
+from designer.formulas.storage.storage_servers import ServerRate
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 
@@ -222,7 +223,11 @@ ROUNDING: Final = Constant(1e-9, 1e-9, 1e-9, "counted-training", Status.DERIVED,
 
 
 def storage_capacity(
-    work: FeedWorkload, hosts: Hosts, threshold: Ratio, server_rate: BytesPerSecond | None = None
+    work: FeedWorkload,
+    hosts: Hosts,
+    threshold: Ratio,
+    server_rate: BytesPerSecond | None = None,
+    servers: ServerRate | None = None,
 ) -> FeedCapacity:
     """The most accelerators a storage path keeps at or above a utilisation threshold, equally many on every host.
 
@@ -234,6 +239,8 @@ def storage_capacity(
         Utilisation that must be kept [1].
     server_rate
         Nominal rate of all storage servers together, the lower of NICs and drives; None if they are not known [B/s].
+    servers
+        What the servers deliver, where more is known of them; then `server_rate` does not count.
 
     Raises
     ------
@@ -257,6 +264,8 @@ def storage_capacity(
     def most(edge: Edge) -> tuple[int, BytesPerSecond, str]:
         at_hosts: float = host_rate(hosts, work.pattern, edge)
         at_servers = math.inf if server_rate is None else server_rate * getattr(SERVER_SHARE, edge)
+        if servers is not None:
+            at_servers = getattr(servers, edge)
         rate = BytesPerSecond(min(at_hosts, at_servers))
         number, binding = _largest(work, rate, threshold), "hosts" if at_hosts <= at_servers else "servers"
         if number < math.floor(rate / (threshold * work.demand)):

@@ -19,7 +19,6 @@ from designer.gui.viewmodels.gantt import (
     GanttRow,
     channels_of,
     interruptions_at,
-    interruptions_of,
     rows_of,
     task_text,
     visible,
@@ -75,7 +74,7 @@ class GanttChart(QWidget):
         self.session = session
         frames = self.frames
         self.rows = rows_of(frames.run) if frames is not None else ()
-        self.interruptions = interruptions_of(frames)
+        self.interruptions = frames.interruptions if frames is not None else ()
         self.chosen, self._picture = -1, None
         if frames is not None and (before is None or before.end != frames.end or self.end > frames.end):
             self.begin, self.end = 0.0, max(frames.end, 1e-12)

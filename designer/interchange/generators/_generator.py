@@ -1,4 +1,4 @@
-"""What a generator is, how it is asked, and what all of them draw alike: servers, switches, wirings."""
+"""What a generator is, how it is asked, and what all of them draw: servers, switches, wirings."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from designer.design.document import Block, Design, Group, Link, Part, Wiring, WorkloadSpec
+from designer.catalog.parttype import PartType, SourceRecord
+from designer.design.document import Block, Design, Group, Link, Part, Policy, Wiring, WorkloadSpec
 from designer.errors import FormatError, raised_as
 from designer.fields import Quantity, amount
+from designer.interchange.cluster_networks import (
+    amount_of,
+    draw_beside,
+    network_of,
+    ports_of,
+    quantity,
+    spelled,
+)
+from designer.interchange.network_products import Chosen, Server
 from designer.sources import Status
 
 #: servers and switches beyond this are refused
 MOST: Final = 200_000
 #: the source of what the parameters say
 ASKED: Final = "asked"
+NO_PRODUCTS: Final = Chosen()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +60,8 @@ class Generator:
     parameters: tuple[Parameter, ...]
     make: Callable[[Asked], Design]
 
-    def asked(self, given: Mapping[str, str]) -> Asked:
-        """All parameters, those given in place of their defaults.
+    def asked(self, given: Mapping[str, str], chosen: Chosen = NO_PRODUCTS) -> Asked:
+        """All parameters, those given in place of their defaults, which follow from the chosen products.
 
         Raises
         ------
@@ -63,14 +74,35 @@ class Generator:
                 raise FormatError(
                     f"{self.name} has no parameter {name!r}", place="--set", remedy=f"use {', '.join(known)}"
                 )
-        return Asked({p.name: _value(p, given[p.name]) if p.name in given else p.default for p in self.parameters})
+        given = {**_implied(chosen, given, known), **given}
+        values = {p.name: _value(p, given[p.name]) if p.name in given else p.default for p in self.parameters}
+        return Asked(values, chosen)
+
+
+def _implied(chosen: Chosen, given: Mapping[str, str], known: Mapping[str, Parameter]) -> dict[str, str]:
+    """Parameters that follow from products: rate, rails and GPUs from the server, ports and network from the switch."""
+    found: dict[str, str] = {}
+    compute = chosen.server.compute if chosen.server is not None else None
+    slowest = [r for r in (compute.rate if compute else 0.0, amount_of(chosen.switch) if chosen.switch else 0.0) if r]
+    if slowest:
+        found["rate"] = spelled(min(slowest))
+    if chosen.server is not None:
+        found["gpus"] = str(max(1, chosen.server.gpus))
+    if compute is not None:
+        found |= {"kind": compute.technology, "rails": str(len(compute.ids) // int(given.get("planes", "1") or 1) or 1)}
+    if chosen.switch is not None:
+        with raised_as(FormatError, "--set rate"):
+            rate = amount(given.get("rate", found.get("rate", "400 Gb/s")), "rate")
+        found |= {"kind": network_of(chosen.switch), "ports": str(ports_of(chosen.switch, rate))}
+    return {name: value for name, value in found.items() if name in known}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Values of parameters by name."""
+    """Values of parameters by name, and the chosen products."""
 
     values: Mapping[str, int | str]
+    chosen: Chosen = NO_PRODUCTS
 
     def number(self, name: str) -> int:
         """A whole number."""
@@ -143,11 +175,79 @@ class Drawing:
         self.parts: dict[str, Part] = {}
         self.groups: dict[str, Group] = {}
         self.wirings: dict[str, Wiring] = {}
+        self.chosen = asked.chosen
+        self.types: dict[str, PartType] = {}
+        self.sources: dict[str, SourceRecord] = {
+            ASKED: SourceRecord(title="The parameters this design was generated from")
+        }
+        self.nodes = 0
+
+    def nics(self, first: int, last: int) -> str:
+        """The path of NICs `first` to `last` of every server."""
+        server = self.chosen.server
+        if server is not None and server.compute is not None:
+            return f"servers[*]/{server.compute.path(first, last)}"
+        return f"servers[*]/nic{first}" if first == last else f"servers[*]/nic{{{first}-{last}}}"
+
+    def take(self, part: PartType) -> str:
+        """Carry a part type in the design; its id."""
+        self.types[part.id] = part
+        self.sources.update(part.sources)
+        return part.id
+
+    def product(self, part: PartType, title: str, role: str, rate: float) -> Part:
+        """A switch of the catalog, with its ports split where links are slower than they are."""
+        overrides: dict[str, Quantity] = {}
+        if ports_of(part, rate) != int(part.number("ports") or 0):
+            overrides = {
+                "ports": quantity(ports_of(part, rate), ASKED),
+                "port_bandwidth_per_direction": quantity(spelled(rate), ASKED),
+            }
+        attributes = {"role": role}
+        return Part(
+            id="switch", kind="switch", name=title, type=self.take(part), overrides=overrides, attributes=attributes
+        )
+
+    def products(self, group: str, title: str, count: int, part: PartType, role: str, rate: float) -> None:
+        """A group of equal switches of the catalog, called ``switch``."""
+        switch = self.product(part, title, role, rate)
+        self.groups[group] = Group(id=group, name=title, replicas=count, content=Block(parts={"switch": switch}))
+
+    def join(self, name: str, pattern: str, a: str, b: str, kind: str, rate: float, count: int = 1) -> None:
+        """A wiring of links of a network and rate of its own [B/s]."""
+        self.wirings[name] = self.wiring(name, pattern, a, b, count).model_copy(
+            update={"kind": kind, "bandwidth_per_direction": spelled(rate)}
+        )
+
+    def controllers(self, card: PartType) -> None:
+        """A management controller in every server."""
+        group = self.groups["servers"]
+        top = next(p for p in group.content.parts.values() if p.kind == "server")
+        bmc = Part(
+            id="bmc", kind="nic", parent=top.id, name="BMC", type=self.take(card), attributes={"role": "management"}
+        )
+        content = group.content.model_copy(update={"parts": {**group.content.parts, "bmc": bmc}})
+        self.groups["servers"] = group.model_copy(update={"content": content})
+
+    def _whole(self, count: int, nics: int, server: Server) -> None:
+        """The group ``servers`` of a template's server."""
+        has = len(server.compute.ids) if server.compute is not None else 0
+        if nics > has:
+            raise refuse(f"{server.design.name} has {has} compute NICs, the network joins {nics}", "use fewer rails")
+        block = Block(parts=server.design.parts, links=server.design.links)
+        name = server.design.title[:60] or "Servers"
+        self.groups["servers"] = Group(id="servers", name=name, replicas=count, content=block)
+        self.types |= server.design.part_types
+        self.sources = {**server.design.sources, **self.sources}
 
     def servers(self, count: int, nics: int, inside: int | None = None) -> None:
         """The group ``servers``: GPUs in an NVSwitch fabric, NIC i next to GPU i modulo their number."""
         if not 1 <= count * (1 + nics) <= MOST * 20:
             raise refuse(f"{count} servers", f"use up to {MOST:,}")
+        self.nodes = count
+        if self.chosen.server is not None:
+            self._whole(count, nics, self.chosen.server)
+            return
         gpus = self.asked.number("gpus") if inside is None else inside
         if gpus > 1024 or nics > 1024:
             raise refuse(f"{max(gpus, nics)} parts of a kind in a server", "use up to 1,024")
@@ -184,6 +284,14 @@ class Drawing:
 
     def switch(self, title: str, ports: int, role: str, part_id: str = "switch") -> Part:
         """One switch with so many ports of the rate asked for."""
+        if self.chosen.switch is not None:
+            has = ports_of(self.chosen.switch, amount(self.rate, "rate"))
+            if ports > has:
+                raise refuse(
+                    f"{self.chosen.switch.title} has {has} ports of {self.rate}, not {ports}", "use fewer ports"
+                )
+            made = self.product(self.chosen.switch, title, role, amount(self.rate, "rate"))
+            return made if part_id == made.id else made.model_copy(update={"id": part_id})
         values: dict[str, int | str] = {"ports": ports, "port_bandwidth_per_direction": self.rate}
         overrides = {k: Quantity(value=v, source=ASKED, status=Status.SECONDARY) for k, v in values.items()}
         return Part(id=part_id, kind="switch", name=title, overrides=overrides, attributes={"role": role})
@@ -207,9 +315,17 @@ class Drawing:
         )
 
     def design(self, description: str) -> Design:
-        """The whole."""
-        from designer.catalog.parttype import SourceRecord
+        """The whole, with the networks beside the fabric.
 
+        Raises
+        ------
+        FormatError
+            If the servers have no NICs or ports for a network that was chosen.
+        """
+        beside = draw_beside(self, self.chosen, self.nodes)
+        server = self.chosen.server
+        if self.chosen != NO_PRODUCTS:
+            description = f"{description} {beside}"
         return Design(
             name=self.name,
             title=self.title,
@@ -217,7 +333,9 @@ class Drawing:
             parts=self.parts,
             groups=self.groups,
             wirings=self.wirings,
-            sources={ASKED: SourceRecord(title="The parameters this design was generated from")},
+            part_types=self.types,
+            sources=self.sources,
+            policy=server.design.policy if server is not None else Policy(),
             workloads={
                 "all-reduce": WorkloadSpec(
                     id="all-reduce",

@@ -58,7 +58,7 @@ def make(asked: Asked) -> Design:
         wirings={"inside": drawing.wiring("inside", "mesh", "leaves[*]/switch", "spines[*]/switch")},
     )
     drawing.groups["groups"] = Group(id="groups", name="Groups", replicas=groups, content=inside)
-    drawing.connect("hosts", "spread", "servers[*]/nic0", "groups[*]/leaves[*]/switch")
+    drawing.connect("hosts", "spread", drawing.nics(0, 0), "groups[*]/leaves[*]/switch")
     made = drawing.design(
         f"{groups * leaves} leaves, {groups * spines} spines of {ports} ports, "
         f"{groups * (groups - 1) // 2 * between} cables between groups."

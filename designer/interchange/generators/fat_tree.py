@@ -35,7 +35,7 @@ def make(asked: Asked) -> Design:
     )
     drawing.groups["pods"] = Group(id="pods", name="Pods", replicas=k, content=inside)
     drawing.switches("cores", "Core switches", half * half, k, "core")
-    drawing.connect("hosts", "spread", "servers[*]/nic0", "pods[*]/edges[*]/switch")
+    drawing.connect("hosts", "spread", drawing.nics(0, 0), "pods[*]/edges[*]/switch")
     drawing.connect("core", "stripes", "pods[*]/uppers[*]/switch", "cores[*]/switch")
     return drawing.design(f"{k} pods, {k * half} edge, {k * half} aggregation and {half * half} core switches.")
 

@@ -43,7 +43,7 @@ def make(asked: Asked) -> Design:
     drawing.switches("leaves", "Leaf switches", leaves, ports, "leaf")
     drawing.switches("spines", "Spine switches", spines, ports, "spine")
     for nic in range(nics):
-        drawing.connect(f"nic{nic}", "spread", f"servers[*]/nic{nic}", "leaves[*]/switch")
+        drawing.connect(f"nic{nic}", "spread", drawing.nics(nic, nic), "leaves[*]/switch")
     drawing.connect("spine", "mesh", "leaves[*]/switch", "spines[*]/switch", up // spines)
     return drawing.design(f"{nodes} servers, {leaves} leaves and {spines} spines of {ports} ports.")
 

@@ -66,7 +66,7 @@ def _plane(
 ) -> list[int]:
     """One fabric; its switches of each tier."""
     mark = f"_plane{plane}" if planes > 1 else ""
-    nics = f"servers[*]/nic{{{plane * rails}-{plane * rails + rails - 1}}}"
+    nics = drawing.nics(plane * rails, plane * rails + rails - 1)
     if tiers == 2:
         spines = even(ceil(leaves * up / ports), up)
         drawing.switches(f"leaves{mark}", "Leaf switches", leaves, ports, "leaf")

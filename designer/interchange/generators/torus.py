@@ -35,7 +35,7 @@ def make(asked: Asked) -> Design:
     drawing.servers(total, 1)
     ports = 1 + sum(2 if n > 2 else n - 1 for n in shape)
     drawing.switches("routers", "Routers", total, ports, "router")
-    drawing.connect("hosts", "pairs", "servers[*]/nic0", "routers[*]/switch")
+    drawing.connect("hosts", "pairs", drawing.nics(0, 0), "routers[*]/switch")
     links = {link.id: link for link in _links(drawing, shape)}
     made = drawing.design(f"{total} routers of {ports} ports, {len(links)} links between them.")
     return made.model_copy(update={"links": links})

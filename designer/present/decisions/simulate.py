@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from designer.analysis.simulation import Meeting, Simulation
@@ -76,7 +76,6 @@ def page_of_simulation(
             alone = found.alone.get(name, {}).get(key)
             other = figure_text(key, alone, m.unit, counted_by(key)) if alone is not None and len(names) > 1 else ""
             rows.append((titles[name], metric_title(key), figure_text(key, m.value, m.unit, counted_by(key)), other))
-    met = sorted((m for m in found.meetings if m.times > 1 + _SEEN), key=lambda m: -m.times)
     heads = [Column("Workload"), Column("Figure"), Column("Value", True), Column("Alone", True)]
     if not any(row[3] for row in rows):
         heads, rows = heads[:3], [row[:3] for row in rows]
@@ -93,7 +92,7 @@ def page_of_simulation(
     return Page(
         f"{_listed([titles[name] for name in names])}, on {design.title or design.name}",
         State.ANSWERED,
-        _headline(found, titles, met, lambda m: _took(found, m)),
+        _headline(found, titles),
         table=Table("", tuple(heads), tuple(rows)),
         limits=limits,
         changes=() if traced else changes,
@@ -119,18 +118,25 @@ def _sample(found: Simulation) -> tuple[str, ...]:
     )
 
 
-def _headline(
-    found: Simulation, titles: dict[str, str], met: list[Meeting], took: Callable[[Meeting], tuple[str, str]]
-) -> str:
+def losses(found: Simulation) -> list[str]:
+    """What workloads lose to each other, the most first: one sentence each."""
+    met = sorted((m for m in found.meetings if m.times > 1 + _SEEN), key=lambda m: -m.times)
+    return [_loss(found, m) for m in met]
+
+
+def _loss(found: Simulation, met: Meeting) -> str:
+    slow, by = found.titles.get(met.workload) or met.workload, found.titles.get(met.by) or met.by
+    now, alone = _took(found, met)
+    if now and alone:
+        per = " per step" if met.metric == "step_time" or not met.metric else ""
+        return f"{slow} needs {now}{per} instead of {alone}, because it waits for {continued(by)}."
+    return f"{slow} takes {numbers.digits(met.times)} times as long while {continued(by)} runs."
+
+
+def _headline(found: Simulation, titles: dict[str, str]) -> str:
     time = numbers.shown(found.run.end, "s", exact=True)
-    if met:
-        first = met[0]
-        slow, by = titles.get(first.workload, first.workload), titles.get(first.by, first.by)
-        now, alone = took(first)
-        if now and alone:
-            per = " per step" if first.metric == "step_time" or not first.metric else ""
-            return f"{slow} needs {now}{per} instead of {alone}, because it waits for {continued(by)}."
-        return f"{slow} takes {numbers.digits(first.times)} times as long while {continued(by)} runs."
+    if lost := losses(found):
+        return lost[0]
     if slowed := _slowed(found):
         name, key = slowed
         m = found.metrics[name][key]

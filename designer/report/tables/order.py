@@ -32,6 +32,10 @@ Int = npt.NDArray[np.int64]
 
 #: spare cables and modules ordered with the others
 SPARES: Final = Constant(0.02, 0.0, 0.05, "assumed-cabling", Status.ASSUMED, "1", "share of spares, at least one each")
+#: the role of a NIC for out-of-band management
+MANAGEMENT: Final = "management"
+#: cages and plugs of the QSFP family, earlier generations first
+QSFP: Final = ("qsfp28", "qsfp56", "qsfp112", "qsfp-dd")
 #: which products may serve a link: the first that fits, or none of copper between network ports
 Media = Literal["any", "optical"]
 
@@ -242,8 +246,8 @@ class _Served:
 
     @staticmethod
     def _fits(cable: Assembly, near: _End, far: _End) -> bool:
-        wanted = (cable.a, cable.links, cable.b, cable.b_links)
-        return wanted == (near.connector, near.links, far.connector, far.links)
+        plugs = _takes(near.connector, cable.a) and _takes(far.connector, cable.b)
+        return plugs and (cable.links, cable.b_links) == (near.links, far.links)
 
     def _pairs(self) -> Iterator[tuple[Transceiver, Transceiver, tuple[int, int]]]:
         """Modules for both ends that share a fibre, preferred ones first."""
@@ -252,7 +256,7 @@ class _Served:
             fits = [
                 (m, split)
                 for m in self.products.transceiver
-                if m.connector == end.connector and self.bundle.definition.kind in m.networks
+                if _takes(end.connector, m.connector) and self.bundle.definition.kind in m.networks
                 if (split := m.split(self.bundle.rate)) and end.links in (m.ports * split, m.ports)
             ]
             fitting.append(fits)
@@ -281,6 +285,13 @@ class _Served:
             used = splits[k] if self.ends[k].links == module.ports * splits[k] else 1
             self.found.plug(module, used, self.ends[k].owner[own], self.bundle.name)
         self.rest = np.setdiff1d(self.rest, own)
+
+
+def _takes(cage: str, plug: str) -> bool:
+    """Whether a plug fits a cage: cages of the QSFP family take plugs of earlier generations."""
+    if cage == plug:
+        return True
+    return cage in QSFP and plug in QSFP and QSFP.index(plug) < QSFP.index(cage)
 
 
 def _sold(lengths: list[float] | tuple[float, ...], wanted: Float) -> Float:
@@ -426,6 +437,24 @@ def _roles(names: list[str]) -> str:
     return listed(list(dict.fromkeys(names)), 3)
 
 
+def absent(design: Design, plan: Plan) -> list[str]:
+    """What a room needs beside the cables of the drawing, in words: management ports and power distribution."""
+    stock = inventory(design)
+    units = [u for u in stock.classes if u.part.kind in ("server", "switch", "storage")]
+    if not units:
+        return []
+    notes: list[str] = []
+    managed = {k for k, d in enumerate(stock.net.part_defs) if d.attributes.get("role") == MANAGEMENT}
+    with_port = int(np.isin(stock.net.part_def, list(managed)).sum())
+    missing = sum(u.count for u in units) - with_port
+    if missing > 0:
+        notes.append(f"The drawing has no out-of-band management for {missing:,} units: each needs a port and a cable.")
+    feeds = sum(max(1, rack.feeds) for rack in plan.racks if rack.units)
+    if feeds:
+        notes.append(f"Power distribution is not drawn: {feeds:,} units for {len(plan.racks):,} racks, one a feed.")
+    return notes
+
+
 def sheet(design: Design, media: Media = "any", spares: float | None = None) -> TableSheet:
     """The order as a table."""
     plan = plan_of(design)
@@ -466,6 +495,7 @@ def sheet(design: Design, media: Media = "any", spares: float | None = None) -> 
     )
     share = SPARES.value if spares is None else spares
     notes = [f"Spares are {share:.3g} of each line{' (assumed)' if spares is None else ''}."]
+    notes += absent(design, plan)
     if not plan.drawn:
         notes.append("Lengths follow from proposed rack positions: no racks are drawn.")
     return TableSheet("Cabling order", "Cables and transceivers to order", columns, tuple(rows), tuple(notes))

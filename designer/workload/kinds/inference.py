@@ -33,6 +33,8 @@ def program(settings: Mapping[str, Any]) -> Program:
         raise AnalysisError("no model is named", place="model", remedy="name one, or give flop and weights")
     if s["sequence"] < 1:
         raise AnalysisError("a sample of no tokens", place="sequence", remedy="give 1 or more")
+    if s["origin"].strip() and s["source"].strip():
+        raise AnalysisError("samples come from clients and are read", place="origin", remedy="name one of both")
     if not 1 <= s["count"] <= _LOOKED_LIMIT:
         text = f"{s['count']:,} samples are too many to look at" if s["count"] else "no sample is looked at"
         raise AnalysisError(text, place="count", remedy=f"look at 1 to {_LOOKED_LIMIT:,}")
@@ -59,6 +61,8 @@ def program(settings: Mapping[str, Any]) -> Program:
         s["count"],
         s["seed"],
         input_path({"prefetch": 1, "background": "", **s}),
+        s["origin"].strip(),
+        s["reply"],
     )
     names = ("latency_p99", "latency_p50", "latency_p90", "latency_p95")
     measures = [Measure(name, "s", "requests", "infer") for name in names]
@@ -86,6 +90,7 @@ WORKLOAD = WorkloadKind(
         "latency_p90",
         "latency_p95",
         "latency_p99",
+        "network_time",
         "samples_per_second",
         "most_samples_per_second",
         "goodput",
@@ -122,6 +127,14 @@ WORKLOAD = WorkloadKind(
         Setting("delay", "Waits for a batch", "duration", "2 ms", help="the first sample, for others"),
         Setting("limit", "Latency within", "duration", "0 s", help="0 s for any, of video for a frame"),
         Setting("limit_at", "Limit holds at", "choice", "p99", choices=tuple(SHARES)),
+        Setting(
+            "origin",
+            "Samples from",
+            "selector",
+            "",
+            help="clients or sensors on a network; empty: latency at the server",
+        ),
+        Setting("reply", "Answer", "size", "1 kB", help="of a sample, to the client"),
         Setting("count", "Samples looked at", "count", 4000, help="per instance"),
         Setting("seed", "Seed", "count", 0),
         *_READ,

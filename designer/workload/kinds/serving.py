@@ -90,6 +90,7 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         redundant=s["redundant_experts"],
         skew=s["expert_skew"],
         overlap=s["overlap"],
+        hand_over=s["hand_over"],
     )
     load = Load(
         s["load"],
@@ -122,6 +123,9 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["peers"],
         s["update"],
         listed(s["beside"]),
+        s["origin"],
+        s["request"],
+        s["reply"],
     )
 
 
@@ -151,6 +155,7 @@ WORKLOAD = WorkloadKind(
         "latency_p50",
         "latency_p90",
         "latency_p95",
+        "network_time",
         "latency_p99",
         "requests_per_second",
         "tokens_per_second",
@@ -234,6 +239,14 @@ WORKLOAD = WorkloadKind(
         Setting("prompt_expert", "Their expert parallel", "count", 1, help="as expert, of those for prompts"),
         Setting("prompt_pipeline", "Their pipeline parallel", "count", 1),
         Setting(
+            "hand_over",
+            "Handed over by",
+            "choice",
+            "",
+            choices=("", "whole", "chunks", "layers"),
+            help="keys and values of prompts: whole once read, by chunks, or by layers; empty: as the engine",
+        ),
+        Setting(
             "redundant_experts",
             "Redundant experts",
             "count",
@@ -295,6 +308,9 @@ WORKLOAD = WorkloadKind(
         Setting("waves", "Requests per client", "count", 10),
         Setting("warm_up", "Not counted of them", "count", 2),
         Setting("seed", "Seed", "count", 0),
+        Setting("origin", "Requests from", "selector", "", help="clients on a network; empty: latency at the server"),
+        Setting("request", "Request", "size", "8 kB", help="from a client, with its history"),
+        Setting("reply", "First message", "size", "1 kB", help="to a client; later tokens follow at their pace"),
         Setting("ttft_limit", "Time to first token within", "duration", "0 s", help="0 s for any"),
         Setting("tpot_limit", "Time per token within", "duration", "0 s", help="0 s for any"),
         Setting("latency_limit", "Answer within", "duration", "0 s", help="0 s for any"),

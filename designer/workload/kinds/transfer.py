@@ -19,6 +19,9 @@ def program(settings: Mapping[str, Any]) -> Program:
         settings["both_ways"],
         settings["seed"],
         machines=settings["machines"],
+        request=settings["io_size"],
+        depth=max(1, settings["queue_depth"]),
+        threads=max(1, settings["threads"]),
     )
     measures = [Measure("rate", "B/s", "throughput", "move")]
     if settings["size"]:
@@ -56,6 +59,9 @@ WORKLOAD = WorkloadKind(
         ),
         Setting("size", "Bytes per flow", "size", "0 B", help="0 B for a steady stream"),
         Setting("demand", "Most a flow asks for", "rate", "0 B/s", help="0 B/s for all it can get"),
+        Setting("io_size", "I/O size", "size", "0 B", help="of a request to storage; 0 B for streams"),
+        Setting("queue_depth", "Queue depth", "count", 1, help="requests a thread keeps in flight"),
+        Setting("threads", "Threads", "count", 1, help="of each flow to or from storage"),
         Setting("both_ways", "Both ways at once", "flag", False),
         Setting("seed", "Seed of a permutation", "count", 0),
         Setting("machines", "In machines", "text", "", help="ids of virtual machines whose accelerators they are"),

@@ -4,7 +4,7 @@ Each task names the file of ``designer.analysis.costs`` that prices it. A task o
 and a file there.
 
 Parts are named by *selectors*: a path, a path with wild cards, or one of the words ``gpus``, ``memory``, ``storage``,
-``drives``, ``nics``, ``cpus``, ``servers``, which mean all parts with that capability.
+``drives``, ``nics``, ``cpus``, ``servers``, ``sensors``, ``clients``, which mean all parts with that capability.
 """
 
 from __future__ import annotations
@@ -96,6 +96,10 @@ class Move(Task):
         Every flow has a twin in the other direction.
     machines
         Ids of the virtual machines whose accelerators they are; empty for those the accelerators are given to.
+    request
+        Size of a request to storage; 0 for streams that storage is never idle for [B].
+    depth, threads
+        Requests each thread keeps in flight, and threads of each flow, where requests have a size.
     """
 
     priced_by: ClassVar[str] = "move"
@@ -108,11 +112,15 @@ class Move(Task):
     seed: int = 0
     through_memory: bool | None = None
     machines: str = ""
+    request: float = 0.0
+    depth: int = 1
+    threads: int = 1
 
     def __post_init__(self) -> None:
         if self.size != math.inf:
             _amount(self.size, "size")
         _amount(self.demand, "demand")
+        _amount(self.request, "request")
 
 
 @dataclass(frozen=True, slots=True)

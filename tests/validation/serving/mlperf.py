@@ -17,6 +17,7 @@ from functools import cache
 from statistics import median
 from typing import Final
 
+from designer.analysis.serving.devices import with_kernels
 from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.serving.spreads import release_spread
 from designer.formulas.serving._number_format import number_format
@@ -96,7 +97,8 @@ def rate_of(name: str, system: str, prompt: int, output: int) -> float:
     """Output tokens a second of one accelerator [1/s]."""
     layout = LAYOUTS.get((name, system), Layout())
     tensor, stages = layout.tensor, layout.stages
-    chosen, device, shape = release("tensorrt-llm").release, DEVICES[system], model(name)
+    chosen, shape = release("tensorrt-llm").release, model(name)
+    device = with_kernels(DEVICES[system], chosen.engine)
     assert isinstance(shape, TransformerShape)
     fp8, split = number_format("fp8"), Split(tensor, pipeline=stages)
     joins = Joins(lambda size: small_all_reduce(tensor, size, LINK), hop=lambda size: size / LINK)

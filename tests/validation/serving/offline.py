@@ -18,6 +18,7 @@ from typing import Final
 
 import numpy as np
 
+from designer.analysis.serving.devices import with_kernels
 from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.formulas.serving._number_format import number_format
 from designer.formulas.serving._release import Overheads, Release
@@ -37,7 +38,7 @@ SYSTEMS: Final = {"H100": "h100_sxm", "H200": "h200_sxm"}
 ENOUGH: Final = 3000
 #: what is fitted, where it starts, and how far in the logarithm it may go
 START: Final[Mapping[str, float]] = {
-    "layer": 16e-6,
+    "layer": 4e-6,
     "step": 0.345e-3,
     "request": 8e-6,
     "prefill_step": 3.5e-3,
@@ -81,7 +82,7 @@ def points() -> Sequence[Point]:
 def predicted(point: Point, asked: Release | None = None) -> float:
     """Output tokens a second of the deployment [1/s]."""
     chosen = asked or release("tensorrt-llm", "1.0.0").release
-    device = DEVICES[SYSTEMS[point.system]]
+    device = with_kernels(DEVICES[SYSTEMS[point.system]], chosen.engine)
     shape = model(point.model)
     assert isinstance(shape, TransformerShape)
     weights = cache_format = number_format("fp8")

@@ -10,6 +10,7 @@ from designer.analysis.results import ChannelLoads, Column, Table, WorkloadResul
 from designer.analysis.serving.alone import answered
 from designer.analysis.serving.answers import Served
 from designer.analysis.serving.curves import curves
+from designer.analysis.serving.network_leg import together
 from designer.analysis.serving.readings import read
 from designer.analysis.serving.traffic import traffic
 from designer.workload.program import Program
@@ -29,7 +30,10 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         cancelled=question.cancelled,
     )
     served = found.served
-    loads, flows, count = traffic(served, found.metrics["requests_per_second"].value)
+    rate = found.metrics["requests_per_second"].value
+    loads, flows, count = traffic(served, rate)
+    if found.leg is not None:
+        loads = together(loads, found.leg.loads(network, rate))
     result = question.result(
         found.metrics,
         found.binding,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
 from typing import Any, Final
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType, SourceRecord
-from designer.contrib.proposals.families._family import name_of, server_design
+from designer.contrib.proposals.families._family import name_of
 from designer.design.document import Block, Design, Group, Part, Wiring, WorkloadSpec, with_changes
 from designer.errors import FormatError, raised_as
 from designer.interchange.generating import generate
 from designer.interchange.generators._generator import ASKED, even
+from designer.interchange.network_products import Ports, Server, server_of
 from designer.sources import Status
 
 #: no network: one server alone
@@ -32,54 +32,6 @@ DRIVES: Final = "drives"
 #: cables of a storage system to each of its leaves, at most
 _STORE_CABLES_LIMIT: Final = 8
 _BITS: Final = 8
-
-
-@dataclass(frozen=True)
-class Ports:
-    """NICs of a server with one role: their ids, the rate of a port [B/s] and the networks they speak."""
-
-    ids: tuple[str, ...]
-    rate: float
-    technology: str
-
-
-@dataclass(frozen=True)
-class Server:
-    """One server as it is joined to others."""
-
-    design: Design
-    compute: Ports | None
-    storage: Ports | None
-    gpus: int
-
-
-@lru_cache(maxsize=64)
-def server_of(name: str) -> Server:
-    """A server by its template.
-
-    Raises
-    ------
-    FormatError
-        If there is no such template of a single server.
-    """
-    design = server_design(name)
-    gpus = sum(part.kind == "gpu" for part in design.parts.values())
-    beside = _ports(design, "storage") or _ports(design, "front-end")
-    return Server(design, _ports(design, "compute"), beside, gpus)
-
-
-def _ports(design: Design, role: str) -> Ports | None:
-    parts = [p for p in design.parts.values() if p.kind in ("nic", "dpu") and p.attributes.get("role") == role]
-    if not parts:
-        return None
-    first = design.type_of(parts[0])
-    if first is None:
-        return None
-    rate = first.number("port_bandwidth_per_direction") or first.number("bandwidth_per_direction") or 0.0
-    said = first.values.get("technology")
-    # of two networks a card speaks, InfiniBand joins servers in the references
-    kind = "infiniband" if said is not None and "infiniband" in str(said.value).lower() else "ethernet"
-    return Ports(tuple(sorted(p.id for p in parts)), rate, kind) if rate else None
 
 
 @lru_cache(maxsize=32)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import FormatError
-from designer.interchange.templates import open_design
 
 Chosen = Mapping[str, str]
 
@@ -66,39 +64,6 @@ class Family:
     server: Callable[[Asked, str], Design]
     names: tuple[str, ...]
     unhurried: Callable[[Asked, Chosen], tuple[tuple[Asked, Chosen], ...]] = lambda asked, chosen: ()
-
-
-@lru_cache(maxsize=64)
-def server_design(name: str) -> Design:
-    """One server with its contents, from a template or a file; anything else in that design is left out.
-
-    Raises
-    ------
-    FormatError
-        If there is no such design, or it holds no single server.
-    """
-    whole = open_design(name)
-    servers = [part for part in whole.parts.values() if part.kind == "server"]
-    if len(servers) != 1:
-        raise FormatError(
-            f"{name!r} draws {len(servers)} servers", place="server", remedy="choose the template of a single server"
-        )
-    inside = {servers[0].id: servers[0]}
-    while True:
-        more = {p.id: p for p in whole.parts.values() if p.parent in inside and p.id not in inside}
-        if not more:
-            break
-        inside |= more
-    links = {k: x for k, x in whole.links.items() if x.a in inside and x.b in inside}
-    return Design(
-        name=whole.name,
-        title=whole.title,
-        parts=inside,
-        links=links,
-        part_types={k: t for k, t in whole.part_types.items() if any(p.type == k for p in inside.values())},
-        sources=whole.sources,
-        policy=whole.policy,
-    )
 
 
 def name_of(title: str) -> str:

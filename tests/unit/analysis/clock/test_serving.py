@@ -327,10 +327,22 @@ def test_split_it_agrees_with_the_analysis_and_a_backup_lengthens_hand_overs() -
     assert found.metrics["s"]["ttft_p50"].value > found.alone["s"]["ttft_p50"]
 
 
-def test_split_clients_are_refused() -> None:
-    design = with_workloads("serving-split-2-racks", s=("serving", {**SPLIT, "load": "clients"}))
-    with pytest.raises(AnalysisError, match="not run with clients"):
-        simulated(design, "s", until=1.0)
+def test_split_clients_on_the_clock_agree_with_the_analysis() -> None:
+    """24 clients beside a copy between servers that the model leaves alone."""
+    design = with_workloads(
+        "serving-split-2-racks",
+        s=("serving", {**SPLIT, "load": "clients", "clients": 24}),
+        copy=("transfer", {"from": "prompts[*]/gpu*", "to": "answers[*]/gpu*", "pairing": "striped"}),
+    )
+    found = simulated(design, "s", "copy", until=40.0)
+    closed = designer.analyze(design, ["s"]).workloads[0].metrics
+    for name, near in (("ttft_p50", 0.08), ("itl_p50", 0.02), ("tpot", 0.03)):
+        assert found.alone["s"][name] == pytest.approx(closed[name].value, rel=near), name
+    rate = found.alone["s"]["requests_per_second"]
+    assert rate == pytest.approx(closed["requests_per_second"].value, rel=0.08)
+    # slower hand-overs make clients wait, who then ask for less
+    assert found.metrics["s"]["ttft_p50"].value > found.alone["s"]["ttft_p50"]
+    assert found.metrics["s"]["requests_per_second"].value < rate
 
 
 def test_a_split_model_starts_cold_as_the_analysis_says() -> None:

@@ -140,7 +140,6 @@ def run(**changes: object) -> tuple[Served, Placement]:
         ({"variation": 0}, {"variation": 5}),
         ({"graph": True}, {"graph": False}),
         ({"adapters": 0}, {"adapters": 64}),
-        ({"cache": "fp8"}, {"cache": "bf16"}),
         ({"weights": "fp8"}, {"weights": "bf16"}),
     ],
 )
@@ -151,6 +150,19 @@ def test_less_to_do_is_answered_no_later(better: dict[str, object], worse: dict[
     for name in ("ttft", "tpot", "latency_p95"):
         assert first[name].value <= then[name].value * 1.005, name
     assert first["most_requests_per_second"].value >= then["most_requests_per_second"].value * 0.995
+
+
+def test_a_cache_in_8_bit_is_read_faster_and_costs_a_conversion() -> None:
+    """vLLM on H100: a token of a prompt is written 7.5 ns a layer later, and a layer's attention starts 1.8 us later.
+
+    600 tokens of 32 layers are .14 ms of 33; a step of 10 ms takes .06 ms more, which 2,000 cached tokens win back.
+    """
+    for prompt, most in ((600, 1.015), (6000, 1.0)):
+        eight, half = (metrics(run(count=400, prompt=prompt, cache=one)[0]) for one in ("fp8", "bf16"))
+        for name in ("tpot", "latency_p95"):
+            assert eight[name].value <= half[name].value * most, name
+        assert half["ttft"].value <= eight["ttft"].value <= half["ttft"].value * 1.015
+        assert eight["most_requests_per_second"].value >= half["most_requests_per_second"].value * 0.995
 
 
 @pytest.mark.parametrize("model", ["llama-3-8b", "gpt-oss-120b"])

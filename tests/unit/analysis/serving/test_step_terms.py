@@ -44,6 +44,12 @@ def placed(template: str, which: int, release: str = "") -> Placement:
     return place_deployment(build_network(open_design(template)), task.operation.deployment, "s")
 
 
+def by_laws(placement: Placement) -> Placement:
+    """The same where no kernel time was measured: what the laws give, which can be counted by hand."""
+    device = replace(placement.device, table=None)
+    return replace(placement, device=device, steps=steps_with(placement, device))
+
+
 def expressed(placement: Placement, phase: Phase) -> Time:
     return phase.time(step_of(placement)).time
 
@@ -103,7 +109,7 @@ def test_the_parts_of_a_step_add_up_to_it(phase: Phase) -> None:
 
 
 def test_the_token_step_of_a_70b_is_counted_by_hand() -> None:
-    """16 requests of 2,138 tokens on four H100 of 3.35 TB/s.
+    """16 requests of 2,138 tokens on four H100 of 3.35 TB/s, by the laws.
 
     Memory: 80 layers of 8192 × 26,112 bytes of weights and what goes in and comes out, read at 86.5 %, 5.946 ms; the
     head in 16 bit at 85.7 %, 0.183 ms; 81,920 bytes of keys and values a token at 83.7 %, 0.999 ms; 14 passes of the
@@ -111,7 +117,7 @@ def test_the_token_step_of_a_70b_is_counted_by_hand() -> None:
     that counts as arithmetic.
     """
     phase = Phase("decoding", 0, 16, 16 * 2138.0)
-    step = step_account(chat_70b(), phase)[2]
+    step = step_account(by_laws(chat_70b()), phase)[2]
     weights = 80 * (8192 * 26_112 + 16 * 25_600 + 2 * 16 * 33_280) / (0.865 * 3.35e12)
     head = (2 * 8192 * 32_064 + 2 * 16 * 8192 + 2 * 16 * 32_064) / (0.857 * 3.35e12)
     cached = 16 * 2138 * 81_920 / (0.837 * 3.35e12)
@@ -121,20 +127,31 @@ def test_the_token_step_of_a_70b_is_counted_by_hand() -> None:
     assert seconds_of(step, "memory bandwidth") == pytest.approx(memory, rel=2e-3)
     # four products and one attention a layer and the head; the engine's layers, step and requests
     assert seconds_of(step, "kernel launch") == pytest.approx(80 * (4 * 5.91e-6 + 12e-6) + 3.7e-6, rel=1e-9)
-    assert seconds_of(step, "overhead") == pytest.approx(80 * 15.7e-6 + 847e-6 + 16 * 40.4e-6, rel=1e-9)
+    assert seconds_of(step, "overhead") == pytest.approx(80 * 3.62e-6 + 1.66e-3 + 16 * 45.6e-6, rel=1e-9)
     assert seconds_of(step, "memory bandwidth") / step.seconds == pytest.approx(0.51, abs=0.005)
 
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_memory_twice_as_fast_is_the_step_of_a_device_with_wider_memory(which: int) -> None:
-    """No measured table on an H100: every byte over the bandwidth, and nothing else, takes half as long."""
-    placement = placed("hgx-h100-8", which)
+    """By the laws every byte over the bandwidth, and nothing else, takes half as long."""
+    placement = by_laws(placed("hgx-h100-8", which))
     phase = Phase("decoding", 0, 24, 24 * 2000.0)
     time = expressed(placement, phase)
     device = placement.device
     wider = replace(device, bandwidth=BytesPerSecond(2 * device.bandwidth))
     wide = phase.time(steps_with(placement, wider))
     assert faster(time, resource(time, "memory bandwidth")) == pytest.approx(wide, rel=1e-9)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_memory_twice_as_fast_is_about_that_of_measured_kernels_carried_to_wider_memory(which: int) -> None:
+    """The share of memory in a measured time is that of its law, so the two differ where memory meets arithmetic."""
+    placement = placed("hgx-h100-8", which)
+    phase = Phase("decoding", 0, 24, 24 * 2000.0)
+    time = expressed(placement, phase)
+    wider = replace(placement.device, bandwidth=BytesPerSecond(2 * placement.device.bandwidth))
+    wide = phase.time(steps_with(placement, wider))
+    assert faster(time, resource(time, "memory bandwidth")) == pytest.approx(wide, rel=0.02)
 
 
 def test_links_twice_as_wide_are_the_step_over_wider_links() -> None:
@@ -160,8 +177,8 @@ def test_the_gain_of_the_engines_own_work_is_counted_by_hand(phase: Phase, held:
 
 
 def test_launches_are_the_floors_of_all_kernels() -> None:
-    """Decoding 8B on one H100: four products and one attention a layer, and the product of the head."""
-    placement = placed("hgx-h100-8", 0)
+    """Decoding 8B on one H100 by the laws: four products and one attention a layer, and the product of the head."""
+    placement = by_laws(placed("hgx-h100-8", 0))
     time = expressed(placement, Phase("decoding", 0, 16, 16 * 500.0))
     kernels = placement.device.kernels
     floors = 32 * (4 * kernels.floor + kernels.decode_floor) + kernels.floor

@@ -1,0 +1,68 @@
+"""Storage systems drawn by their servers, by what they are provisioned for, or by their ports alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from designer.analysis.network import build_network
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.errors import AnalysisError
+from designer.interchange.changes import apply_changes
+from designer.interchange.templates import open_design
+from designer.workload.program import Move
+
+
+def answer(source: str, target: str, **given: str | int) -> TransferAnswer:
+    """All flows between a storage system on one 100 Gb/s port and host memory."""
+    changes = {"parts": {"storage": {"type": "storage/generic/storage", **given}}}
+    return evaluate_transfer(
+        build_network(apply_changes(open_design("serving-h100-8"), changes, "t")), Move(source, target), "w"
+    )
+
+
+def moved(source: str, target: str, **given: str | int) -> float:
+    return float(answer(source, target, **given).rate.sum()) / 1e9
+
+
+def test_servers_with_one_drive_each() -> None:
+    """Two servers, one drive of 1 GB/s each: 2 × 0.9 read; 2 × 0.5 × 0.8 ÷ (6+2)/6 = 0.6 written."""
+    two = {"servers": 2, "drives": 1, "drive_read_bandwidth": "1 GB/s", "drive_write_bandwidth": "0.5 GB/s"}
+    assert moved("storage", "memory", redundancy="6+2", **two) == pytest.approx(1.8)
+    assert moved("memory", "storage", redundancy="6+2", **two) == pytest.approx(0.6)
+
+
+def test_provisioned_bandwidth_is_one_allowance() -> None:
+    for ends in (("storage", "memory"), ("memory", "storage")):
+        assert moved(*ends, provisioned_bandwidth="1.5 GB/s", servers=8) == pytest.approx(1.5)
+
+
+def test_rates_that_are_given_rule() -> None:
+    assert moved("storage", "memory", read_bandwidth="3 GB/s", servers=2, server_cores=1) == pytest.approx(3.0)
+
+
+def test_a_client_in_the_kernel_is_held_by_the_sockets_of_its_host() -> None:
+    """Two sockets write 2 × 3.2 GB/s through Lustre, whatever the system takes."""
+    lustre = {"protocol": "Lustre", "write_bandwidth": "100 GB/s", "read_bandwidth": "100 GB/s"}
+    found = answer("memory", "storage", **lustre)
+    assert found.rate.sum() / 1e9 == pytest.approx(6.4)
+    assert found.binding[0].id.startswith("client:")
+    assert found.low.sum() < 4.5e9
+    assert found.high.sum() > 10e9
+
+
+def test_ports_alone_are_said_to_be_assumed() -> None:
+    """Reads fill 0.8 of the ports; nothing is assumed where rates or servers are given."""
+    ports = answer("storage", "memory")
+    codes = [finding.code for finding in ports.findings]
+    assert codes.count("STORE-ASSUMED") == 1
+    for given in ({"read_bandwidth": "3 GB/s"}, {"servers": 2, "server_bandwidth": "100 Gb/s"}):
+        assert "STORE-ASSUMED" not in [finding.code for finding in answer("storage", "memory", **given).findings]
+    network = ports.asked.network
+    store = network.net.paths(ports.traffic.source)[0]
+    assert store == "storage"
+    assert moved("memory", "storage") < moved("storage", "memory")
+
+
+def test_redundancy_that_cannot_be_read_names_the_part() -> None:
+    with pytest.raises(AnalysisError, match="storage: redundancy 'twice'"):
+        answer("storage", "memory", servers=2, redundancy="twice", server_cores=4)
