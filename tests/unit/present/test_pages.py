@@ -264,3 +264,18 @@ def test_the_parts_of_a_collective_are_all_of_its_time(template: str) -> None:
     (stack,) = page_of(result, open_design(template)).where
     assert sum(share.share for share in stack.shares) == pytest.approx(1.0, abs=1e-3)
     assert "Other" not in [share.title for share in stack.shares]
+
+
+@pytest.mark.parametrize("scenario", [{}, {"scenario": "single-stream"}])
+def test_a_batch_is_shown_with_all_it_consists_of(scenario: dict[str, str]) -> None:
+    design = open_design("hgx-h100-8")
+    spec = WorkloadSpec(id="asked", kind="inference", title="Asked", settings=scenario)
+    asked = with_changes(design, workloads=[spec], assertions=[], default_workload="")
+    (result,) = analyze(asked, ["asked"], curves=False).workloads
+    page = page_of(result, asked)
+    assert page.where_title == "Where the time goes"
+    (stack,) = page.where
+    assert sum(share.share for share in stack.shares) == pytest.approx(1.0, abs=0.01)
+    # what limits is the largest part of the batch
+    assert [share.title for share in stack.shares if share.limits] == [stack.shares[0].title]
+    assert page.limits[0].title == stack.shares[0].title
