@@ -279,3 +279,22 @@ def test_a_batch_is_shown_with_all_it_consists_of(scenario: dict[str, str]) -> N
     # what limits is the largest part of the batch
     assert [share.title for share in stack.shares if share.limits] == [stack.shares[0].title]
     assert page.limits[0].title == stack.shares[0].title
+
+
+def test_a_workload_with_neighbours_offers_a_run_of_all_of_them() -> None:
+    design = open_design("hgx-h100-8")
+    spec = design.workloads["h2d"]
+    calm = page_of(analyze(design, ["h2d"], curves=False).workloads[0], design, "hgx-h100-8")
+    asked = with_changes(
+        design,
+        workloads=[
+            spec.model_copy(update={"id": "moves", "settings": {**spec.settings, "beside": "storage-to-gpus"}}),
+            design.workloads["storage-to-gpus"],
+        ],
+        assertions=[],
+        default_workload="",
+    )
+    page = page_of(analyze(asked, ["moves"], curves=False).workloads[0], asked, "x.design.json")
+    assert page.changes[0].command[:2] == ("simulate", "x.design.json")
+    assert page.changes[0].command[-1] == "storage-to-gpus"
+    assert all(change.command[:1] != ("simulate",) for change in calm.changes)
