@@ -245,7 +245,6 @@ _LONGEST: Final = 30
 _VENDOR: Final = re.compile(r"^(NVIDIA|AMD|Intel|Tesla)\s+")
 _MEMORY: Final = re.compile(r"\s+\d+ ?GB\b")
 _ASIDE: Final = re.compile(r"\s*\([^()]*\)")
-_PLURAL: Final = re.compile(r"(?<=[^s])(?<!e)s$|(?<=(?:ch|sh|ss))es$|(?<=e)s$")
 
 
 def metric_title(name: str, kind: str = "") -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from designer.present.limits import short_of
-from designer.report.cells import metric_title, muted, per, strong, text
+from designer.present.words import counted_by
+from designer.report.cells import metric_title, muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.comparison import Difference, answer, pairings
 from designer.report.document import Align, Block, Cell, Chapter, Follows, Head, Row, Table, Text, rich
@@ -49,7 +50,7 @@ def _figures(first: Subject, other: Subject, alone: bool) -> Table | None:
     rows: list[Row] = []
     for pair in pairings(first, other):
         one, two = pair.first.metrics[pair.metric], pair.other.metrics[pair.metric]
-        what = per(pair.first, pair.metric)
+        what = counted_by(pair.metric, first.design.workloads.get(pair.first.id))
         rows.append(
             Row(
                 (

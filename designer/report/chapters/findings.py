@@ -8,7 +8,8 @@ from designer.analysis.results import WorkloadResult
 from designer.design.document import Design
 from designer.findings import Finding, Severity
 from designer.present.limits import short_of
-from designer.report.cells import muted, per, strong, text
+from designer.present.words import counted_by
+from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, Text, rich
 from designer.report.names import in_names
@@ -153,7 +154,7 @@ def _acceptance(subject: Subject) -> list[Row]:
 def _test(design: Design, title: str, command: str, w: WorkloadResult, metric: str) -> Row:
     e = w.metrics[metric]
     suspect = short_of(w.binding, design) or "–"
-    what = per(w, metric)
+    what = counted_by(metric, design.workloads.get(w.id))
     return Row(
         (
             strong(title),

@@ -284,17 +284,18 @@ def test_a_batch_is_shown_with_all_it_consists_of(scenario: dict[str, str]) -> N
 def test_a_workload_with_neighbours_offers_a_run_of_all_of_them() -> None:
     design = open_design("hgx-h100-8")
     spec = design.workloads["h2d"]
+    training = design.workloads["resnet-50"]
     calm = page_of(analyze(design, ["h2d"], curves=False).workloads[0], design, "hgx-h100-8")
     asked = with_changes(
         design,
         workloads=[
-            spec.model_copy(update={"id": "moves", "settings": {**spec.settings, "beside": "storage-to-gpus"}}),
-            design.workloads["storage-to-gpus"],
+            spec.model_copy(update={"id": "moves", "settings": {**spec.settings, "beside": "resnet-50"}}),
+            training.model_copy(update={"settings": {**training.settings, "retrain_every": "1 d"}}),
         ],
         assertions=[],
         default_workload="",
     )
     page = page_of(analyze(asked, ["moves"], curves=False).workloads[0], asked, "x.design.json")
     assert page.changes[0].command[:2] == ("simulate", "x.design.json")
-    assert page.changes[0].command[-1] == "storage-to-gpus"
+    assert page.changes[0].command[-1] == "resnet-50"
     assert all(change.command[:1] != ("simulate",) for change in calm.changes)
