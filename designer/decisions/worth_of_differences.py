@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from designer.analysis.account.worth import share_of, worth_of
 from designer.analysis.study import analyze
 from designer.design.document import Design
+from designer.engine.account.worth import share_of, worth_of
 from designer.errors import AnalysisError
 from designer.sources import Estimate
 

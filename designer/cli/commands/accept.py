@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
                 print_json({**head, "tests": [_expected_document(e) for e in rows]})
             else:
                 from designer.cli.pages import print_page
-                from designer.present.decisions.accept import page_of_tests
+                from designer.pages.accept import page_of_tests
 
                 print_page(
                     lambda: page_of_tests(rows, design, options.design),
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({**head, **told})
     else:
         from designer.cli.pages import print_page
-        from designer.present.decisions.accept import page_of_results
+        from designer.pages.accept import page_of_results
 
         def rest() -> None:
             _print_results(design.name, judged, causes)

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from designer.families.serving.engines import release
 from designer.interchange.exporting import write_picture
 from designer.report.charts.plots import picture_of
 from designer.report.figure import Axis, Figure, LineSeries
-from designer.workload.engines import release
 from tests.validation.serving.runs import Row, predicted, rows
 
 FIGURE = Path(__file__).resolve().parents[3] / "assets" / "pictures" / "accuracy-serving.svg"
