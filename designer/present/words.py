@@ -81,6 +81,10 @@ TITLES: Final = MappingProxyType(
         "fitting": "Layouts that fit",
         "candidates": "Layouts tried",
         "product_time": "Time of the product",
+        "hours_computing": "Hours of workloads",
+        "hours_held": "Hours of machines",
+        "hours_unused": "Hours unused",
+        "switch_time": "Longest change",
         "product_rate": "Rate of each",
     }
 )
@@ -106,6 +110,9 @@ SHARES: Final = frozenset(
         "bandwidth_share",
         "nic_share",
         "virtualization_factor",
+        "hours_computing",
+        "hours_held",
+        "hours_unused",
     )
 )
 #: metrics that count, and are whole numbers

@@ -13,7 +13,7 @@ from designer.__main__ import main
 from designer.checks.analysing import analyze
 from designer.cli.pages import command_text, has_colour, wrapped_command
 from designer.interchange.templates import open_design
-from designer.present.workload import page_of
+from designer.pages.workload import page_of
 from tests.cli.calling import call
 from tests.terminals import terminal_of
 

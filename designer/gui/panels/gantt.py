@@ -26,8 +26,8 @@ from designer.gui.viewmodels.gantt import (
 from designer.gui.viewmodels.moments import clock_text
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
-    from designer.analysis.clock.interruptions import Interruption
+    from designer.engine.clock.frames import Frames
+    from designer.engine.clock.interruptions import Interruption
 
 _ROW, _BAR, _AXIS, _NAMES = 22, 13, 20, 0.24
 _LEAST_NAMES, _MOST_NAMES = 120.0, 260.0

@@ -12,8 +12,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from designer.analysis.clock.interruptions import Interruption
-    from designer.analysis.clock.run import Run
+    from designer.engine.clock.interruptions import Interruption
+    from designer.engine.clock.run import Run
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]

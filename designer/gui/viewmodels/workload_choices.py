@@ -9,12 +9,12 @@ from typing import Final
 from designer.design.document import Block, Design
 from designer.design.naming import part_title
 from designer.errors import DesignerError
+from designer.families.serving.drafts import drafts
+from designer.families.serving.engines import releases
 from designer.gui.viewmodels.forms import Entry
 from designer.spelling import near
 from designer.units import DIMENSIONS, EXAMPLE
 from designer.workload.datasets import datasets
-from designer.workload.drafts import drafts
-from designer.workload.engines import releases
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.kind import workload_kinds
 from designer.workload.models import find_model, model, models, nearest_models
@@ -78,7 +78,7 @@ _NEEDS: Final[Mapping[str, str]] = (
         ("training", "serving", "collective", "layout_search", "hyperparameter_sweep", "pooling", "data_loading"), "gpu"
     )
     | {"checkpointing": "gpu", "storage_sizing": "storage", "control_loop": "sensor"}
-    | dict.fromkeys(("vmotion", "kvm_migration", "evacuation", "vm_capacity"), "vm")
+    | dict.fromkeys(("vmotion", "kvm_migration", "evacuation", "vm_capacity", "schedule"), "vm")
 )
 _WORDS: Final = {"gpu": "accelerators", "vm": "virtual machines", "storage": "storage", "sensor": "sensors"}
 #: what selectors may say besides the ids of parts

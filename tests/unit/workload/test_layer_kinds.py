@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from designer.analysis.serving.devices import with_kernels
 from designer.errors import ExchangeError
-from designer.formulas.serving._device import Device
-from designer.formulas.serving._kernels import KERNELS
-from designer.formulas.serving._number_format import number_format
-from designer.formulas.serving._release import Overheads
-from designer.formulas.serving.kv_size import kv_size
-from designer.formulas.serving.state_layer import DECODE_FLOOR, state_decode
-from designer.formulas.serving.step_time import Joins, Split, StepTime
-from designer.formulas.serving.weights_size import weights_size
+from designer.families.serving.devices import with_kernels
+from designer.families.serving.formulas._device import Device
+from designer.families.serving.formulas._kernels import KERNELS
+from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas._release import Overheads
+from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.state_layer import DECODE_FLOOR, state_decode
+from designer.families.serving.formulas.step_time import Joins, Split, StepTime
+from designer.families.serving.formulas.weights_size import weights_size
 from designer.workload.huggingface import ConfigResult, parse_config
 from designer.workload.shape import TransformerShape
 

@@ -20,10 +20,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.serving.spreads import held_back
-from designer.formulas.serving._release import Release
+from designer.families.serving.engines import release
+from designer.families.serving.formulas._release import Release
+from designer.families.serving.spreads import held_back
 from designer.units import Seconds
-from designer.workload.engines import release
 from tests.validation.serving.runs import ENGINES, Row, predicted, rows
 
 Vector = npt.NDArray[np.float64]

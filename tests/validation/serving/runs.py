@@ -16,19 +16,19 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Final
 
-from designer.analysis.serving.devices import with_kernels
-from designer.analysis.serving.drafting import Drafted
-from designer.analysis.serving.scheduler import Requests, run_requests
-from designer.formulas.serving._device import Device
-from designer.formulas.serving._number_format import number_format
-from designer.formulas.serving._release import Release
-from designer.formulas.serving.kv_size import kv_size
-from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import small_all_reduce
-from designer.formulas.serving.step_time import Joins, Split, StepTime
-from designer.formulas.serving.weights_size import weights_size
-from designer.workload.drafts import draft
-from designer.workload.engines import release
+from designer.families.serving.devices import with_kernels
+from designer.families.serving.drafting import Drafted
+from designer.families.serving.drafts import draft
+from designer.families.serving.engines import release
+from designer.families.serving.formulas._device import Device
+from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas._release import Release
+from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.small_all_reduce import small_all_reduce
+from designer.families.serving.formulas.step_time import Joins, Split, StepTime
+from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.scheduler import Requests, run_requests
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 

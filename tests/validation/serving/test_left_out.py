@@ -6,7 +6,7 @@ from statistics import mean, median
 
 import pytest
 
-from designer.workload.engines import release
+from designer.families.serving.engines import release
 from tests.validation.serving.fit import FEWEST
 from tests.validation.serving.left_out import IMPOSSIBLE, KINDS, by_group, held, impossible, kept
 from tests.validation.serving.runs import folder

@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 
-from designer.workload.engines import release
+from designer.families.serving.engines import release
 from tests.validation.serving import open_loop
 from tests.validation.serving.runs import by_group, errors, folder, rows
 
