@@ -15,7 +15,16 @@ from designer.analysis.network import Network
 from designer.analysis.network.capacities import SPREAD
 from designer.analysis.network.hashing import mix
 from designer.analysis.routes import folding, route
-from designer.analysis.routes.efficiency import COPY, P2P, PROTOCOLS, RDMA, STORAGE, both_directions, efficiencies_of
+from designer.analysis.routes.efficiency import (
+    COPY,
+    P2P,
+    PROTOCOLS,
+    RDMA,
+    STORAGE,
+    STORAGE_WRITE,
+    both_directions,
+    efficiencies_of,
+)
 from designer.analysis.routes.folding import Fold, Meeting, every_flow, fold
 from designer.analysis.routes.legs import Legs
 from designer.analysis.routes.selection import Traffic
@@ -317,6 +326,7 @@ class Problem:
         code[accelerates[traffic.source] & accelerates[traffic.target] & direct] = P2P
         code[(network.island[traffic.source] != network.island[traffic.target]) & direct] = RDMA
         code[stores[traffic.source] | stores[traffic.target]] = STORAGE
+        code[stores[traffic.target]] = STORAGE_WRITE
         return code
 
     def _through_host_memory(self) -> npt.NDArray[np.bool_]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from designer.analysis.network import build_network
+from designer.analysis.training.checkpoints import state_band
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
+from designer.formulas.transfer._constants import NETWORK_WRITE
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.workload.program import Move
@@ -66,3 +68,17 @@ def test_ports_alone_are_said_to_be_assumed() -> None:
 def test_redundancy_that_cannot_be_read_names_the_part() -> None:
     with pytest.raises(AnalysisError, match="storage: redundancy 'twice'"):
         answer("storage", "memory", servers=2, redundancy="twice", server_cores=4)
+
+
+def test_writes_fill_less_of_a_link_than_reads() -> None:
+    """A system of 900 GB/s either way: links bind, and give writes 0.88 of what they give reads."""
+    fast = {"protocol": "RDMA", "read_bandwidth": "900 GB/s", "write_bandwidth": "900 GB/s"}
+    back, out = answer("storage", "memory", **fast), answer("memory", "storage", **fast)
+    assert out.rate.sum() / back.rate.sum() == pytest.approx(NETWORK_WRITE.value)
+    assert out.low.sum() / out.rate.sum() < back.low.sum() / back.rate.sum()
+
+
+def test_reading_a_checkpoint_back_may_take_longer_than_its_bytes() -> None:
+    """Bytes of a parameter are 12 to 16 of 14; reading back may take 1.6 times that."""
+    assert state_band(back=False) == pytest.approx((12 / 14, 16 / 14))
+    assert state_band(back=True) == pytest.approx((12 / 14, 1.6 * 16 / 14))
