@@ -223,6 +223,10 @@ SEND_NETWORK: Final = Constant(
 AGGREGATED_SHARE: Final = Constant(0.75, 0.6, 0.9, _NCCL, Status.PRIMARY)
 IN_NETWORK_SHARE: Final = Constant(0.9, 0.75, 0.97, _NCCL, Status.PRIMARY)
 
+#: channels that leave a server or a rack, each through one NIC
+NETWORK_CHANNELS: Final = Constant(
+    32.0, 24.0, 64.0, _NCCL, Status.DERIVED, "1", "NCCL_MAX_NVLS_ARITY and MAXCHANNELS are 32; 64 in newer releases"
+)
 #: efficiency of the line, by network kind
 NETWORK: Final = {
     NetworkKind.INFINIBAND: Constant(

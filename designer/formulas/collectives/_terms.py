@@ -143,11 +143,23 @@ def _ring_rate(situation: CollectiveSituation, raw: float) -> Rate:
     return rate.times(detour[path]) if path in detour else rate
 
 
-def network_rate(situation: CollectiveSituation) -> Rate:
-    """What a server achieves into the network per direction, NIC, PCIe path and placement counted [B/s]."""
+def network_rate(situation: CollectiveSituation, *, channels: bool = True) -> Rate:
+    """What a server achieves into the network per direction, NIC, PCIe path and placement counted [B/s].
+
+    Parameters
+    ----------
+    channels
+        False where every rank uses its own NIC: else the library has one NIC for each of its channels, and a domain
+        of more NICs than channels leaves the others idle.
+    """
     if situation.servers == 1:
         return UNLIMITED
     rate = exactly(situation.inter_bandwidth, Bound.BETWEEN).times(c.NETWORK[situation.network])
+    if channels and situation.nics_per_server > c.NETWORK_CHANNELS.value:
+        share, nics = c.NETWORK_CHANNELS, situation.nics_per_server
+        rate = rate.times(
+            Constant(share.value / nics, share.low / nics, min(1.0, share.high / nics), share.source, share.status, "1")
+        )
     if situation.nic_path in c.NIC_PATH:
         rate = rate.times(c.NIC_PATH[situation.nic_path])
     if situation.host_bandwidth > 0:

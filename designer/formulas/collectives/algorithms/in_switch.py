@@ -54,15 +54,17 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     if m == 1:
         inside = inside.times(_chunk_share(situation))
     loads = ((situation.message * (1 + 1 / local), inside.within(situation.intra_edge)),)
+    unfilled = _unfilled(situation, inside.value)
     if m == 1:
-        unfilled = _unfilled(situation, inside.value)
         depth = latency / (latency + unfilled)
         return (assemble("nvls", Protocol.SIMPLE, latency + unfilled, loads, c.IN_SWITCH_PIPELINE, depth),)
     step = c.IN_SWITCH_NETWORK_STEP.value + network_extra(situation, Protocol.SIMPLE)
     # 2 x 8 B200 move 365 of 400 GB/s at 16 GiB, which is what the line leaves: trees of whole servers lose nothing more
     outer = (tree_network_bytes(m) * situation.message, network_rate(situation))
     latency += 2 * log2(m) * step
-    return (assemble("nvls-tree", Protocol.SIMPLE, latency, (*loads, outer), c.TREE_PIPELINE),)
+    # chunks fill the steps; slices of a rack that are not in flight are time of their own
+    depth = latency / (latency + unfilled)
+    return (assemble("nvls-tree", Protocol.SIMPLE, latency + unfilled, (*loads, outer), c.TREE_PIPELINE, depth),)
 
 
 def _chunk_share(situation: CollectiveSituation) -> Constant:

@@ -7,7 +7,7 @@ import pytest
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation, NetworkKind, PathClass, Protocol
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives._situation import AlgorithmTime
-from designer.formulas.collectives._terms import generation, protocols, tree_network_bytes
+from designer.formulas.collectives._terms import generation, network_rate, protocols, tree_network_bytes
 from designer.formulas.collectives.algorithms.aggregated_tree import aggregated_tree
 from designer.formulas.collectives.algorithms.direct import direct
 from designer.formulas.collectives.algorithms.double_binary_tree import double_binary_tree
@@ -151,6 +151,23 @@ def test_small_messages_go_through_the_switch_in_smaller_chunks() -> None:
     assert middle.bandwidth_term == pytest.approx(1.125 * 96 * 2**20 / ((0.5 + 0.5 * 0.69) * rate))
     sizes = [in_switch(replace(b200, message=2.0**k))[0].time for k in range(10, 34)]
     assert sizes == sorted(sizes)
+
+
+def test_two_racks_take_longer_than_one() -> None:
+    """Slices of 72 ranks fill in a rack whether or not trees join it to another one."""
+    rack = replace(H100, ranks=72, intra_bandwidth=900e9, architecture="sm_100")
+    two = replace(rack, ranks=144, servers=2, inter_bandwidth=72 * 50e9, nics_per_server=72)
+    for size in (2.0**26, GIB, 8 * GIB):
+        (one,), (both,) = in_switch(replace(rack, message=size)), in_switch(replace(two, message=size))
+        assert both.time > one.time
+
+
+def test_a_domain_sends_through_as_many_nics_as_there_are_channels() -> None:
+    """72 NICs of 50 GB/s, 32 channels: 0.96 × 32 × 50 = 1,536 GB/s leave a rack; every rank for itself has 3,456."""
+    two = replace(H100, ranks=144, servers=2, inter_bandwidth=72 * 50e9, nics_per_server=72)
+    assert network_rate(two).value == pytest.approx(0.96 * 32 * 50e9)
+    assert network_rate(two, channels=False).value == pytest.approx(0.96 * 72 * 50e9)
+    assert network_rate(CLUSTER).value == pytest.approx(0.96 * 400e9)
 
 
 def test_ll128_is_not_taken_over_roce() -> None:
