@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from designer.analysis.costs.move import works_of
 from designer.analysis.costs.pricing import Cost, CostKind, Prices
-from designer.analysis.training.checkpoints import STATE, moved_state, state_band
+from designer.analysis.training.checkpoints import moved_state, state_band
 from designer.analysis.training.preparation import prepare
 from designer.workload.jobs import Job
 from designer.workload.program.training import WriteCheckpoint
@@ -17,9 +17,9 @@ def state(prices: Prices, job: Job, other: str, place: str, *, back: bool = Fals
     plan = prepare(prices.network, job, place, prices.running)
     moved = moved_state(prices.network, plan, other, place, back=back, copies=copies)
     found = works_of(prices, moved.answer, moved.each, f"checkpoint:{other}")
-    low, high = state_band(back=back)
+    name, low, high = state_band(back=back)
     sources = tuple(sorted({"zero-2020", *found.sources}))
-    return replace(found, group=STATE, low=low, high=high, sources=sources)
+    return replace(found, group=name, low=low, high=high, sources=sources)
 
 
 def price(prices: Prices, task: WriteCheckpoint, place: str) -> Cost:

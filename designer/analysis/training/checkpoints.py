@@ -43,10 +43,14 @@ READ_BACK: Final = Constant(
 )
 
 
-def state_band(*, back: bool) -> tuple[float, float]:
-    """The band of what the state of a parameter takes, written or read back [1]."""
+#: the estimate of the state of a parameter that is read back
+STATE_BACK: Final = "state of a parameter read back"
+
+
+def state_band(*, back: bool) -> tuple[str, float, float]:
+    """The estimate of what the state of a parameter takes, written or read back: its name and band [1]."""
     low, high = STATE_BAND
-    return (low * READ_BACK.low, high * READ_BACK.high) if back else (low, high)
+    return (STATE_BACK, low * READ_BACK.low, high * READ_BACK.high) if back else (STATE, low, high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +64,9 @@ class MovedState:
     def account(self, *, explained: bool = False) -> Account:
         """Value, band and what holds back the time of it [s]."""
         rates = self.answer.rates
-        bands = {**rates.joint_bands, STATE: state_band(back=self.back)}
-        return account(rates.time(self.each, size=STATE), bands, explained=explained)
+        name, low, high = state_band(back=self.back)
+        bands = {**rates.joint_bands, name: (low, high)}
+        return account(rates.time(self.each, size=name), bands, explained=explained)
 
     def estimate(self, note: str) -> Estimate:
         """The time with its band [s]."""

@@ -82,5 +82,5 @@ def test_writes_fill_less_of_a_link_than_reads() -> None:
 
 def test_reading_a_checkpoint_back_may_take_longer_than_its_bytes() -> None:
     """Bytes of a parameter are 12 to 16 of 14; reading back may take 1.6 times that."""
-    assert state_band(back=False) == pytest.approx((12 / 14, 16 / 14))
-    assert state_band(back=True) == pytest.approx((12 / 14, 1.6 * 16 / 14))
+    assert state_band(back=False)[1:] == pytest.approx((12 / 14, 16 / 14))
+    assert state_band(back=True)[1:] == pytest.approx((12 / 14, 1.6 * 16 / 14))
