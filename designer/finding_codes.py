@@ -13,8 +13,10 @@ ANALYSIS               error          The design cannot be analyzed
 ASSERT-BROKEN          error          A test of the design is broken
 ASSERT-UNEVALUATED     error          A test of the design cannot be evaluated
 BUILT-ABSENT           error          Planned equipment is missing from the dump
+BUILT-BY-CABLES        info           Built equipment is matched by its cables, not by name
 BUILT-DEGRADED         error          A built cable is slower than planned
 BUILT-EXTRA            warning        Cables were built that are not in the design
+BUILT-GUESSED          warning        Built equipment is matched by a guess
 BUILT-MISSING          error          A planned cable was not built
 BUILT-MISWIRED         error          A cable leads to the wrong place
 BUILT-OTHER-NETWORK    info           Cables of another network cannot be in the dump
@@ -176,6 +178,7 @@ MODEL-ASSUMED          warning        What a model's configuration does not say 
 NVLINK-MISSING         warning        A GPU has fewer NVLinks than its twin
 POOL-FULL              warning        Jobs come faster than they are done
 POOL-REST              info           Some accelerators are left out of the pools
+SCHEDULE-NEVER         warning        A workload of a timetable never gets an accelerator
 SERVE-APART            info           A model named as beside another one shares no accelerator with it
 SERVE-CONTEXT          warning        Requests are longer than the model was made for
 SERVE-DEVICE           info           The kernels of this accelerator were not measured

@@ -10,10 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.account.worth import worth_of
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Analysis, Bottleneck, Flow, WorkloadResult
-from designer.analysis.routes.damage import contents_of
 from designer.analysis.study import analyze, run_workload
 from designer.analysis.study.survival import Survival, Way
 from designer.catalog.parttype import part_kinds
@@ -21,6 +17,10 @@ from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
 from designer.design.document import Design, Wiring, WorkloadSpec, with_changes
 from designer.design.ids import find_workload
 from designer.design.query import count_kinds, count_links
+from designer.engine.account.worth import worth_of
+from designer.engine.network import Network, build_network
+from designer.engine.results import Analysis, Bottleneck, Flow, WorkloadResult
+from designer.engine.routes.damage import contents_of
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
 from designer.rules.context import Context
@@ -196,7 +196,7 @@ class World:
         return known
 
     def _chosen(self, selector: str) -> Sequence[int]:
-        from designer.analysis.routes.selection import resolve
+        from designer.engine.routes.selection import resolve
 
         return resolve(self.network, self.paths(selector), selector).tolist()
 
@@ -213,6 +213,8 @@ class World:
                 "drive": "drives",
                 "server": "servers",
                 "dpu": "dpus",
+                "sensor": "sensors",
+                "client": "clients",
             }
             if name in plural or name in ("storage", "memory"):
                 return plural.get(name, name)

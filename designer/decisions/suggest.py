@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from designer.analysis.account.worth import share_of, worth_of
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.decisions.failures_survey import workload_of
 from designer.decisions.search import Space, explore
@@ -23,6 +20,9 @@ from designer.decisions.suggest_candidates import Candidate, Prices, candidates
 from designer.decisions.suggest_cost import Cost
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.together import Together
+from designer.engine.account.worth import share_of, worth_of
+from designer.engine.network import Network, build_network
+from designer.engine.results import Bottleneck, WorkloadResult
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Severity
 from designer.progress import UNWATCHED, Cancel, Progress, Watch

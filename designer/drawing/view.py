@@ -15,7 +15,9 @@ Float = npt.NDArray[np.float64]
 Rect = tuple[float, float, float, float]
 
 #: around a whole design [px]
-_MARGIN: Final = 20
+_MARGIN: Final = 16
+#: no design is shown larger than this when it is shown whole
+_LARGEST: Final = 1.5
 MIN_SCALE: Final = 0.0005
 MAX_SCALE: Final = 4.0
 
@@ -73,7 +75,7 @@ class View:
     def whole(self, rect: Rect, free: tuple[int, int, int, int] = (0, 0, 0, 0)) -> View:
         """The view of a whole design, clear of what lies over the view at its left, top, right and bottom [px]."""
         left, top, right, bottom = free
-        target = self.sized(self.width - left - right, self.height - top - bottom).fitted(rect, _MARGIN)
+        target = self.sized(self.width - left - right, self.height - top - bottom).fitted(rect, _MARGIN, _LARGEST)
         return replace(target.panned(left, top), width=self.width, height=self.height)
 
     def revealing(self, rect: Rect, margin: float = 24.0) -> View:

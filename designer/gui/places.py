@@ -27,7 +27,6 @@ from designer.gui.panels.moment import MomentPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.moments import slower_texts
 from designer.present.numbers import counted
 
 if TYPE_CHECKING:
@@ -387,13 +386,15 @@ class Places(QFrame):
 
     def _number_all(self, *_: object) -> None:
         """Count the links that limit, the changes that help, and what workloads lose to each other in the run."""
+        from designer.pages.simulate import losses
         from designer.present.limits import limiting_links
 
         session = self._session
         result = session.result if session is not None else None
         links = limiting_links(result, session.design) if session is not None and result is not None else 0
         changes = len(session.fitting or ()) if session is not None else 0
-        lost = slower_texts(session.simulation) if session is not None else []
+        found = session.simulation if session is not None else None
+        lost = losses(found) if found is not None else []
         self._number(Place.LINKS, links, f"Limits: {counted(links, 'link')}" if links else "")
         self._number(Place.IMPROVE, changes, counted(changes, "change") if changes else "")
         self._number(Place.TIME, len(lost), "\n".join(lost))

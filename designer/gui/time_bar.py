@@ -20,14 +20,14 @@ from designer.gui.controls import Label, plain
 from designer.gui.layouts import in_column, in_row
 from designer.gui.theme import Theme
 from designer.gui.time_ruler import TimeRuler
-from designer.gui.viewmodels.moments import clock_text, held_text, slower_texts, speed_text
-from designer.gui.viewmodels.plots import busy_at
+from designer.gui.viewmodels.moments import clock_text, speed_text
 from designer.gui.viewmodels.scenario import Scenario, runnable
 from designer.units import format_quantity, parse_duration
 
 if TYPE_CHECKING:
     from designer.gui.documents import Document
     from designer.gui.playing import Player
+    from designer.gui.session import Session
 
 #: what binds is told anew this often while it plays [ms]
 _TOLD_MS: Final = 120
@@ -191,17 +191,13 @@ class TimeBar(QFrame):
             return
         frames = player.session.frames
         if player.busy:
-            told = f"working the run out… {player.progress * 100:.0f} %" if player.progress else "working the run out…"
+            told = f"Running… {player.progress * 100:.0f}%" if player.progress else "Running…"
         elif frames is None:
             told = ""
         elif player.stale:
-            told = "the design has changed since: run it again (F6)"
+            told = "The design changed since this run. Run it again (F6)."
         else:
-            moment = player.session.moment
-            busy = busy_at(frames, moment)
-            told = held_text(frames.held(moment))
-            if not math.isnan(busy):
-                told += f"   ·   {busy * 100:.0f} % of what computes is busy"
+            told = _headline(player.session)
         self.binds.tell(told)
 
     # ---- hands
@@ -361,4 +357,18 @@ def _shown(text: str) -> str:
 
 def _slower(player: Player) -> str:
     """What the workloads lose to each other, in a line."""
-    return "" if player.stale else " ".join(slower_texts(player.session.simulation))
+    from designer.pages.simulate import losses
+
+    found = player.session.simulation
+    return "" if player.stale or found is None else " ".join(losses(found))
+
+
+def _headline(session: Session) -> str:
+    """What happens at the instant looked at, in a sentence, and what is busy."""
+    from designer.pages.instant import page_of_instant
+
+    if session.simulation is None or session.frames is None:
+        return ""
+    page = page_of_instant(session.simulation, session.frames, session.design, session.moment)
+    busy = "".join(f"   {figure.title}: {figure.value}" for figure in page.figures[1:])
+    return page.headline + busy

@@ -21,12 +21,11 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import plain
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.gantt import interruptions_of
 from designer.gui.viewmodels.moments import clock_text
 from designer.gui.viewmodels.scenario import Event
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
+    from designer.engine.clock.frames import Frames
 
 
 #: a double click goes to what happens within so many pixels
@@ -85,7 +84,8 @@ class TimeRuler(QWidget):
         if frames is not self.frames:
             self.begin, self.end = 0.0, max(frames.end, 1e-12) if frames is not None else 1.0
             self.marks = _marks(frames) if frames is not None else ()
-            self.hits = tuple((o.begin, o.end, f"{o.program}: {o.text}") for o in interruptions_of(frames))
+            hits = frames.interruptions if frames is not None else ()
+            self.hits = tuple((one.begin, one.end, f"{one.program}: {one.text}") for one in hits)
         self.frames, self.events, self.stale = frames, events, stale
         if not same:
             self._drop()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
-from designer.analysis.results import Table as ResultTable
-from designer.analysis.results import WorkloadResult
 from designer.catalog.sources import load_sources
 from designer.design.document import Design, WorkloadSpec
 from designer.design.naming import in_names, part_title
+from designer.engine.results import Table as ResultTable
+from designer.engine.results import WorkloadResult
 from designer.errors import UnitError
 from designer.present import numbers
 from designer.present.blocks import Column, Figure, Share, Source, Table, Tone
@@ -20,8 +21,29 @@ from designer.present.words import COUNTS, SHARES, counted_by, metric_title, pla
 from designer.sources import Estimate
 from designer.units import DIMENSION_OF_UNIT, parse
 
-if TYPE_CHECKING:
-    from designer.decisions.fitting import FittingSettings
+
+class Fitting(Protocol):
+    """Settings with which a workload fits: title, the settings that change, an edit to them, the answer with them."""
+
+    @property
+    def title(self) -> str:
+        """What changes, for people."""
+        ...
+
+    @property
+    def changes(self) -> Mapping[str, Any]:
+        """Settings that differ from those the workload has."""
+        ...
+
+    @property
+    def edit(self) -> Any:
+        """The edit that makes the change."""
+        ...
+
+    @property
+    def result(self) -> WorkloadResult:
+        """The answer with these settings."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +61,7 @@ class Answer:
     result: WorkloadResult
     design: Design
     file: str = "DESIGN"
-    fitting: tuple[FittingSettings, ...] = ()
+    fitting: tuple[Fitting, ...] = ()
 
     @cached_property
     def spec(self) -> WorkloadSpec | None:

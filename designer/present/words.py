@@ -81,6 +81,14 @@ TITLES: Final = MappingProxyType(
         "fitting": "Layouts that fit",
         "candidates": "Layouts tried",
         "product_time": "Time of the product",
+        "hashed_share": "Speed when hashed",
+        "slowest_flow_share": "Slowest flow",
+        "incast_degree": "Senders of one receiver",
+        "incast_share": "What they get of its link",
+        "hours_computing": "Hours of workloads",
+        "hours_held": "Hours of machines",
+        "hours_unused": "Hours unused",
+        "switch_time": "Longest change",
         "product_rate": "Rate of each",
     }
 )
@@ -106,6 +114,13 @@ SHARES: Final = frozenset(
         "bandwidth_share",
         "nic_share",
         "virtualization_factor",
+        "hashed_share",
+        "worst_draw",
+        "slowest_flow_share",
+        "incast_share",
+        "hours_computing",
+        "hours_held",
+        "hours_unused",
     )
 )
 #: metrics that count, and are whole numbers
@@ -136,6 +151,7 @@ _COUNTED: Final = MappingProxyType(
         "goodput": "requests",
         "samples_per_second": "samples",
         "most_samples_per_second": "samples",
+        "loops_per_second": "turns",
     }
 )
 _OF_IMAGES: Final = re.compile(r"resnet|vgg|googlenet|inception|vit|yolo")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from designer.analysis.results import WorkloadResult
+from designer.engine.results import WorkloadResult
 from designer.present import words
 from designer.report.document import Span, Text, rich
 from designer.report.subject import Context

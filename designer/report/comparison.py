@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from designer.analysis.results import WorkloadResult
+from designer.engine.results import WorkloadResult
 from designer.report.subject import Subject, gain_of, main_metric
 from designer.report.wording import counted, sentence, times
 

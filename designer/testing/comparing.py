@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.analysis.study import analyze
 from designer.design.diff import diff
 from designer.design.document import Design
 from designer.design.integrity import examine
 from designer.design.query import count_kinds, count_links
+from designer.engine.results import Bottleneck, WorkloadResult
 from designer.errors import Cancelled, DesignerError
 from designer.findings import Finding
 from designer.rules.runner import check

@@ -99,6 +99,7 @@ _KNOWN: Final[dict[str, Metric]] = {
     "energy_per_token": Metric("J", LESS, "of the accelerators, per token put out"),
     "energy_per_million_requests": Metric("J", LESS, "of the accelerators, per million requests answered"),
     "fetch_time": Metric("s", LESS, "of keys and values from beyond the GPU, mean request"),
+    "network_time": Metric("s", LESS, "round trip between the farthest client and the model, in latencies and TTFT"),
     "hand_over_time": Metric("s", LESS, "of keys and values to the engine that answers, mean request"),
     "cold_start_time": Metric("s", LESS, "from an empty accelerator to the first request"),
     "rolling_update_time": Metric("s", LESS, "until all replicas are replaced, some after the others"),

@@ -13,9 +13,10 @@ from designer.drawing.compose_badges import badges
 from designer.gui.dialogs.racks_dialog import RacksDialog
 from designer.gui.main_window import MainWindow
 from designer.gui.viewmodels import sweep
-from designer.gui.viewmodels.plots import busy_at, busy_curve
+from designer.gui.viewmodels.plots import busy_curve
 from designer.gui.viewmodels.scenario import Event, Scenario
 from designer.gui.viewmodels.sweep import Varied
+from designer.pages.instant import busy_at
 
 
 def test_racks_open_where_the_first_server_is(window: MainWindow, qtbot: QtBot) -> None:
@@ -79,7 +80,7 @@ def test_the_share_that_is_busy_is_that_of_the_curve(window: MainWindow, qtbot: 
     player.seek(15.0)
     window.time_bar._tell()
     shown = window.time_bar.binds.text()
-    assert f"{busy_at(frames, player.session.moment) * 100:.0f} % of what computes is busy" in shown
+    assert f"Processors busy now: {busy_at(frames, player.session.moment) * 100:.0f}%" in shown
 
 
 def test_a_failed_drive_is_called_failed(window: MainWindow, qtbot: QtBot) -> None:

@@ -8,14 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.families import Question, ask
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResult
-from designer.analysis.routes.channel_rows import CHANNELS_LIMIT, ChannelRows
 from designer.analysis.study.gaps import with_gaps
-from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design, WorkloadSpec
 from designer.design.ids import find_workload
+from designer.engine.machines.guest_network import partitioned_network
+from designer.engine.network import Network, build_network
+from designer.engine.question import Question, ask
+from designer.engine.results import Analysis, ChannelLoads, Rows, WorkloadResult
+from designer.engine.routes.channel_rows import CHANNELS_LIMIT, ChannelRows
 from designer.findings import Finding, Severity
 from designer.progress import Cancel, Progress, Watch
 from designer.sources import Status
@@ -146,7 +146,7 @@ def _findings(network: Network, loads: ChannelLoads | None, rows: ChannelRows) -
     if len(network.parts_of_kind("switch")):
         found.append(Finding("FLOW-STEADY", Severity.INFO, text))
     if network.design.vms:
-        from designer.analysis.vms.placement import place_vms
+        from designer.engine.machines.placement import place_vms
 
         found += place_vms(network).findings
     return found

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:
         from designer.cli.pages import print_page
-        from designer.present.decisions.suggest import page_of_suggestions
+        from designer.pages.suggest import page_of_suggestions
 
         def rest() -> None:
             _print(found)

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **document})
     else:
         from designer.cli.pages import print_page
-        from designer.present.decisions.survive import page_of_failures
+        from designer.pages.survive import page_of_failures
 
         print_page(
             lambda: page_of_failures(found, design, options.design),

@@ -7,7 +7,7 @@ besides accelerators hangs between it and their row, next to the lines that go d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from designer.design.address import Ref
@@ -25,6 +25,8 @@ _HIGHEST: Final = 4
 #: trees are in several rows when one would be wider than this, scene units; where accelerators are linked, which
 #: rows would tear apart, the second number counts
 _WIDEST: Final = (3600, 9000)
+#: between neighbours in a row of a machine, scene units
+_NEXT: Final = 16
 #: between a line down to an accelerator and the leaf next to it, scene units
 _CLEAR: Final = 16
 #: leaves behind others stick out by this much, so that the lines to them can be seen, scene units
@@ -41,6 +43,10 @@ _LOW_FAN: Final = 80
 _LOW_GAP: Final = 40
 
 
+#: rows are moved apart by at most this much to fill the height of the view, scene units
+_SPREAD: Final = 96
+
+
 @dataclass(frozen=True, slots=True)
 class _Style:
     """How a machine is laid out.
@@ -53,20 +59,23 @@ class _Style:
     rows
         In how many rows the roots stand; in the second of two, everything hangs upwards, with the switches of the
         accelerators between both.
+    spread
+        What rows are farther apart than they have to be, scene units.
     """
 
     stacked: bool = False
     rows: int = 1
+    spread: int = 0
 
     @property
     def gap(self) -> int:
         """Between rows of a tree, scene units; of two rows of trees each has less height."""
-        return ROW_GAP if self.rows == 1 else _LOW_GAP
+        return (ROW_GAP if self.rows == 1 else _LOW_GAP) + self.spread
 
     @property
     def fan(self) -> int:
         """Between the row of accelerators and that of their switches, scene units."""
-        return _FAN if self.rows == 1 else _LOW_FAN
+        return (_FAN if self.rows == 1 else _LOW_FAN) + self.spread
 
 
 _STYLES: Final = (_Style(), _Style(stacked=True), _Style(rows=2), _Style(stacked=True, rows=2))
@@ -77,21 +86,34 @@ def arrange_machine(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
     forest = grow(items, joints)
     extents = {i.ref: i for i in items}
     best: Places = {}
-    largest = 0.0
+    largest, chosen = 0.0, _Style()
     for style in _STYLES if len(items) > _FEW else _STYLES[:1]:
         if style.rows > 1 and len(forest.roots) < style.rows:
             continue
         at = _arranged(forest, items, joints, extents, style)
         seen = _scale_in_view(at, extents)
         if seen > largest * _WORTH:
-            best, largest = at, seen
-    return best
+            best, largest, chosen = at, seen, style
+    if not 0.0 < largest < 1.0:
+        return best
+    # a wide machine leaves height of the view unused: its rows move apart
+    wide, high = _whole(best, extents)
+    _, higher = _whole(_arranged(forest, items, joints, extents, replace(chosen, spread=GRID)), extents)
+    unused = wide * _VIEW[1] / _VIEW[0] - high
+    spread = grid_down(min(GRID * unused / max(higher - high, GRID), _SPREAD))
+    return _arranged(forest, items, joints, extents, replace(chosen, spread=spread)) if spread > 0 else best
+
+
+def _whole(at: Places, extents: Mapping[Ref, Item]) -> tuple[float, float]:
+    """Width and height of a machine with its border."""
+    wide = max((x + extents[ref].width for ref, (x, _) in at.items()), default=0.0) + 2 * PADDING
+    high = max((y + extents[ref].height for ref, (_, y) in at.items()), default=0.0) + 2 * PADDING + HEADER
+    return wide, high
 
 
 def _scale_in_view(at: Places, extents: Mapping[Ref, Item]) -> float:
     """How large parts at some places are seen when all of them are in view."""
-    wide = max((x + extents[ref].width for ref, (x, _) in at.items()), default=0.0) + 2 * PADDING
-    high = max((y + extents[ref].height for ref, (_, y) in at.items()), default=0.0) + 2 * PADDING + HEADER
+    wide, high = _whole(at, extents)
     return min(_VIEW[0] / wide, _VIEW[1] / high, 1.0)
 
 
@@ -136,7 +158,7 @@ def _put_mirrored(
 
 def _halves(roots: list[Tree], measures: Mapping[int, _Measure]) -> tuple[list[Tree], list[Tree]]:
     """The roots in two rows of about the same width, in their order."""
-    widths = [measures[id(tree)].whole + 2 * GAP for tree in roots]
+    widths = [measures[id(tree)].whole + 2 * _NEXT for tree in roots]
     cut = min(range(1, len(roots)), key=lambda n: max(sum(widths[:n]), sum(widths[n:])))
     return roots[:cut], roots[cut:]
 
@@ -158,7 +180,7 @@ def _measured(forest: Forest, style: _Style) -> dict[int, _Measure]:
         inner = [found[id(child)] for child in tree.inner]
         own = _own_width(tree, style)
         widths = [m.whole for m in inner] + ([own] if own else [])
-        below = sum(widths) + GAP * max(0, len(widths) - 1)
+        below = sum(widths) + _NEXT * max(0, len(widths) - 1)
         card = tree.item.width if tree.item else 0
         unit = card + sum(m.width + ROW_GAP for m in tree.memory)
         names = [natural_key(i.ref.id) for i in tree.accelerators]
@@ -179,16 +201,16 @@ def _own_width(tree: Tree, style: _Style) -> float:
     """Width of what hangs directly below a part and is no tree itself."""
     if tree.accelerators and tree.leaves and style.stacked:
         pitch, _, _ = _pitch(tree, style)
-        return len(tree.accelerators) * pitch - GAP
+        return len(tree.accelerators) * pitch - _NEXT
     if tree.accelerators and tree.leaves:
         pitch, accelerator, leaf = _pitch(tree, style)
         last = max(accelerator / 2, _CLEAR + leaf + _sticking_out(tree, style))
         return grid_up(accelerator / 2 + (len(tree.accelerators) - 1) * pitch + last)
     if tree.accelerators:
-        return sum(grid_up(i.width) for i in tree.accelerators) + GAP * (len(tree.accelerators) - 1)
+        return sum(grid_up(i.width) for i in tree.accelerators) + _NEXT * (len(tree.accelerators) - 1)
     if tree.leaves:
         pitch, columns = _leaf_pitch(tree, style), _columns(tree, style)
-        return columns * pitch - GAP
+        return columns * pitch - _NEXT
     return 0
 
 
@@ -198,13 +220,13 @@ def _pitch(tree: Tree, style: _Style) -> tuple[float, float, float]:
     leaf = grid_up(max(i.width for i in tree.leaves))
     out = _sticking_out(tree, style)
     if style.stacked:
-        return max(accelerator, _CLEAR + leaf + out) + GAP, accelerator, leaf
-    return max(accelerator + GAP, leaf + out + 2 * _CLEAR), accelerator, leaf
+        return max(accelerator, _CLEAR + leaf + out) + _NEXT, accelerator, leaf
+    return max(accelerator + _NEXT, leaf + out + 2 * _CLEAR), accelerator, leaf
 
 
 def _leaf_pitch(tree: Tree, style: _Style) -> float:
     """Distance between leaves where there are no accelerators."""
-    return grid_up(max(i.width for i in tree.leaves)) + _sticking_out(tree, style) + GAP
+    return grid_up(max(i.width for i in tree.leaves)) + _sticking_out(tree, style) + _NEXT
 
 
 def _side(tree: Tree, style: _Style) -> int:
@@ -228,7 +250,7 @@ def _columns(tree: Tree, style: _Style) -> int:
 def _rows(forest: Forest, measures: Mapping[int, _Measure], linked: bool, least: int) -> list[list[Tree]]:
     """The roots, in as many rows as they need."""
     roots = forest.roots
-    total = sum(measures[id(t)].whole + 2 * GAP for t in roots)
+    total = sum(measures[id(t)].whole + 2 * _NEXT for t in roots)
     widest = _WIDEST[linked]
     if total <= widest and least == 1:
         return [roots] if roots else []
@@ -238,7 +260,7 @@ def _rows(forest: Forest, measures: Mapping[int, _Measure], linked: bool, least:
     rows: list[list[Tree]] = [[]]
     width = 0.0
     for tree in roots:
-        more = measures[id(tree)].whole + 2 * GAP
+        more = measures[id(tree)].whole + 2 * _NEXT
         if rows[-1] and width + more > max(total / many * 1.1, measures[id(roots[0])].whole):
             rows.append([])
             width = 0.0
@@ -287,7 +309,7 @@ class _Row:
         x = 0.0
         for tree in self.roots:
             left[id(tree)] = x
-            x = grid_up(x + self.measures[id(tree)].whole + 2 * GAP)
+            x = grid_up(x + self.measures[id(tree)].whole + 2 * _NEXT)
         for tree in self.trees:
             self._put_below(tree, left, at)
         start = grid_up(self.top + self._room_for_bows(at))
@@ -318,10 +340,10 @@ class _Row:
         for _, child in cells:
             if child is None:
                 self._put_own(tree, x, at)
-                x += measure.own + GAP
+                x += measure.own + _NEXT
             else:
                 left[id(child)] = x
-                x += self.measures[id(child)].whole + GAP
+                x += self.measures[id(child)].whole + _NEXT
 
     def _put_unit(self, tree: Tree, item: Item, x0: float, measure: _Measure, at: Places) -> float:
         """The part in the middle of its tree, its memory next to it; the middle of the part."""
@@ -355,7 +377,7 @@ class _Row:
         elif tree.accelerators:
             for item in tree.accelerators:
                 at[item.ref] = (x, 0.0)
-                x += grid_up(item.width) + GAP
+                x += grid_up(item.width) + _NEXT
         else:
             pitch = _leaf_pitch(tree, self.style)
             for n, item in enumerate(tree.leaves):
@@ -430,12 +452,12 @@ def _put_accelerator_switches(
         # those of accelerators still to come, below, stand behind
         return (not xs, round(sum(xs) / len(xs) / GRID) if xs else 0, natural_key(item.ref.id), item.ref)
 
-    pitch = grid_up(max(i.width for i in switches)) + GAP
-    a_row = max(1, min(len(switches), int(max(right - left + GAP, 8 * pitch) // pitch)))
+    pitch = grid_up(max(i.width for i in switches)) + _NEXT
+    a_row = max(1, min(len(switches), int(max(right - left + _NEXT, 8 * pitch) // pitch)))
     rows = -(-len(switches) // a_row)
     a_row = -(-len(switches) // rows)
     step = max(pitch, grid_down((right - left) / a_row))
-    start = max(0.0, grid_down((left + right) / 2 - (a_row - 1) * step / 2 - (pitch - GAP) / 2))
+    start = max(0.0, grid_down((left + right) / 2 - (a_row - 1) * step / 2 - (pitch - _NEXT) / 2))
     height = grid_up(max(i.height for i in switches)) + ROW_GAP
     for n, item in enumerate(sorted(switches, key=key)):
         at[item.ref] = (start + n % a_row * step, top + n // a_row * height)

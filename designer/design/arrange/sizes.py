@@ -20,15 +20,15 @@ GROUP: Final = (208, 80)
 #: extent of an empty container, and of a closed one
 CONTAINER: Final = (184, 80)
 _CARDS: Final = {
-    "cpu": (168, 64),
-    "numa": (136, 48),
+    "cpu": (152, 64),
+    "numa": (120, 48),
     "memory": (152, 48),
-    "pcie_switch": (136, 48),
-    "gpu": (128, 64),
-    "nvswitch": (152, 48),
-    "nic": (128, 48),
-    "dpu": (128, 48),
-    "drive": (128, 48),
+    "pcie_switch": (120, 48),
+    "gpu": (112, 64),
+    "nvswitch": (128, 48),
+    "nic": (96, 48),
+    "dpu": (104, 48),
+    "drive": (96, 48),
     "switch": (168, 64),
     "storage": (176, 80),
     "server": CONTAINER,

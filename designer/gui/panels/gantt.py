@@ -19,7 +19,6 @@ from designer.gui.viewmodels.gantt import (
     GanttRow,
     channels_of,
     interruptions_at,
-    interruptions_of,
     rows_of,
     task_text,
     visible,
@@ -27,8 +26,8 @@ from designer.gui.viewmodels.gantt import (
 from designer.gui.viewmodels.moments import clock_text
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
-    from designer.analysis.clock.interruptions import Interruption
+    from designer.engine.clock.frames import Frames
+    from designer.engine.clock.interruptions import Interruption
 
 _ROW, _BAR, _AXIS, _NAMES = 22, 13, 20, 0.24
 _LEAST_NAMES, _MOST_NAMES = 120.0, 260.0
@@ -75,7 +74,7 @@ class GanttChart(QWidget):
         self.session = session
         frames = self.frames
         self.rows = rows_of(frames.run) if frames is not None else ()
-        self.interruptions = interruptions_of(frames)
+        self.interruptions = frames.interruptions if frames is not None else ()
         self.chosen, self._picture = -1, None
         if frames is not None and (before is None or before.end != frames.end or self.end > frames.end):
             self.begin, self.end = 0.0, max(frames.end, 1e-12)

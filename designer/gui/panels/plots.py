@@ -15,7 +15,7 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels.plots import busy_curve, chosen_resources, left_curves, load_curves
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
+    from designer.engine.clock.frames import Frames
     from designer.gui.figures.live_plot import LivePlot
 
 #: values at the instant are told anew this often while it plays [ms]

@@ -12,9 +12,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from designer.analysis.clock.frames import Frames
-    from designer.analysis.clock.interruptions import Interruption
-    from designer.analysis.clock.run import Run
+    from designer.engine.clock.interruptions import Interruption
+    from designer.engine.clock.run import Run
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -69,15 +68,6 @@ def rows_of(run: Run) -> tuple[GanttRow, ...]:
             )
         )
     return tuple(rows)
-
-
-def interruptions_of(frames: Frames | None) -> tuple[Interruption, ...]:
-    """What hit the programs of a run."""
-    if frames is None:
-        return ()
-    from designer.analysis.clock.interruptions import interruptions
-
-    return interruptions(frames.run)
 
 
 def interruptions_at(

@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, Final
 from designer.units import format_quantity
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Held
-    from designer.analysis.simulation import Simulation
+    from designer.engine.clock.frames import Held
 
 _MINUTE: Final = 60.0
 _HOUR: Final = 3600.0
 #: of a run longer than this minutes are told
 _LONG: Final = 120.0
-#: what holds tasks back is named up to so many
-_NAMED: Final = 2
-#: slower by less than this is not worth a word
-_FELT: Final = 1.005
 
 
 def clock_text(time: float, end: float) -> str:
@@ -34,37 +29,6 @@ def clock_text(time: float, end: float) -> str:
 def speed_text(speed: float) -> str:
     """A speed for people: ``×60``, ``1/500``."""
     return f"×{speed:g}" if speed >= 1 else f"1/{round(1 / speed):,}"
-
-
-def held_text(held: list[Held]) -> str:
-    """What holds tasks back, in words."""
-    if not held:
-        return "nothing binds"
-    shared = [h for h in held if h.bottleneck.what != "compute"]
-    if not shared:
-        return "nothing is shared: every part computes at its own speed"
-    held = shared
-    names = [h.bottleneck.label + (f" and {len(h.alike) - 1} alike" if len(h.alike) > 1 else "") for h in held[:_NAMED]]
-    more = len(held) - _NAMED
-    return "binds: " + ", ".join(names) + (f" and {more} more" if more > 0 else "")
-
-
-def slower_texts(found: Simulation | None) -> list[str]:
-    """What the workloads lose to each other, the most first: a sentence each."""
-    if found is None:
-        return []
-
-    def named(workload: str) -> str:
-        return found.titles.get(workload, workload)
-
-    met = sorted((m for m in found.meetings if m.times > _FELT), key=lambda m: -m.times)
-    if met:
-        return [
-            f"{named(m.workload)}: {'each step ' * m.repeats}takes {m.times:.2f}× as long for "
-            f"{format_quantity(m.seconds, 'duration')}, because of {named(m.by)}."
-            for m in met
-        ]
-    return [f"{named(name)} takes {times:.2f}× as long." for name, times in found.slow_down.items() if times > _FELT]
 
 
 def shown_binding(held: list[Held]) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:

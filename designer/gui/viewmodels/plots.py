@@ -11,15 +11,14 @@ import numpy.typing as npt
 
 from designer.design.channels import link_number
 from designer.gui.viewmodels.scenario import path_of
+from designer.pages.instant import POINTS
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
     from designer.design.address import Address, Ref
+    from designer.engine.clock.frames import Frames
 
 Float = npt.NDArray[np.float64]
 
-#: points of a curve: more than pixels are for nobody
-POINTS: Final = 800
 #: curves of one plot
 CURVES: Final = 6
 #: of the busiest where nothing is chosen
@@ -104,13 +103,6 @@ def left_curves(frames: Frames) -> list[Curve]:
         if len(time):
             found.append(Curve(program, time, left, stepped=False))
     return found[:CURVES]
-
-
-def busy_at(frames: Frames, moment: float) -> float:
-    """Share of what computes that is busy around an instant, as the curve shows it [1]; nan if nothing computes."""
-    width = frames.end / POINTS
-    edge = (min(int(moment / width), POINTS - 1) + 1) * width if width else moment
-    return frames.busy(edge, width)
 
 
 def busy_curve(frames: Frames, begin: float, end: float) -> list[Curve]:

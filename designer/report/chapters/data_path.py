@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from designer.analysis.results import WorkloadResult
 from designer.design.channels import channel_number
+from designer.engine.results import WorkloadResult
 from designer.errors import DocumentError
 from designer.present.words import part_words
 from designer.report.chapter import ChapterKind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from designer.analysis.results import WorkloadResult
 from designer.design.document import Design
+from designer.engine.results import WorkloadResult
 from designer.findings import Finding, Severity
 from designer.present.limits import short_of
 from designer.report.cells import muted, per, strong, text

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from designer.analysis.results import Table as ResultTable
-from designer.analysis.results import WorkloadResult
+from designer.engine.results import Table as ResultTable
+from designer.engine.results import WorkloadResult
 from designer.report.chapter import ChapterKind
 from designer.report.charts.gantt import Lane, gantt
 from designer.report.document import Chapter, Drawing, rich

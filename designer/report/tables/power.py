@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from designer.analysis.results import Analysis, WorkloadResult
 from designer.catalog.parttype import Capability, part_kinds
 from designer.design.document import Design
+from designer.engine.results import Analysis, WorkloadResult
 from designer.formulas.power.server_power import AROUND, FLOOR, MEMORY, RATED, power_at_work, wall_power
 from designer.report.inventory import Content, Inventory, UnitClass, group_name, inventory
 from designer.report.tables.table_sheet import Column, TableSheet, Value

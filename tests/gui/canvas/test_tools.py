@@ -186,10 +186,10 @@ def test_a_drag_moves_by_whole_grid_steps_and_is_one_step(bench: Any) -> None:
 def test_alt_moves_freely(bench: Any) -> None:
     scale = bench.canvas.view.scale
     x = bench.canvas.scene.geometry.position(bench.box("gpu0"))[0]
-    drag(bench, bench.at("gpu0"), bench.at("gpu0") + QPoint(37, 31), ALT)
+    drag(bench, bench.at("gpu0"), bench.at("gpu0") + QPoint(11, 31), ALT)
     position = bench.session.design.parts["gpu0"].position
     assert position is not None
-    assert position.x - x == pytest.approx(37 / scale, abs=1)
+    assert position.x - x == pytest.approx(11 / scale, abs=1)
 
 
 def test_all_selected_things_move_together(bench: Any) -> None:
@@ -266,13 +266,13 @@ def test_dropping_a_free_part_on_a_link_inserts_it(make: Make) -> None:
 def test_arrow_keys_nudge_and_merge(bench: Any) -> None:
     bench.select("gpu0")
     x, y = bench.canvas.scene.geometry.position(bench.box("gpu0"))
-    for _ in range(5):
+    for _ in range(2):
         key(bench, Key.Key_Right)
     key(bench, Key.Key_Down, SHIFT)
     key(bench, Key.Key_Left, ALT)
     position = bench.session.design.parts["gpu0"].position
     assert position is not None
-    assert (position.x - x, position.y - y) == (39, 64)
+    assert (position.x - x, position.y - y) == (15, 64)
     assert bench.steps() == 1
     bench.select("gpu1")
     key(bench, Key.Key_Right)
@@ -306,7 +306,7 @@ def test_what_does_not_fit_says_why_and_changes_nothing(make: Make) -> None:
     leaf = Part(id="leaf", kind="switch", position=Position(x=800, y=300))
     bench = make(design.model_copy(update={"parts": {**design.parts, "leaf": leaf}}))
     move(bench, bench.at("memory0"), button=Qt.MouseButton.NoButton)
-    press(bench, bench.at("memory0", 1.0, 0.5))
+    press(bench, bench.at("memory0", 0.99, 0.5))
     move(bench, bench.at("leaf"))
     tool = bench.canvas.tool
     assert isinstance(tool, Connect)
@@ -1073,7 +1073,7 @@ def test_a_server_does_not_grow_over_its_neighbours(make: Make) -> None:
     assert not covering(bench)
     assert bench.warnings, "it says why it stays"
     # 8 units are left between the servers, 24 inside the border
-    assert place(bench, "gpu") == (240 - 8 - 24 - 128, 56)
+    assert place(bench, "gpu") == (240 - 8 - 24 - 112, 56)
     # and the corner of a server stops at the other
     bench.select("one")
     corner = bench.at("one", 1.0, 1.0)

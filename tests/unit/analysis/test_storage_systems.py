@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from designer.analysis.network import build_network
-from designer.analysis.training.checkpoints import state_band
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.engine.network import build_network
+from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
+from designer.families.training.checkpoints import state_band
 from designer.formulas.transfer._constants import NETWORK_WRITE
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design

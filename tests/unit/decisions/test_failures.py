@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from designer.analysis.network import build_network
 from designer.decisions.failures import failures
 from designer.decisions.failures_survey import Survey, survive
 from designer.design.document import Design, Link, Part, Policy, WorkloadSpec, replaced, with_changes
+from designer.engine.network import build_network
 from designer.errors import AnalysisError
 from designer.fields import Quantity
 from designer.formulas.reliability.time_between_failures import PARTS

@@ -11,8 +11,6 @@ import pytest
 
 import designer
 from designer.__main__ import main
-from designer.analysis.account.worth import share_of
-from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.checks.world import World
 from designer.decisions.failures_survey import survive
@@ -21,6 +19,8 @@ from designer.decisions.suggest_candidates import Prices
 from designer.decisions.suggest_cost import Cost
 from designer.design.document import Design, Link, Part, WorkloadSpec
 from designer.design.history import History
+from designer.engine.account.worth import share_of
+from designer.engine.network import build_network
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Severity
 from designer.interchange.native.writer import save

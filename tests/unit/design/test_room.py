@@ -21,7 +21,7 @@ def _servers() -> Design:
     parts = [
         Part(id="a", kind="server", position=Position(x=0, y=0)),
         Part(id="gpu0", kind="gpu", parent="a", position=Position(x=24, y=56)),
-        Part(id="gpu1", kind="gpu", parent="a", position=Position(x=176, y=56)),
+        Part(id="gpu1", kind="gpu", parent="a", position=Position(x=192, y=56)),
         Part(id="cpu", kind="cpu", parent="a", position=Position(x=24, y=160)),
         Part(id="b", kind="server", position=Position(x=400, y=0)),
         Part(id="gpu2", kind="gpu", parent="b", position=Position(x=24, y=56)),

@@ -13,8 +13,8 @@ from designer.checks.analysing import analyze
 from designer.cli.pages import page_lines, text_of
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.interchange.templates import open_design
+from designer.pages.workload import overview, page_of
 from designer.present.blocks import Page, State
-from designer.present.workload import overview, page_of
 
 TEMPLATES = sorted(
     file.name.removesuffix(".design.json")

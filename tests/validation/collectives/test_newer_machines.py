@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from designer.analysis.collectives import asked_group, time_of
-from designer.analysis.network import build_network
+from designer.engine.network import build_network
+from designer.families.collective.evaluation import asked_group, time_of
 from designer.formulas.scoring import Scored, band_score, macro_mean
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design

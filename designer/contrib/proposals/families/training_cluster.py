@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from designer.analysis.training.preparation import shape_of
 from designer.contrib.proposals.families._cluster import (
     ALONE,
     DRIVES,
@@ -17,6 +16,7 @@ from designer.contrib.proposals.families._family import Asked, Chosen, Family, w
 from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Design
 from designer.errors import FormatError
+from designer.families.training.preparation import shape_of
 from designer.workload.shape import TransformerShape
 
 _SERVERS: Final = ("dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "mi300x-platform")
