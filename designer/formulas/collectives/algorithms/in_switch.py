@@ -82,8 +82,8 @@ def _chunk_share(situation: CollectiveSituation) -> Constant:
     channels = by_generation(c.IN_SWITCH_CHANNELS, situation.architecture).value
     enough = c.IN_SWITCH_CHUNKS.value * c.IN_SWITCH_CHUNK.value * channels * situation.ranks_per_server
     kept = min(1.0, max(0.0, 2 * situation.message / enough - 1))
-    ends = (one + (1 - one) * kept for one in (share.value, share.low, share.high))
-    return Constant(*ends, share.source, share.status)
+    value, low, high = (one + (1 - one) * kept for one in (share.value, share.low, share.high))
+    return Constant(value, low, high, share.source, share.status)
 
 
 #: chunks of the usual size
