@@ -386,6 +386,7 @@ class MainWindow(QMainWindow):
             places.answer.update_wanted.connect(partial(self.run, "analyze.run"))
             places.answer.stop_wanted.connect(partial(self.run, "analyze.stop"))
             places.answer.place_wanted.connect(self.show_panel)
+            places.answer.formula_wanted.connect(places.start_test)
             places.moment.run_wanted.connect(partial(self.run, "time.run"))
             places.moment.lanes_wanted.connect(self.toggle_run)
             for name in ("outline", "history"):

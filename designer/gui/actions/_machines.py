@@ -104,8 +104,9 @@ def _host_of(session: Session) -> str:
 
 def empty_host(window: Window) -> None:
     """Show the answer to emptying the selected host: which machines move, which stay and why."""
+    from designer.design.edits.workloads import AddWorkloads
     from designer.drawing.machines import machines_of
-    from designer.gui.workload_form import take_workload
+    from designer.gui.viewmodels.workloads import new_workload
 
     if window.document is None:
         return
@@ -121,7 +122,9 @@ def empty_host(window: Window) -> None:
     else:
         session.seal()
         title = next(row.title for row in machines_of(session.design).hosts if row.path == host)
-        take_workload(session, "evacuation", f"Empty {title}", {"hosts": host}, new=True)
+        spec = new_workload(session.design, "evacuation", f"Empty {title}", {"hosts": host})
+        if session.apply(AddWorkloads((spec,))):
+            session.set_workload(spec.id)
     session.select(())
     window.show_panel("answer")
 
