@@ -75,5 +75,5 @@ def test_designs_without_machines_have_no_such_entries(window: MainWindow) -> No
     assert window.document is not None
     window.document.session.select([((), Ref("parts", "gpu0"))])
     window.update_actions()
-    assert not window.qt_actions["machine.empty"].isEnabled()
-    assert not window.qt_actions["machine.move"].isEnabled()
+    assert not window.qt_actions["insert.empty_host"].isEnabled()
+    assert not window.qt_actions["insert.move_machine"].isEnabled()

@@ -46,7 +46,7 @@ ACTIONS = (
         tip="A new virtual machine, on the host that is selected",
     ),
     Action(
-        "machine.empty",
+        "insert.empty_host",
         "Empty host",
         empty_host,
         (),
@@ -55,7 +55,7 @@ ACTIONS = (
         tip="How long the machines of the selected host take to move away, which stay, and why",
     ),
     Action(
-        "machine.move",
+        "insert.move_machine",
         "Move virtual machine to…",
         move_machine,
         (),

@@ -25,8 +25,8 @@ _ON_A_THING: Final = (
     "edit.tidy",
     "edit.straighten",
     "insert.machine",
-    "machine.move",
-    "machine.empty",
+    "insert.move_machine",
+    "insert.empty_host",
     "",
     "edit.replicate",
     "edit.group",
@@ -44,7 +44,7 @@ _ON_A_THING: Final = (
     "view.fit_selection",
 )
 #: of these the menu names only what can be done: most designs have no virtual machines
-_MACHINES: Final = ("machine.move", "machine.empty")
+_MACHINES: Final = ("insert.move_machine", "insert.empty_host")
 _ON_NOTHING: Final = ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "edit.tidy", "view.fit")
 
 
