@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from designer.interchange.templates import open_design
     from designer.notebook.figures import figures, to_matplotlib, to_plotly
     from designer.notebook.frames import frames
-    from designer.present.door import page
+    from designer.pages.door import page
     from designer.report.assembly import compose_report
     from designer.report.renderers.viewer import view
     from designer.rules.door import check
@@ -45,7 +45,7 @@ _DOORS = {
     "import_design": ("designer.interchange.importing", "read_any"),
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
-    "page": ("designer.present.door", "page"),
+    "page": ("designer.pages.door", "page"),
     "propose": ("designer.contrib.proposals.search", "propose"),
     "read_wanted": ("designer.contrib.proposals.reading", "read_wanted"),
     "save_design": ("designer.interchange.native.writer", "save"),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from types import MappingProxyType
+from importlib.util import find_spec
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -44,7 +45,25 @@ def discover(package: str, attribute: str, kind: type[T], name: str = "name", gr
     AssertionError
         If a module lacks the object, the object has another type, or two share a name.
     """
-    return cast("Mapping[str, T]", _discover(package, attribute, kind, name, group))
+    return cast("Mapping[str, T]", _discover((package,) if package else (), attribute, kind, name, group))
+
+
+def rooms(
+    package: str, room: str, attribute: str, kind: type[T], name: str = "name", group: str = ""
+) -> Mapping[str, T]:
+    """As `discover`, from the folder or module `room` of every folder of `package`; folders without it are skipped.
+
+    Raises
+    ------
+    AssertionError
+        As `discover`, and if modules of two folders share a name.
+    """
+    folders = tuple(
+        found
+        for info in pkgutil.iter_modules(importlib.import_module(package).__path__, package + ".")
+        if info.ispkg and find_spec(found := f"{info.name}.{room}") is not None
+    )
+    return cast("Mapping[str, T]", _discover(folders, attribute, kind, name, group))
 
 
 @lru_cache(maxsize=64)
@@ -93,20 +112,15 @@ def _left_out(point: EntryPoint, reason: str) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _discover(package: str, attribute: str, kind: type, name: str, group: str) -> Mapping[str, object]:
-    folders = importlib.import_module(package).__path__ if package else ()
+def _discover(packages: tuple[str, ...], attribute: str, kind: type, name: str, group: str) -> Mapping[str, object]:
     found: dict[str, object] = {}
-    for info in pkgutil.walk_packages(folders, package + "."):
-        last = info.name.rsplit(".", 1)[-1]
-        if info.ispkg or last.startswith("_"):
-            continue
-        module = importlib.import_module(info.name)
+    for module in (module for package in packages for module in _modules(package)):
         thing = getattr(module, attribute, None)
         if not isinstance(thing, kind):
-            raise AssertionError(f"{info.name} must hold one {attribute} of type {kind.__name__}")
+            raise AssertionError(f"{module.__name__} must hold one {attribute} of type {kind.__name__}")
         key = str(getattr(thing, name))
         if key in found:
-            raise AssertionError(f"{info.name}: {attribute} named {key!r} exists twice")
+            raise AssertionError(f"{module.__name__}: {attribute} named {key!r} exists twice")
         found[key] = thing
     for value, thing in extensions(group, kind).items() if group else ():
         key = str(getattr(thing, name))
@@ -116,3 +130,14 @@ def _discover(package: str, attribute: str, kind: type, name: str, group: str) -
             point = next(p for p in _entry_points(group) if p.value == value)
             _left_out(point, f"the name {key!r} is taken")
     return MappingProxyType(dict(sorted(found.items())))
+
+
+def _modules(package: str) -> Iterator[ModuleType]:
+    """The public modules below a package; a module itself."""
+    folder = importlib.import_module(package)
+    if not hasattr(folder, "__path__"):
+        yield folder
+        return
+    for info in pkgutil.walk_packages(folder.__path__, package + "."):
+        if not info.ispkg and not info.name.rsplit(".", 1)[-1].startswith("_"):
+            yield importlib.import_module(info.name)

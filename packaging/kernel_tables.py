@@ -12,7 +12,8 @@ attention
     By heads, key-value heads and head size: three coefficients of time = floor + a x requests (or tokens) + work over
     a share of the data sheet, fitted by relative least absolute deviations.
 experts
-    Times of the routed experts of one layer, by format, shape and split, over tokens.
+    Times of the routed experts of one layer, by format, shape and split, over tokens; the quicker of even and skewed
+    routing.
 
 A measured time is refused where it is below the roofline of the data sheet, or above three times that of the quickest
 other engine on the same GPU at the same shape: the quickest takes its place. The number of refused times is kept in
@@ -77,8 +78,9 @@ ROWS = [1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 512, 768, 1024, 1536, 2048, 3072,
 COLUMNS = [128, 256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 65536]
 INNER = COLUMNS[:-1]
 TOKENS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
-#: spread of tokens over experts: the one the wheel itself assumes for every model
-SPREAD = "power_law_1.01"
+#: spreads of tokens over experts. Even ones touch all experts with few tokens, skewed ones load some with many; routing
+#: by chance does neither, so the quicker of the two is nearest to it
+SPREADS = ("balanced", "power_law_1.01")
 #: a time is stored as the logarithm of its ratio to this, in steps of a thousandth [s]
 UNIT = 1e-5
 STEP = 1e-3
@@ -287,6 +289,11 @@ def attention(wheel: Wheel, gpu: str, engine: str, sheet: dict[str, float]) -> d
     return out
 
 
+#: kernels that an engine does not choose by itself: TensorRT-LLM runs mixtures but gpt-oss with CUTLASS unless its
+#: `moe_config.backend` names another (`resolve_moe_backend` of `tensorrt_llm/_torch/model_config.py`)
+CHOSEN_BY_HAND = {"trtllm": ("min_latency",)}
+#: experts without a gate have two matrices in place of three
+NOT_GATED = "nongated"
 EXPERT_KEY = ["hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size", "moe_ep_size"]
 
 
@@ -294,13 +301,15 @@ def expert_times(wheel: Wheel, gpu: str, engine: str) -> dict[tuple[str, tuple[i
     """Times of a layer's routed experts over `TOKENS` [s], by format and shape; the newest release that has it."""
     found: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}
     for _, frame in wheel.tables(gpu, "moe", engine, "moe"):
-        frame = frame[(frame["distribution"] == SPREAD) & (frame["moe_tp_size"] <= 8)]
+        frame = frame[frame["distribution"].isin(SPREADS) & (frame["moe_tp_size"] <= 8)]
+        for name in (NOT_GATED, *CHOSEN_BY_HAND.get(engine, ())):
+            frame = frame[~frame["kernel_source"].str.contains(name)]
         for (kind, *shape), rows in frame.groupby(["moe_dtype", *EXPERT_KEY]):
             how = FORMATS.get(str(kind))
             key = (how or "", tuple(int(x) for x in shape))
             if not how or key in found or rows["num_tokens"].nunique() < 8:
                 continue
-            # several kernels at one shape: engines choose among them, and none chooses the slower one knowingly
+            # several kernels at one shape: an engine chooses among them, and none chooses the slower one knowingly
             line = rows.groupby("num_tokens")["time"].min()
             known = np.log(line.index.to_numpy(float))
             log = np.interp(np.log(TOKENS), known, np.log(line.to_numpy()))

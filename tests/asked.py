@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from designer.workload.inference import Inference
+from designer.families.serving.deployment import Serving
+from designer.families.serving.inference import Inference
+from designer.families.serving.tasks import Infer, Serve
 from designer.workload.kind import task_of
-from designer.workload.program.serving import Infer, Serve
-from designer.workload.serving import Serving
 
 
 def serving_asked(settings: Mapping[str, object], place: str) -> Serving:

@@ -9,10 +9,6 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from designer.analysis.account.worth import share_of
-from designer.analysis.network import Network, build_network
-from designer.analysis.network.capacities import HOST
-from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.study.survival import without
 from designer.decisions.failures import FEED, LINK
@@ -20,6 +16,10 @@ from designer.decisions.failures_survey import survive
 from designer.design.address import split_path
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.design.edits.links import ChangeLinks, RemoveLinks
+from designer.engine.account.worth import share_of
+from designer.engine.network import Network, build_network
+from designer.engine.network.capacities import HOST
+from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError, DocumentError
 from designer.workload.kind import workload_kinds
 

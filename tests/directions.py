@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from designer.analysis.account.worth import WORTH, share_of, worth_of
-from designer.analysis.results import Analysis, WorkloadResult
 from designer.decisions.answers import Row
 from designer.decisions.frontier import frontier
 from designer.design.document import Design
+from designer.engine.account.worth import WORTH, share_of, worth_of
+from designer.engine.results import Analysis, WorkloadResult
 from designer.gui.viewmodels import compare, flow, trial
 from designer.gui.viewmodels.answer import Baseline
 from designer.present.words import metric_title

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from designer.analysis.results import WorkloadResult
 from designer.checks.world import bottleneck_text
+from designer.engine.results import WorkloadResult
 
 _GAIN = re.compile(r"twice the capacity of (?P<what>.+) makes it (?P<factor>[\d.]+) times as good$")
 

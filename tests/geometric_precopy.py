@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from designer.formulas.migration._esxi import SWITCHOVER_GOAL
+from designer.families.machines.formulas._esxi import SWITCHOVER_GOAL
 from designer.units import Bytes, BytesPerSecond, Seconds
 
 

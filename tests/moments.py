@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.clock.run import Run
+from designer.engine.clock.run import Run
 
 
 def utilization(run: Run, time: float) -> npt.NDArray[np.float64]:

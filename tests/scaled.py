@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.results import WorkloadResult
 from designer.analysis.study import analyze
 from designer.catalog.parttype import part_kinds
 from designer.design.document import Block, Design, Group, Link, LinkValues, Wiring
 from designer.design.rates import raw_rate
+from designer.engine.results import WorkloadResult
 from designer.errors import DesignerError
 from designer.fields import Quantity
 from designer.workload.metrics import Better, better

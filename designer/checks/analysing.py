@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from designer.analysis import study
-from designer.analysis.results import Analysis, Rows
 from designer.design.document import Design
+from designer.engine.results import Analysis, Rows
 
 
 def analyze(

@@ -10,10 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.account.worth import worth_of
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Analysis, Bottleneck, Flow, WorkloadResult
-from designer.analysis.routes.damage import contents_of
 from designer.analysis.study import analyze, run_workload
 from designer.analysis.study.survival import Survival, Way
 from designer.catalog.parttype import part_kinds
@@ -21,6 +17,10 @@ from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
 from designer.design.document import Design, Wiring, WorkloadSpec, with_changes
 from designer.design.ids import find_workload
 from designer.design.query import count_kinds, count_links
+from designer.engine.account.worth import worth_of
+from designer.engine.network import Network, build_network
+from designer.engine.results import Analysis, Bottleneck, Flow, WorkloadResult
+from designer.engine.routes.damage import contents_of
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
 from designer.rules.context import Context
@@ -196,7 +196,7 @@ class World:
         return known
 
     def _chosen(self, selector: str) -> Sequence[int]:
-        from designer.analysis.routes.selection import resolve
+        from designer.engine.routes.selection import resolve
 
         return resolve(self.network, self.paths(selector), selector).tolist()
 
@@ -213,6 +213,8 @@ class World:
                 "drive": "drives",
                 "server": "servers",
                 "dpu": "dpus",
+                "sensor": "sensors",
+                "client": "clients",
             }
             if name in plural or name in ("storage", "memory"):
                 return plural.get(name, name)
@@ -315,7 +317,7 @@ class World:
         quantity = self.design.quantity(part, name)
         if field is None or quantity is None or field.dimension == "text":
             names = ", ".join(f.name for f in kind.fields if f.dimension != "text") if kind is not None else "none"
-            raise AnalysisError(f"{path} tells no {name!r}", remedy=f"it may tell {names}")
+            raise AnalysisError(f"{path} has no {name!r}", remedy=f"it may have {names}")
         dimension = "ratio" if field.dimension in ("count", "flag") else field.dimension
         return Measure.exact(quantity.si(dimension), unit_of(dimension), path)
 
@@ -330,7 +332,7 @@ class World:
         if link.generation is not None:
             values["generation"] = (float(link.generation), "ratio")
         if name not in values:
-            raise AnalysisError(f"the link {path} tells no {name!r}", remedy=f"it tells {', '.join(values)}")
+            raise AnalysisError(f"the link {path} has no {name!r}", remedy=f"it has {', '.join(values)}")
         value, dimension = values[name]
         return Measure.exact(value, unit_of(dimension), path)
 
@@ -390,5 +392,5 @@ def _loaded(spec: WorkloadSpec, load: float) -> WorkloadSpec:
     kind = workload_kinds().get(spec.kind)
     name = next((s.name for s in kind.settings if s.dimension == "frequency"), None) if kind is not None else None
     if name is None:
-        raise AnalysisError(f"{spec.id!r} is not asked so often a second", remedy="leave out what stands after at")
+        raise AnalysisError(f"{spec.id!r} is not asked so often a second", remedy="leave out what follows at")
     return with_changes(spec, settings={**spec.settings, name: f"{load!r} 1/s"})

@@ -15,8 +15,8 @@ from designer.cli.confined import Folder
 from designer.errors import DesignerError, DocumentError, FormatError, raised_in
 
 if TYPE_CHECKING:
-    from designer.analysis.results import WorkloadResult
     from designer.design.document import Design
+    from designer.engine.results import WorkloadResult
     from designer.findings import Finding
 
 #: so many rows are answered unless more are asked for
@@ -169,7 +169,7 @@ class DesignTools:
         """Why a workload takes as long as it does: the metric with its band and sources, what binds and what next."""
         from designer.catalog.sources import load_sources
         from designer.cli.documents import bottleneck_document
-        from designer.present.workload import page_of
+        from designer.pages.workload import page_of
 
         result = self._analyzed(design, workload)
         if metric and metric not in result.metrics:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from designer.analysis.results import Analysis, Bottleneck, WorkloadResult
     from designer.design.document import Block
+    from designer.engine.results import Analysis, Bottleneck, WorkloadResult
 
 
 def analysis_document(found: Analysis, findings: list[Any], most: int | None = None) -> dict[str, Any]:

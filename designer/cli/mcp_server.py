@@ -26,8 +26,8 @@ from designer.spelling import did_you_mean
 #: so many objects stay known to each function: the catalog, and what designs read later share with this one
 _KEPT: Final = 1
 _INSTRUCTIONS = (
-    "Designs of machines that train and serve AI models. Begin with list_designs and open_design; analyze tells what "
-    "binds, explain why, edit tries a change and tells what it does. Values are in SI units. Numbers have a band, low "
+    "Designs of machines that train and serve AI models. Begin with list_designs and open_design; analyze says what "
+    "limits, explain why, edit tries a change and says what it does. Values are in SI units. Numbers have a band, low "
     "to high: compare bands, not values. Nothing is written unless dry_run is false."
 )
 

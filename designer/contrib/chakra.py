@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Final
 
 from designer import atomic
-from designer.analysis.network import build_network
-from designer.analysis.training.costs import RoutedCosts, arrangement_of
-from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.design.document import Design
+from designer.engine.network import build_network
 from designer.errors import DesignerError, ExchangeError
+from designer.families.training.preparation import TrainingPlan, prepare
+from designer.families.training.routed_costs import RoutedCosts, arrangement_of
+from designer.families.training.tasks import TrainStep
 from designer.formulas.communication import Kind, RankGroup
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.sources import Constant, Status
 from designer.units import Bytes, Seconds
 from designer.workload.kind import task_of
-from designer.workload.program.training import TrainStep
 
 _VERSION: Final = "0.0.4"
 #: node types and collectives of the schema

@@ -15,14 +15,14 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import Network, build_network
-from designer.analysis.network.capacities import HOST, NETWORK
-from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.study import run_workload
-from designer.analysis.training.accelerators import accelerator_of, number
 from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
 from designer.design.selectors import natural_key
+from designer.engine.accelerators import accelerator_of, number
+from designer.engine.network import Network, build_network
+from designer.engine.network.capacities import HOST, NETWORK
+from designer.engine.results import ChannelLoads, WorkloadResult
 from designer.errors import AnalysisError, DesignerError
 from designer.formulas.calibration import generation, share
 from designer.formulas.compute.roofline import MEMORY_SHARE

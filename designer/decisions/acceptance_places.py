@@ -15,12 +15,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import Network
-from designer.analysis.network.capacities import NETWORK
-from designer.analysis.network.hashing import mix
 from designer.decisions.acceptance import Machine, Trial
 from designer.decisions.failures import link_text, numbers, part_text
 from designer.decisions.fault import Fault
+from designer.engine.network import Network
+from designer.engine.network.capacities import NETWORK
+from designer.engine.network.hashing import mix
 
 Int = npt.NDArray[np.int64]
 #: machines of more parts are weighed place by place: colours of pairs take the cube of their number

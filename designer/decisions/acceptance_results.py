@@ -161,8 +161,9 @@ def _ib_write(text: str, machine: Machine, name: str) -> Iterator[Reading]:
 
 
 def _triad(text: str, machine: Machine, name: str) -> Iterator[Reading]:
-    """Triads of BabelStream, one output after the other for the accelerators in turn."""
-    trials = [t for t in sheet(machine) if t.sort == "hbm"]
+    """Triads of BabelStream, one output after the other for the accelerators in turn, from the device that is named."""
+    told = re.search(r"cuda-stream .*--device (\d+)", text)
+    trials = [t for t in sheet(machine) if t.sort == "hbm"][int(told[1]) if told else 0 :]
     for trial, match in zip(trials, _TRIAD.finditer(text), strict=False):
         if _positive(float(match[1])):
             yield Reading(trial, float(match[1]) * 1e6, name)

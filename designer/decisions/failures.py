@@ -15,12 +15,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import Network
-from designer.analysis.network.hashing import mix, rounded
-from designer.analysis.network.partition import by_value, refined
-from designer.analysis.results import ChannelLoads
-from designer.analysis.routes.damage import KINDS, contents_of
 from designer.design.document import LinkValues, Part
+from designer.engine.network import Network
+from designer.engine.network.hashing import mix, rounded
+from designer.engine.network.partition import by_value, refined
+from designer.engine.results import ChannelLoads
+from designer.engine.routes.damage import KINDS, contents_of
 from designer.rules.context import Context
 
 Int = npt.NDArray[np.int64]

@@ -15,9 +15,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import WorkloadResult
-from designer.analysis.routes.damage import contents_of, damage, idle
 from designer.analysis.study.survival import Survival
 from designer.catalog.parttype import Capability
 from designer.checks.runner import State, promises_of, run
@@ -25,7 +22,11 @@ from designer.checks.world import World
 from designer.decisions.failures import FEED, Failure, failures, feed_of, lost_parts
 from designer.design.document import Design, WorkloadSpec
 from designer.design.ids import find_workload
+from designer.engine.network import Network, build_network
+from designer.engine.results import WorkloadResult
+from designer.engine.routes.damage import contents_of, damage, idle
 from designer.errors import AnalysisError
+from designer.families.training.tasks import TrainStep
 from designer.formulas.reliability.outage import REPAIR, outage
 from designer.formulas.reliability.time_between_failures import PARTS, time_between_failures
 from designer.progress import UNWATCHED, Cancel, Progress, Watch
@@ -33,7 +34,6 @@ from designer.sources import Estimate
 from designer.units import Seconds, format_quantity
 from designer.workload.kind import program_of
 from designer.workload.program.tasks import Collective
-from designer.workload.program.training import TrainStep
 
 Int = npt.NDArray[np.int64]
 

@@ -12,24 +12,24 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from designer.analysis.account.worth import WORTH, share_of
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
-from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.workloads import ChangeWorkload
 from designer.design.ids import find_workload
+from designer.engine.account.worth import WORTH, share_of
+from designer.engine.network import Network, build_network
+from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
+from designer.families.serving.tasks import Serve
+from designer.families.training.formulas.convolutional_memory import largest_batch
+from designer.families.training.formulas.transformer_memory import what_would_fit
+from designer.families.training.preparation import TrainingPlan, prepare
+from designer.families.training.tasks import TrainStep, WriteCheckpoint
 from designer.formulas.layout import Layout
-from designer.formulas.memory.convolutional_memory import largest_batch
-from designer.formulas.memory.transformer_memory import what_would_fit
 from designer.progress import Watch
 from designer.workload.job_settings import job
 from designer.workload.jobs import Job
 from designer.workload.kind import kind_of, program_of, read_settings
-from designer.workload.program.serving import Serve
-from designer.workload.program.training import TrainStep, WriteCheckpoint
 from designer.workload.shape import TransformerShape
 
 #: settings tried for one workload; each is one analysis

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from designer.analysis.network import build_network
-from designer.analysis.routes.selection import resolve
 from designer.catalog.parttype import Capability, part_kinds
 from designer.decisions.serving_size import Candidate
 from designer.design.address import Ref
@@ -17,6 +15,8 @@ from designer.design.edits.together import Together
 from designer.design.edits.workloads import ChangeWorkload
 from designer.design.geometry import lay_out
 from designer.design.query import contents, count_kinds, roots
+from designer.engine.network import build_network
+from designer.engine.routes.selection import resolve
 from designer.errors import DocumentError
 
 #: room between two servers [px]
@@ -40,7 +40,7 @@ def more_servers(design: Design, accelerators: int) -> Edit:
     totals += [(n, "parts", p, n) for p, n in per_server.items() if n]
     if not totals:
         raise DocumentError(
-            "no accelerator stands in a server, so there is none to add more of",
+            "no accelerator is in a server, so there is none to add more of",
             remedy="put the accelerators into a server, or draw more of them",
         )
     _, what, key, each = max(totals, key=lambda row: row[0])

@@ -12,13 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from designer.analysis.network import Network
-from designer.analysis.results import Bottleneck
-from designer.analysis.routes.selection import resolve
-from designer.analysis.serving.answers import too_long
-from designer.analysis.serving.limits import Outcome
-from designer.analysis.serving.load import sent_to_one
-from designer.analysis.serving.placement import Placement, place_deployment
 from designer.decisions.search import Space, explore
 from designer.decisions.serving_ways import (
     POD_WIDTHS_LIMIT,
@@ -30,11 +23,18 @@ from designer.decisions.serving_ways import (
     pods_of,
     replicas_of,
 )
+from designer.engine.network import Network
+from designer.engine.results import Bottleneck
+from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
+from designer.families.serving.answers import too_long
+from designer.families.serving.deployment import Deployment, Limits, Serving
+from designer.families.serving.limits import Outcome
+from designer.families.serving.load import sent_to_one
+from designer.families.serving.placement import Placement, place_deployment
 from designer.findings import Finding
 from designer.progress import UNWATCHED, Watch
 from designer.units import format_quantity
-from designer.workload.serving import Deployment, Limits, Serving
 
 #: widths that are tried: powers of two
 _WIDTHS_LIMIT: Final = 8

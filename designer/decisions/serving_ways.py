@@ -13,21 +13,21 @@ from functools import cached_property
 from itertools import product
 from typing import Final
 
-from designer.analysis.results import Bottleneck
-from designer.analysis.serving.answers import most_of, serve
-from designer.analysis.serving.bottlenecks import bottlenecks
-from designer.analysis.serving.closed_form import closed_form, decoding, first_token, reading
-from designer.analysis.serving.limits import Outcome, outcome, outcome_of
-from designer.analysis.serving.load import offered, sent_to_one
-from designer.analysis.serving.placement import Placement, changed
-from designer.analysis.serving.split import serve_split
-from designer.analysis.serving.spreads import step_spread
 from designer.decisions.search import fewest
+from designer.engine.results import Bottleneck
 from designer.errors import AnalysisError
-from designer.formulas.serving._number_format import CACHE_FORMATS, number_format
+from designer.families.serving.answers import most_of, serve
+from designer.families.serving.bottlenecks import bottlenecks
+from designer.families.serving.closed_form import closed_form, decoding, first_token, reading
+from designer.families.serving.deployment import Deployment, Limits, Serving
+from designer.families.serving.engines import releases
+from designer.families.serving.formulas._number_format import CACHE_FORMATS, number_format
+from designer.families.serving.limits import Outcome, outcome, outcome_of
+from designer.families.serving.load import offered, sent_to_one
+from designer.families.serving.placement import Placement, changed
+from designer.families.serving.split import serve_split
+from designer.families.serving.spreads import step_spread
 from designer.units import format_quantity
-from designer.workload.engines import releases
-from designer.workload.serving import Deployment, Limits, Serving
 
 #: what may be chosen, with what of each is tried; engines are the releases that were measured
 _BUDGETS_LIMIT: Final = (2048, 4096, 8192, 16384)
@@ -115,8 +115,8 @@ class Replicas:
 
     def takes(self, rate: float, most: tuple[float, float, float]) -> str:
         """The load of a replica, in words."""
-        each, able, fast, slow = (format_quantity(x, "frequency") for x in (rate, *most))
-        return f"{each} each of {able} it can take ({slow} to {fast} within the band)"
+        each, able, fast, slow = (format_quantity(x, "frequency").removesuffix("/s") for x in (rate, *most))
+        return f"each replica gets {each} of {able} requests/s ({slow}–{fast})"
 
     def binding(self, asked: Serving, units: int) -> tuple[Bottleneck, ...]:
         """What binds prompts and decoding, by as many of the replicas as are drawn."""

@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from designer.analysis.account.worth import share_of, worth_of
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.decisions.failures_survey import workload_of
 from designer.decisions.search import Space, explore
@@ -23,6 +20,9 @@ from designer.decisions.suggest_candidates import Candidate, Prices, candidates
 from designer.decisions.suggest_cost import Cost
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.together import Together
+from designer.engine.account.worth import share_of, worth_of
+from designer.engine.network import Network, build_network
+from designer.engine.results import Bottleneck, WorkloadResult
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Severity
 from designer.progress import UNWATCHED, Cancel, Progress, Watch
@@ -320,8 +320,11 @@ def _step(search: Searcher, goal: float) -> tuple[Step, Design, WorkloadResult] 
 
 def _stuck(search: Searcher) -> str:
     labels = [b.label for b in search.whole.binding[:2]]
-    binds = f"{' and '.join(labels) or 'nothing that is drawn'} {'hold' if len(labels) > 1 else 'holds'} it back"
-    if not search.candidates:
-        return f"{binds}, and nothing of the catalog or the route policy widens that"
-    how = "no set" if search.exact else "no set that was tried"
-    return f"{binds}; {how} of the {len(search.candidates)} edits considered lifts it"
+    limits = f"{' and '.join(labels) or 'nothing that is drawn'} {'limit' if len(labels) > 1 else 'limits'} it"
+    count = len(search.candidates)
+    if not count:
+        return f"{limits}, and nothing of the catalog or the route policy widens that"
+    if count == 1:
+        return f"{limits}; the one change considered does not help"
+    none = "none" if search.exact else "no combination that was tried"
+    return f"{limits}; {none} of the {count} changes considered helps"

@@ -7,9 +7,6 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import Network
-from designer.analysis.results import WorkloadResult
-from designer.analysis.routes.selection import resolve
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import Capability, PartType, part_kinds
 from designer.decisions.suggest_candidates import Candidate, Prices
@@ -21,6 +18,9 @@ from designer.design.edits.groups import SetReplicas
 from designer.design.edits.parts import SetType, SetValue
 from designer.design.edits.together import Together
 from designer.design.edits.workloads import ChangeWorkload
+from designer.engine.network import Network
+from designer.engine.results import WorkloadResult
+from designer.engine.routes.selection import resolve
 from designer.errors import DesignerError
 from designer.plain_text import counted
 

@@ -11,9 +11,6 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import Network
-from designer.analysis.network.capacities import NETWORK
-from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import Capability, PartType, part_kinds, value_of
 from designer.decisions.suggest_cost import Cost
@@ -31,6 +28,9 @@ from designer.design.edits.wirings import AddWirings, ChangeWirings
 from designer.design.ids import Numberer, next_id
 from designer.design.naming import one_of, several, without_number
 from designer.design.query import links_of
+from designer.engine.network import Network
+from designer.engine.network.capacities import NETWORK
+from designer.engine.results import Bottleneck, WorkloadResult
 from designer.errors import DesignerError
 from designer.fields import amount
 from designer.plain_text import counted

@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import build_network
-from designer.analysis.results import WorkloadResult
-from designer.analysis.routes.selection import resolve
 from designer.analysis.study import analyze
-from designer.analysis.training.accelerators import number
 from designer.design.document import Design, WorkloadSpec, with_changes
+from designer.engine.accelerators import number
+from designer.engine.network import build_network
+from designer.engine.results import WorkloadResult
+from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Severity
 from designer.formulas.scoring import BandScore, Scored, Sided, band_score, group_medians, macro_mean, point_error

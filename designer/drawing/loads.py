@@ -12,14 +12,14 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network.partition import Numbers, Partition
-from designer.analysis.results import Bottleneck, ChannelLoads, LoadsOfClasses
 from designer.design.channels import link_number
 from designer.design.connections import open_links, part_boxes
 from designer.design.document import Part
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import STATUSES, Geometry
 from designer.drawing.theme import STEPS
+from designer.engine.network.partition import Numbers, Partition
+from designer.engine.results import Bottleneck, ChannelLoads, LoadsOfClasses
 from designer.errors import DocumentError
 from designer.sources import Status
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from designer.analysis.network import Network, build_network
-from designer.analysis.network.capacities import ACCELERATOR
-from designer.analysis.vms.free_capacity import Placed
-from designer.analysis.vms.hosts import Host
-from designer.analysis.vms.placement import Placement, place_vms
 from designer.design.document import Design, VirtualMachine
 from designer.design.naming import part_title
+from designer.engine.machines.free_capacity import Placed
+from designer.engine.machines.hosts import Host
+from designer.engine.machines.placement import Placement, place_vms
+from designer.engine.network import Network, build_network
+from designer.engine.network.capacities import ACCELERATOR
 from designer.memo import memo
 
 

@@ -395,7 +395,7 @@ class Places(QFrame):
 
     def _number_all(self, *_: object) -> None:
         """Count the links that limit, the changes that help, and what workloads lose to each other in the run."""
-        from designer.present.decisions.simulate import losses
+        from designer.pages.simulate import losses
         from designer.present.limits import limiting_links
 
         session = self._session

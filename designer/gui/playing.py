@@ -14,10 +14,10 @@ from designer.gui.viewmodels.scenario import Scenario
 from designer.gui.workers import Cancelled_, Newest
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
     from designer.analysis.simulation import Simulation
     from designer.design.diff import Diff
     from designer.design.document import Design
+    from designer.engine.clock.frames import Frames
 
 #: time between two frames [ms]: sixty a second
 FRAME_MS: Final = 16
@@ -273,8 +273,8 @@ def simulated(design: Design, scenario: Scenario, progress: Any, cancelled: Canc
     DesignerError
         If it cannot be run.
     """
-    from designer.analysis.clock.frames import Frames
     from designer.analysis.simulation import simulate
+    from designer.engine.clock.frames import Frames
 
     found = simulate(
         design,

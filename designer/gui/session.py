@@ -27,11 +27,11 @@ from designer.gui.viewmodels.apart import Apart
 from designer.present.blocks import State
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
-    from designer.analysis.results import Analysis, WorkloadResult
     from designer.analysis.simulation import Simulation
     from designer.decisions.failures_survey import Survey
     from designer.decisions.fitting import FittingSettings
+    from designer.engine.clock.frames import Frames
+    from designer.engine.results import Analysis, WorkloadResult
     from designer.findings import Finding
     from designer.gui.viewmodels.virtual_machines import Migration
 

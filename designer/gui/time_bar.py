@@ -357,7 +357,7 @@ def _shown(text: str) -> str:
 
 def _slower(player: Player) -> str:
     """What the workloads lose to each other, in a line."""
-    from designer.present.decisions.simulate import losses
+    from designer.pages.simulate import losses
 
     found = player.session.simulation
     return "" if player.stale or found is None else " ".join(losses(found))
@@ -365,7 +365,7 @@ def _slower(player: Player) -> str:
 
 def _headline(session: Session) -> str:
     """What happens at the instant looked at, in a sentence, and what is busy."""
-    from designer.present.decisions.instant import page_of_instant
+    from designer.pages.instant import page_of_instant
 
     if session.simulation is None or session.frames is None:
         return ""

@@ -27,7 +27,7 @@ from designer.gui.viewmodels.moments import clock_text, ticks
 from designer.gui.viewmodels.scenario import Event
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
+    from designer.engine.clock.frames import Frames
 
 
 #: a double click goes to what happens within so many pixels

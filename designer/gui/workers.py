@@ -20,9 +20,9 @@ from designer.errors import Cancelled, DesignerError
 from designer.memo import forget_old, turn
 
 if TYPE_CHECKING:
-    from designer.analysis.results import Analysis
     from designer.design.diff import Diff
     from designer.design.document import Design
+    from designer.engine.results import Analysis
     from designer.gui.session import Session
 
 #: quiet time before the curves of all workloads are computed [ms]

@@ -1,56 +1,31 @@
 """As built against as designed: the fabric a dump shows next to the design it was to be.
 
-Nodes are matched by name first (as drawn or as exported, case and domain suffix aside), then by what they are joined
-to: a node whose matched neighbours agree with no other node's is that node. Each cable between matched nodes is then
-looked for on both sides; parallel cables count. Rates are compared where both sides know them. A dump of nothing but
-InfiniBand is compared with the InfiniBand cables of the design alone.
+Nodes are matched by name, else by the cables around them, see ``fabric_matching``. Each cable between matched nodes is
+then looked for on both sides; parallel cables count. Rates are compared where both sides know them. A dump of nothing
+but InfiniBand is compared with the InfiniBand cables of the design alone.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from designer.catalog.partkind import Domain
-from designer.catalog.parttype import Capability, link_kinds, part_kinds
 from designer.design.document import Design, LinkValues
-from designer.design.elaborate import Netlist, elaborate
-from designer.design.naming import homes, node_names
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 from designer.findings import Finding, Severity
-from designer.plain_text import counted
-from designer.sources import Status
+from designer.interchange.fabric_matching import FabricGraph, How, Match, Pair, fabric_of, match
+from designer.plain_text import counted, shortened
 from designer.units import format_quantity
 
 _PLACES: Final = 50
-_ROUNDS: Final = 64
+_LONGEST: Final = 80
 #: the network whose dumps show no other
 _ALONE: Final = "infiniband"
 #: rates closer than this are the same: tools print rounded ones
 _SAME: Final = 0.02
-_Pair = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class FabricGraph:
-    """The network of a design: a node a switch or server, cables by pair of nodes."""
-
-    net: Netlist
-    nodes: tuple[int, ...]
-    names: dict[int, str]
-    #: what exports call each node
-    exported: dict[int, str]
-    kinds: dict[int, str]
-    cables: dict[_Pair, int]
-    #: rate of one cable [B/s], slowest of the pair; missing where a rate is assumed
-    rates: dict[_Pair, float]
-    links: dict[_Pair, list[int]]
-
-    def path(self, node: int) -> str:
-        """Path of a node."""
-        return self.net.path(node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,51 +40,28 @@ class Comparison:
     degraded: int
     #: share of the designed network capacity that is there [0, 1]
     capacity: float
+    differences: Differences
 
 
-def fabric_of(design: Design, only: str = "") -> FabricGraph:
-    """The network of a design; its links of the kind `only` where one is given."""
-    net = elaborate(design)
-    kinds = part_kinds()
-    of_def = [
-        "switch" if Capability.SWITCH in kinds[d.kind].capabilities and d.kind == "switch" else d.kind
-        for d in net.part_defs
-    ]
-    home = homes(net)
-    joins = {name for name, kind in link_kinds().items() if kind.domain is Domain.NETWORK}
-    network = [d.kind == only if only else d.kind in joins for d in net.link_defs]
-    known = [raw_rate(d) for d in net.link_defs]
-    cables: Counter[_Pair] = Counter()
-    rates: dict[_Pair, float] = {}
-    links: defaultdict[_Pair, list[int]] = defaultdict(list)
-    for i, (a, b, d) in enumerate(zip(net.link_a.tolist(), net.link_b.tolist(), net.link_def.tolist(), strict=True)):
-        if not network[d]:
-            continue
-        low, high = sorted((home[a], home[b]))
-        pair = (low, high)
-        cables[pair] += net.link_defs[d].count
-        links[pair].append(i)
-        rate, status = known[d]
-        if status is not Status.ASSUMED:
-            before = rates.get(pair)
-            rates[pair] = rate if before is None or rate < before else before
-    nodes = tuple(sorted({n for pair in cables for n in pair}))
-    return FabricGraph(
-        net,
-        nodes,
-        {n: _name(net, n) for n in nodes},
-        {n: name.lower() for n, name in node_names(net, nodes).items()},
-        {n: of_def[int(net.part_def[n])] for n in nodes},
-        dict(cables),
-        rates,
-        dict(links),
-    )
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What differs, by pairs of nodes of the design.
 
+    Parameters
+    ----------
+    missing
+        Cables of the design that are not in the dump.
+    moved
+        Cables that lead elsewhere: the end that is right, where the other was to be, and where it is.
+    slow
+        Cables that run slower: how many, and at which rate [B/s].
+    """
 
-def _name(net: Netlist, node: int) -> str:
-    """What a node is called: its name where it is drawn by itself, its path where it is one of a group."""
-    path = net.path(node)
-    return (path if "[" in path else net.part(node).label).strip().lower()
+    plan: FabricGraph
+    match: Match
+    missing: Mapping[Pair, int]
+    moved: tuple[tuple[int, int, int], ...]
+    slow: Mapping[Pair, tuple[int, float]]
 
 
 def compare_built(designed: Design, built: Design) -> Comparison:
@@ -130,51 +82,13 @@ def compare_built(designed: Design, built: Design) -> Comparison:
             raise ExchangeError(
                 f"the {which} has no network links", remedy="compare a design with a dump of its fabric"
             )
-    match = _match(plan, real)
-    if not match:
+    found = match(plan, real)
+    if not found.pairs:
         raise ExchangeError(
             "no node of the dump could be found in the design",
             remedy="give switches and servers of the design the names they have in the dump",
         )
-    return _Messages(plan, real, match).run(others)
-
-
-def _match(plan: FabricGraph, real: FabricGraph) -> dict[int, int]:
-    """Nodes of the plan to nodes of the dump."""
-    found: dict[int, int] = {}
-    taken: set[int] = set()
-
-    def pair(groups: dict[object, list[int]], others: dict[object, list[int]]) -> bool:
-        new = False
-        for key, mine in groups.items():
-            theirs = others.get(key, [])
-            if len(mine) == len(theirs) == 1:
-                found[mine[0]] = theirs[0]
-                taken.add(theirs[0])
-                new = True
-        return new
-
-    # a list of cables does not say what its devices are: names count where kinds differ, too
-    for key in (_kind_and_name, _kind_and_export, _kind_and_host, _export):
-        pair(
-            _grouped({n: key(plan, n) for n in plan.nodes if n not in found}),
-            _grouped({n: key(real, n) for n in real.nodes if n not in taken}),
-        )
-    mine, theirs = _neighbours(plan), _neighbours(real)
-    for _ in range(_ROUNDS):
-        back = {b: a for a, b in found.items()}
-        one = {n: _around(plan, mine, n, {m: m for m in found}) for n in plan.nodes if n not in found}
-        two = {n: _around(real, theirs, n, back) for n in real.nodes if n not in taken}
-        if pair(_grouped(one), _grouped(two)):
-            continue
-        # nodes that nothing distinguishes, such as nameless adapters on one leaf, are as good as each other
-        others = _grouped(two)
-        alike = [(x, y) for key, mine in _grouped(one).items() for x, y in zip(mine, others.get(key, []), strict=False)]
-        if not alike:
-            break
-        found.update(alike)
-        taken.update(y for _, y in alike)
-    return found
+    return _Messages(plan, real, found).run(others)
 
 
 def _speed(values: LinkValues) -> float:
@@ -182,54 +96,15 @@ def _speed(values: LinkValues) -> float:
     return raw_rate(values)[0]
 
 
-def _kind_and_name(fabric: FabricGraph, node: int) -> tuple[object, ...]:
-    return fabric.kinds[node], fabric.names[node]
-
-
-def _kind_and_export(fabric: FabricGraph, node: int) -> tuple[object, ...]:
-    return fabric.kinds[node], fabric.exported[node]
-
-
-def _kind_and_host(fabric: FabricGraph, node: int) -> tuple[object, ...]:
-    """Names without the domain."""
-    return fabric.kinds[node], fabric.names[node].split(".")[0]
-
-
-def _export(fabric: FabricGraph, node: int) -> tuple[object, ...]:
-    return (fabric.exported[node],)
-
-
-def _grouped(keys: dict[int, tuple[object, ...]]) -> dict[object, list[int]]:
-    groups: dict[object, list[int]] = {}
-    for node, key in keys.items():
-        if key[-1]:
-            groups.setdefault(key, []).append(node)
-    return groups
-
-
-def _neighbours(fabric: FabricGraph) -> dict[int, list[int]]:
-    around: dict[int, list[int]] = defaultdict(list)
-    for a, b in fabric.cables:
-        around[a].append(b)
-        around[b].append(a)
-    return around
-
-
-def _around(
-    fabric: FabricGraph, neighbours: dict[int, list[int]], node: int, known: dict[int, int]
-) -> tuple[object, ...]:
-    seen = frozenset(
-        (known[m], fabric.cables[(node, m) if node <= m else (m, node)]) for m in neighbours[node] if m in known
-    )
-    return fabric.kinds[node], len(neighbours[node]), seen
-
-
 class _Messages:
     """Findings of one comparison."""
 
-    def __init__(self, plan: FabricGraph, real: FabricGraph, match: dict[int, int]) -> None:
-        self.plan, self.real, self.match = plan, real, match
-        self.back = {b: a for a, b in match.items()}
+    def __init__(self, plan: FabricGraph, real: FabricGraph, found: Match) -> None:
+        self.plan, self.real, self.found = plan, real, found
+        self.match = found.pairs
+        self.back = {b: a for a, b in self.match.items()}
+        self.moved: list[tuple[int, int, int]] = []
+        self.slow: dict[Pair, tuple[int, float]] = {}
         self.findings: list[Finding] = []
 
     def run(self, others: int = 0) -> Comparison:
@@ -238,8 +113,9 @@ class _Messages:
             text = f"{counted(others, 'cable')} of other networks: the dump shows InfiniBand alone"
             self.findings.append(Finding("BUILT-OTHER-NETWORK", Severity.INFO, text, ()))
         self._nodes()
-        missing: dict[_Pair, int] = {}
-        extra: dict[_Pair, int] = {}
+        self._by_structure()
+        missing: dict[Pair, int] = {}
+        extra: dict[Pair, int] = {}
         for (a, b), count in self.plan.cables.items():
             there = self._there(a, b)
             if there is None or there < count:
@@ -263,9 +139,10 @@ class _Messages:
             sum(extra.values()),
             slow,
             max(0.0, 1 - gone / total) if total else 0.0,
+            Differences(self.plan, self.found, missing, tuple(self.moved), self.slow),
         )
 
-    def _rate(self, pair: _Pair) -> float:
+    def _rate(self, pair: Pair) -> float:
         known = self.plan.rates.get(pair)
         if known is not None:
             return known
@@ -285,8 +162,8 @@ class _Messages:
             self._tell(
                 "BUILT-ABSENT",
                 Severity.ERROR,
-                f"{len(absent)} switches or servers of the design are not in the dump, or cannot be told from others: "
-                + ", ".join(self.plan.names[n][:60] for n in absent[:3]),
+                f"{len(absent)} switches or servers of the design are not in the dump, "
+                "or cannot be distinguished from others: " + ", ".join(self.plan.names[n][:60] for n in absent[:3]),
                 absent,
                 "check that they are up; give them the names of the dump",
             )
@@ -303,9 +180,26 @@ class _Messages:
                 )
             )
 
-    def _miswired(self, missing: dict[_Pair, int], extra: dict[_Pair, int]) -> None:
+    def _by_structure(self) -> None:
+        """State how much of the match rests on cables alone."""
+        by_cables = [n for n, how in self.found.how.items() if how is not How.NAME]
+        if not by_cables:
+            return
+        guesses = [n for n, how in self.found.how.items() if how is How.GUESS]
+        alike = self.found.count(How.ALIKE)
+        shown = ", ".join(self._shown(n) for n in by_cables[:3])
+        text = f"{len(by_cables)} nodes are matched by their cables, not by name: {shown}"
+        if alike:
+            text += f"; {alike} of them could be exchanged with equal ones"
+        self._tell("BUILT-BY-CABLES", Severity.INFO, text, by_cables, "give nodes of the design the names of the dump")
+        if guesses:
+            names = ", ".join(self._shown(n) for n in guesses[:3])
+            text = f"{len(guesses)} nodes are guesses, another node of the dump fits as well: {names}"
+            self._tell("BUILT-GUESSED", Severity.WARNING, text, guesses, "name them, and compare again")
+
+    def _miswired(self, missing: dict[Pair, int], extra: dict[Pair, int]) -> None:
         """A cable that is missing at one place and too many at another, with one end in common, was plugged wrongly."""
-        at: dict[int, list[_Pair]] = defaultdict(list)
+        at: dict[int, list[Pair]] = defaultdict(list)
         for pair in extra:
             for node in pair:
                 at[node].append(pair)
@@ -316,6 +210,7 @@ class _Messages:
                 left[wrong] -= 1
                 shared = next(n for n in pair if n in wrong)
                 meant, got = (next(n for n in p if n != shared) for p in (pair, wrong))
+                self.moved.append((shared, meant, got))
                 self._tell(
                     "BUILT-MISWIRED",
                     Severity.ERROR,
@@ -329,7 +224,7 @@ class _Messages:
             text = f"{sum(spare.values())} cables are in the dump and not in the design"
             self._tell("BUILT-EXTRA", Severity.WARNING, text, nodes, "draw them, or take them out")
 
-    def _missing(self, missing: dict[_Pair, int], lost: dict[_Pair, float]) -> None:
+    def _missing(self, missing: dict[Pair, int], lost: dict[Pair, float]) -> None:
         del lost
         for pair, count in missing.items():
             planned = self.plan.cables[pair]
@@ -342,8 +237,8 @@ class _Messages:
             where = [self.plan.net.link_path(i) for i in self.plan.links[pair][:_PLACES]]
             self.findings.append(Finding("BUILT-MISSING", Severity.ERROR, text, tuple(where), "check cable and ports"))
 
-    def _degraded(self) -> tuple[int, dict[_Pair, float]]:
-        lost: dict[_Pair, float] = {}
+    def _degraded(self) -> tuple[int, dict[Pair, float]]:
+        lost: dict[Pair, float] = {}
         for pair, rate in self.plan.rates.items():
             if pair[0] not in self.match or pair[1] not in self.match:
                 continue
@@ -353,6 +248,7 @@ class _Messages:
                 continue
             slow = [i for i in self.real.links[low, high] if _speed(self.real.net.link(i)) < rate * (1 - _SAME)]
             count = sum(self.real.net.link(i).count for i in slow)
+            self.slow[pair] = (count, there)
             lost[pair] = sum(self.real.net.link(i).count * (rate - _speed(self.real.net.link(i))) for i in slow)
             here, far = (self._shown(n) for n in pair)
             text = (
@@ -365,8 +261,10 @@ class _Messages:
         return len(lost), lost
 
     def _shown(self, node: int) -> str:
-        text = self.plan.names[node]
-        return text if len(text) <= 80 else f"{text[:79]}…"
+        text = shortened(self.plan.names[node], _LONGEST)
+        if self.found.how.get(node, How.NAME) is How.NAME:
+            return text
+        return f"{text} ({shortened(self.real.names[self.match[node]], _LONGEST)} in the dump)"
 
     def _tell(self, code: str, severity: Severity, text: str, nodes: list[int], remedy: str) -> None:
         where = tuple(dict.fromkeys(self.plan.path(n) for n in nodes[:_PLACES]))

@@ -13,18 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from designer.analysis.network import build_network
-from designer.analysis.serving.placement import place_deployment
 from designer.analysis.study import analyze
 from designer.catalog.parttype import SourceRecord
 from designer.design.document import Design, WorkloadSpec, with_changes
+from designer.engine.network import build_network
 from designer.errors import ExchangeError
+from designer.families.serving.calibration import Calibration
+from designer.families.serving.deployment import Deployment
+from designer.families.serving.placement import place_deployment
+from designer.families.serving.tasks import Serve
 from designer.interchange.serving_runs import ServingRun
 from designer.sources import Constant, Status
-from designer.workload.calibration import Calibration
 from designer.workload.kind import task_of
-from designer.workload.program.serving import Serve
-from designer.workload.serving import Deployment
 
 #: standard deviation of the logarithm over loads of one deployment, of time per token and first token: 70 deployments
 #: of open runs with four loads or more, their release left out; one run brings the other loads within 7 % and 14 %

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from designer.analysis.results import Analysis, Bottleneck, WorkloadResult
 from designer.analysis.simulation import Simulation
 from designer.catalog.loader import Catalog
 from designer.catalog.parttype import value_of
@@ -14,6 +13,8 @@ from designer.decisions.answers import Row
 from designer.design.document import Design
 from designer.design.elaborate import elaborate
 from designer.design.graph import to_networkx
+from designer.engine.results import Analysis, Bottleneck, WorkloadResult
+from designer.families.serving.request_log import logs_of
 from designer.findings import Finding
 from designer.notebook.extras import extra
 from designer.present.words import metric_title
@@ -247,7 +248,7 @@ def _simulation(found: Simulation) -> dict[str, Callable[[], _Made]]:
         heads = (("workload", ""), ("sent", "s"), ("first", "s"), ("done", "s"), ("prompt", "1"), ("output", "1"))
         return heads, (
             (workload, *values)
-            for workload, log in found.run.requests.items()
+            for workload, log in logs_of(found.run).items()
             if log.parts
             for values in zip(*(getattr(log.run, name) for name, _ in heads[1:]), strict=True)
         )

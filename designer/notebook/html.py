@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
-from designer.analysis.results import Analysis, Bottleneck
 from designer.analysis.simulation import Simulation
 from designer.design.document import Design
+from designer.engine.results import Analysis, Bottleneck
 from designer.plain_text import in_one_line
 from designer.present import numbers
 from designer.present.words import counted_by, metric_title

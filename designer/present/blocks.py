@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any
 
-from designer.analysis.results import Curve
+from designer.engine.results import Curve
 
 
 class Tone(StrEnum):

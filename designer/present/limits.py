@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from designer.analysis.results import Bottleneck, WorkloadResult
-from designer.decisions.answers import Binding
 from designer.design.document import Design
 from designer.design.naming import in_names, several
+from designer.engine.results import Bottleneck, WorkloadResult
 from designer.present import numbers
 from designer.present.blocks import Limit
 from designer.present.words import continued, device_words, find_part, is_gpu, link_words, opened, part_words
@@ -226,11 +225,9 @@ def limits_of(result: WorkloadResult, design: Design, most: int = 4) -> tuple[Li
     return tuple(found[:most])
 
 
-def short_of(bottlenecks: Sequence[Bottleneck | Binding], design: Design) -> str:
+def short_of(bottlenecks: Sequence[Bottleneck], design: Design) -> str:
     """What limits in a few words: ``GPU arithmetic``, ``NVLink between GPU and NVSwitch``; empty where nothing does."""
-    every = named(
-        [b if isinstance(b, Bottleneck) else Bottleneck(b.what, b.id, b.label, "") for b in bottlenecks], design
-    )
+    every = named(bottlenecks, design)
     return _joined(every)[0].title if every else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.analysis.results import Step
+from designer.engine.results import Step
 from designer.present import numbers
 from designer.present.answer import Answer, shares_of
 from designer.present.blocks import Stack

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from designer.analysis.results import WorkloadResult
 from designer.design.geometry import Geometry, lay_out
 from designer.drawing.loads import Loads, loads_of
 from designer.drawing.theme import palette
+from designer.engine.results import WorkloadResult
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Area, Element, Panel, Picture
 from designer.report.inks import colours_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from designer.analysis.results import Analysis, WorkloadResult
 from designer.design.document import Design
+from designer.engine.results import Analysis, WorkloadResult
 
 
 @dataclass(frozen=True, slots=True)

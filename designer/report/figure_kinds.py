@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.results import Analysis, Curve, WorkloadResult
 from designer.design.document import Design
+from designer.engine.results import Analysis, Curve, WorkloadResult
 from designer.present.words import counted_by
 from designer.registry import discover
 from designer.report.figure import Axis, Figure, FigureKind, LineSeries
@@ -96,6 +96,15 @@ _EVERY: Final[Sequence[Lines]] = (
     _over_time("serving-ttft", "Time to the first token", Axis(_SHARE, "1", zero=True)),
     _over_time("serving-itl", "Time between tokens", Axis("Share of tokens", "1", zero=True)),
     _over_time("serving-kv", "KV cache over time", Axis("Share of room", "1", zero=True)),
+    _over_time("schedule-accelerators", "Accelerators over the day", Axis("Accelerators", zero=True)),
+    _over_time("schedule-power", "Power over the day", Axis("Power", "W", zero=True)),
+    Lines(
+        "congestion-draws",
+        "Speed over draws of the hash",
+        "flow",
+        Axis("Share of an even split", "1"),
+        Axis("Share of draws", "1", zero=True),
+    ),
     _over_time("serving-queue", "Requests over time", Axis("Requests", zero=True)),
     Lines(
         "serving-replicas",

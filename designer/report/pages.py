@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from designer.analysis.results import WorkloadResult
+from designer.engine.results import WorkloadResult
+from designer.pages.suggest import page_of_suggestions
+from designer.pages.workload import page_of
 from designer.present.answer import Answer
 from designer.present.blocks import Figure, Page, Tone
 from designer.present.blocks import Table as PageTable
-from designer.present.decisions.suggest import page_of_suggestions
-from designer.present.workload import page_of
 from designer.report.cells import muted, sources, strong, text
 from designer.report.charts.figures import charts
 from designer.report.charts.shares import Share, Whole, shares

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.results import WorkloadResult
 from designer.design.document import Design
+from designer.engine.results import WorkloadResult
 from designer.report.inventory import inventory
 from designer.report.settings import Chosen, Cost, Settings
 from designer.report.tables.cost import priced, totals

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Analysis, WorkloadResult
 from designer.catalog.sources import load_sources
 from designer.decisions.suggest import Suggestions
 from designer.design.document import Design
+from designer.engine.network import Network, build_network
+from designer.engine.results import Analysis, WorkloadResult
 from designer.findings import Finding, Severity
 from designer.plain_text import MONTHS
 from designer.present.targets import Verdict, judge, parsed, targets_of

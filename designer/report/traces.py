@@ -10,9 +10,10 @@ import math
 from collections import Counter
 from typing import Any, Final
 
-from designer.analysis.clock.interruptions import interruptions
-from designer.analysis.clock.run import Run
-from designer.analysis.serving.records import ServingRun
+from designer.engine.clock.interruptions import interruptions
+from designer.engine.clock.run import Run
+from designer.families.serving.records import ServingRun
+from designer.families.serving.request_log import logs_of
 
 #: seconds in the microseconds of trace events
 _MICRO: Final = 1e6
@@ -91,7 +92,7 @@ def chrome_trace(run: Run) -> str:
                 "args": {"what": one.text},
             }
         )
-    for name, log in run.requests.items():
+    for name, log in logs_of(run).items():
         events += _requests(log.run, name, places[name], run.end)
     named: Counter[str] = Counter()
     for bottleneck, number in run.loaded(COUNTERS_LIMIT):

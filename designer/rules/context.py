@@ -1,70 +1,60 @@
-"""What rules look at: the machines of a design by class, its fabrics by tier, its virtual machines where they stand.
+"""What rules look at: the machines of a design by class, its fabrics by tier.
 
 Equal machines are looked at once and counted, so 16,384 GPUs cost hardly more than eight.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import Network, build_network
-from designer.analysis.network.islands import find_islands
-from designer.analysis.routes.gateways import Fabric, find_fabric
-from designer.analysis.training.preparation import ALONE, prepare
-from designer.analysis.training.step import busy_step
-from designer.analysis.vms.asked import hosts_of
-from designer.analysis.vms.demands import vsphere
-from designer.analysis.vms.hosts import Host, HostGpu
-from designer.analysis.vms.migrations import framebuffers, generation_of, stun_limit
-from designer.analysis.vms.placement import Placement, place_vms, release_on
 from designer.catalog.parttype import Capability, value_of
-from designer.catalog.vm_settings import vm_setting
 from designer.design.address import Address, block_at, block_at_step, split_path, where_stored
-from designer.design.document import Block, Design, Elevation, Part, VirtualMachine
-from designer.errors import AnalysisError, DesignerError, DocumentError
-from designer.formulas.migration.vgpu_stun import VgpuStun, vgpu_stun
-from designer.formulas.migration.vmotion_streams import vmotion_streams
-from designer.formulas.pipeline.step_composition import StepEstimate
+from designer.design.document import Block, Design, Elevation, Part
+from designer.engine.network import Network, build_network
+from designer.engine.network.islands import find_islands
+from designer.engine.routes.gateways import Fabric, find_fabric
+from designer.errors import DocumentError
 from designer.rules.machines import MachineClass, MachinePart
 from designer.rules.tiers import Tier, find_tiers
-from designer.units import EXAMPLE, BytesPerSecond, parse
-from designer.workload.datasets import Dataset, dataset
-from designer.workload.kind import task_of
-from designer.workload.migrations import Migration
-from designer.workload.program.migration import Migrate
-from designer.workload.program.training import TrainStep
 
 Int = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class SubNode:
-    """A NUMA node that is a part of a socket: cores and memory [B], 0 where they are not known."""
-
-    cores: float
-    memory: float
+AnyContext = TypeVar("AnyContext", bound="Context")
 
 
 class Context:
     """A design as rules see it; everything is worked out when it is first asked for."""
 
-    def __init__(self, design: Design) -> None:
-        self.design = design
+    def __init__(self, design: Design, base: Context | None = None) -> None:
+        self.design, self._base = design, base
+        self._views: dict[type[Context], Context] = {type(self): self}
+
+    @classmethod
+    def concerns(cls, design: Design) -> bool:
+        """True if rules that look at a design in this way have something to look at."""
+        return True
+
+    def seen_as(self, kind: type[AnyContext]) -> AnyContext:
+        """The same design as rules of a family look at it; both share the network and the machines."""
+        found = self._views.get(kind)
+        if found is None:
+            found = self._views[kind] = kind(self.design, self)
+        return cast("AnyContext", found)
 
     @cached_property
     def network(self) -> Network:
         """The elaborated design."""
-        return build_network(self.design)
+        return build_network(self.design) if self._base is None else self._base.network
 
     @cached_property
     def machines(self) -> tuple[MachineClass, ...]:
         """The classes of what host and accelerator links hold together, single switches left out."""
+        if self._base is not None:
+            return self._base.machines
         islands = find_islands(self.network)
         _, first, counts = np.unique(islands.class_of, return_index=True, return_counts=True)
         sizes = np.diff(islands.part_start)
@@ -101,7 +91,7 @@ class Context:
             count *= group.replicas - len(group.exceptions) if member is None else 1
             block = block_at_step(block, (group_id, member))
         one = any(member is not None for _, member in within) and count == 1
-        return "" if not within else " in this member alone" if one else f" in all {count:,} members alike"
+        return "" if not within else " in this member alone" if one else f" in all {count:,} members"
 
     def blocks(self) -> Iterator[tuple[Block, str, int]]:
         """The design and the contents of its groups, each once: with the path to the first, and how often it stands."""
@@ -159,148 +149,6 @@ class Context:
         """The switches by fabric and distance from the hosts; storage systems do not make a switch a leaf."""
         return find_tiers(self.network)
 
-    @cached_property
-    def placement(self) -> Placement | None:
-        """Where the virtual machines stand; None for a design without any."""
-        return place_vms(self.network) if self.design.vms else None
-
-    def vm_findings(self, *codes: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
-        """Text, place and remedy of what placing the machines found under some codes."""
-        for found in self.placement.findings if self.placement is not None else ():
-            if found.code in codes:
-                yield found.text, found.where, found.remedy
-
-    def setting(self, vm: VirtualMachine, name: str) -> str:
-        """A setting of a machine in lower case, ``true`` and ``false`` for flags; empty where it is not given."""
-        value = vm.settings.get(name)
-        return "" if value is None else str(value).strip().lower()
-
-    def amount(self, vm: VirtualMachine, name: str) -> float | None:
-        """A setting of a machine that is a quantity or a count, in SI units; None where it is not given.
-
-        Raises
-        ------
-        AnalysisError
-            If it is no such quantity.
-        """
-        value = vm.settings.get(name)
-        field = vm_setting(name)
-        if value is None or field is None:
-            return None
-        try:
-            return parse(value, field.dimension) if field.dimension != "count" else float(str(value))
-        except (ValueError, DesignerError):
-            example = EXAMPLE.get(field.dimension, "8192")
-            place = f"vms.{vm.id}.settings.{name}"
-            raise AnalysisError(
-                f"{value!r} is no {field.title.lower()}", place=place, remedy=f"write for example {example}"
-            ) from None
-
-    def host(self, vm: VirtualMachine) -> Host | None:
-        """The host a machine stands on, or is to stand on."""
-        if self.placement is None:
-            return None
-        placed = self.placement.placed.get(vm.id)
-        return placed.host if placed is not None else self.placement.hosts.by_path.get(vm.host or "")
-
-    @property
-    def hosts(self) -> tuple[Host, ...]:
-        """Hosts of virtual machines; none where there are no machines."""
-        return self.placement.hosts.hosts if self.placement is not None else ()
-
-    def standing(self) -> Iterator[tuple[VirtualMachine, tuple[int, ...], list[HostGpu]]]:
-        """Machines that have a part of a GPU: with the sockets they stand on, and their GPUs, each once."""
-        for placed in self.placement.placed.values() if self.placement is not None else ():
-            gpus = {d.gpu.path: d.gpu for d in placed.devices if d.gpu is not None}
-            if gpus:
-                yield placed.vm, placed.sockets, list(gpus.values())
-
-    def gpus_of(self, vm: VirtualMachine) -> list[str]:
-        """Paths of the GPUs of which a machine has a time slice."""
-        placed = self.placement.placed.get(vm.id) if self.placement is not None else None
-        return (
-            [d.gpu.path for d in placed.devices if d.gpu is not None and d.kind == "vgpu"] if placed is not None else []
-        )
-
-    @cached_property
-    def crowd(self) -> Mapping[str, int]:
-        """How many time slices each GPU is cut into, by path."""
-        return Counter(path for vm in self.design.vms.values() for path in self.gpus_of(vm))
-
-    @cached_property
-    def stuns(self) -> Mapping[str, VgpuStun | None]:
-        """Stun of each placed machine with virtual GPUs that moves alone to the best connected other host, by id.
-
-        None where no NIC that is cabled says how fast that is; none at all without a second host.
-        """
-        placement = self.placement
-        if placement is None or len(placement.hosts.hosts) < 2:
-            return {}
-        rates = {host.path: _checkpoint_rate(host) for host in placement.hosts.hosts}
-        found: dict[str, VgpuStun | None] = {}
-        for placed in placement.placed.values():
-            loads = framebuffers(placed)
-            if not loads:
-                continue
-            own = rates[placed.host.path]
-            target = max((rate for path, rate in rates.items() if path != placed.host.path), default=0.0)
-            if own <= 0 or target <= 0:
-                found[placed.vm.id] = None
-                continue
-            release = release_on(placed.host, placed.vm)
-            found[placed.vm.id] = vgpu_stun(
-                loads,
-                BytesPerSecond(own),
-                BytesPerSecond(target),
-                release=release,
-                generation=generation_of(placed),
-                limit=stun_limit(placed, release),
-            )
-        return found
-
-    @cached_property
-    def jobs(self) -> Mapping[str, TrainStep]:
-        """Training workloads by id."""
-        found: dict[str, TrainStep] = {}
-        for spec in self.design.workloads.values():
-            if spec.kind != "training":
-                continue
-            step = task_of(spec.kind, spec.settings, f"workloads.{spec.id}", TrainStep)
-            if step is not None:
-                found[spec.id] = step
-        return found
-
-    @cached_property
-    def trainings(self) -> Mapping[str, tuple[TrainStep, Dataset]]:
-        """Training workloads that read a dataset, by id."""
-        jobs = self.jobs.items()
-        return {k: (t, dataset(t.input.dataset)) for k, t in jobs if t.input.dataset and not t.run.online}
-
-    def busy_step(self, name: str, *, alone: bool = False) -> StepEstimate:
-        """A step of a training workload that never waits for samples; `alone` for its computing without a network.
-
-        Raises
-        ------
-        DesignerError
-            If something cannot be reached or does not divide.
-        """
-        place, training = f"workloads.{name}", self.jobs[name]
-        plan = prepare(self.network, training.job, place)
-        return plan.estimate(ALONE) if alone else busy_step(plan, training)
-
-    def sub_node(self, host: Host) -> SubNode | None:
-        """A NUMA node of a socket that is cut into several; None where sockets are whole."""
-        cpus = [self.part_at(socket.part) for socket in host.sockets]
-        told = [int(self.number(part, "numa_nodes_per_socket") or 1) for part in cpus if part.kind == "cpu"]
-        pieces = max(told, default=1)
-        if pieces > 1 and host.cores:
-            return SubNode(host.cores / len(told) / pieces, host.memory / len(told) / pieces)
-        drawn = [socket for socket in host.sockets if self.part_at(socket.part).kind == "numa"]
-        sockets = [socket for socket in host.sockets if self.part_at(socket.part).kind == "cpu"]
-        if len(drawn) <= max(1, len(sockets)):
-            return None
-        return SubNode(host.cores / len(drawn), host.memory / len(drawn))
-
     def islands_of(self, parts: Int) -> Int:
         """The machines that parts belong to, each once, by number."""
         islands = find_islands(self.network)
@@ -311,49 +159,6 @@ class Context:
     def part_at(self, number: int) -> Part:
         """The definition of a part by its number."""
         return self.network.net.part(number)
-
-    @cached_property
-    def migrations(self) -> Mapping[str, Migration]:
-        """Workloads that move machines of vSphere hosts, by id."""
-        found: dict[str, Migration] = {}
-        for spec in self.design.workloads.values():
-            if spec.kind in ("vmotion", "evacuation"):
-                task = task_of(spec.kind, spec.settings, f"workloads.{spec.id}", Migrate)
-                if task is not None:
-                    found[spec.id] = task.operation
-        return found
-
-    def moved_by(self, name: str) -> frozenset[str]:
-        """Ids of the machines that a migration workload moves.
-
-        Raises
-        ------
-        AnalysisError
-            If it names something that is no host.
-        """
-        operation = self.migrations[name]
-        if operation.hosts is None:
-            return frozenset(operation.vms)
-        if self.placement is None or not operation.hosts:
-            return frozenset()
-        hosts = hosts_of(self.network, self.placement.hosts, operation.hosts, f"workloads.{name}.hosts")
-        return frozenset(placed.vm.id for host in hosts for placed in self.placement.on(host.path))
-
-    @cached_property
-    def moved(self) -> frozenset[str]:
-        """Ids of the machines that migration workloads move."""
-        return frozenset(vm for name in self.migrations for vm in self.moved_by(name))
-
-    def vms(self, wanted: Callable[[VirtualMachine], bool]) -> Sequence[VirtualMachine]:
-        """The virtual machines that meet a condition."""
-        return [vm for vm in self.design.vms.values() if wanted(vm)]
-
-
-def _checkpoint_rate(host: Host) -> float:
-    """What the migration NICs of a host give to the frame buffer of one machine [B/s]; 0 where none is cabled."""
-    lines = [nic.line_rate for nic in host.migration_nics]
-    release = vsphere(host.release)
-    return vmotion_streams(lines, release=release).checkpoint_bandwidth.value if lines else 0.0
 
 
 def _blocks(block: Block, prefix: str, times: int) -> Iterator[tuple[Block, str, int]]:

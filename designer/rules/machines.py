@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from designer.analysis.network import Network
-from designer.analysis.network.islands import find_islands, roles_of
 from designer.catalog.parttype import Capability
 from designer.design.document import Link, Part, Wiring
+from designer.engine.network import Network
+from designer.engine.network.islands import find_islands, roles_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from designer.findings import Finding, Severity, register
-from designer.registry import discover
+from designer.registry import discover, rooms
+from designer.rules.context import Context
 
 if TYPE_CHECKING:
     from designer.design.edit import Edit
-    from designer.rules.context import Context
 
 
 class Profile(StrEnum):
@@ -70,15 +70,18 @@ class Rule:
         Code under which an analysis tells the same offence, so that no list shows it twice.
     fix
         The edit that mends an offence; None where a person has to decide.
+    context
+        How `check` looks at a design; a rule is not entered for designs that this does not concern.
     """
 
     code: str
     name: str
     severity: Severity
-    check: Callable[[Context], Iterable[Offence]]
+    check: Callable[[Any], Iterable[Offence]]
     profiles: frozenset[Profile] = EVERYWHERE
     told_as: str = ""
     fix: Callable[[Context, Finding], Fix | None] | None = None
+    context: type[Context] = Context
 
     def __post_init__(self) -> None:
         # an offence may weigh more or less than usual, and a rule that could not look says so as information
@@ -89,29 +92,25 @@ class Rule:
         """The page of the rule: the docstring of its file."""
         return sys.modules[self.check.__module__].__doc__ or ""
 
-    @property
-    def family(self) -> str:
-        """The folder of its file, or the package that brings it."""
-        return self.check.__module__.rpartition(".")[0].rpartition(".")[2] or self.check.__module__
-
     def finding(self, offence: Offence) -> Finding:
         """An offence as a finding."""
-        more = f" (and {offence.alike - 1:,} alike)" if offence.alike > 1 else ""
+        more = f" (and {offence.alike - 1:,} like it)" if offence.alike > 1 else ""
         return Finding(
             self.code, offence.severity or self.severity, f"{offence.text}{more}", offence.where, offence.remedy
         )
 
 
-#: the families, each a folder of rules
-FAMILIES = ("links", "pcie", "memory", "network", "power", "hardware", "vms", "training")
+#: folders of rules that concern no family of workloads
+FOLDERS = ("links", "pcie", "memory", "network", "power", "hardware")
 
 
 @cache
 def rules() -> Mapping[str, Rule]:
     """All rules by code."""
     found: dict[str, Rule] = {}
-    for family in FAMILIES:
-        for code, rule in discover(f"designer.rules.{family}", "RULE", Rule, "code").items():
+    every = [discover(f"designer.rules.{folder}", "RULE", Rule, "code") for folder in FOLDERS]
+    for some in (*every, rooms("designer.families", "rules", "RULE", Rule, "code")):
+        for code, rule in some.items():
             if code in found:
                 raise AssertionError(f"two rules are called {code}")
             found[code] = rule

@@ -86,8 +86,10 @@ def check(
 def offences(rule: Rule, context: Context) -> list[Finding]:
     """What one rule finds; a design it cannot be asked about is reported, and stops no other rule."""
     found: list[Finding] = []
+    if not rule.context.concerns(context.design):
+        return found
     try:
-        for offence in rule.check(context):
+        for offence in rule.check(context.seen_as(rule.context)):
             found.append(rule.finding(offence))
             if len(found) >= _MOST:
                 break

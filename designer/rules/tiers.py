@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import Network
-from designer.analysis.network.capacities import NETWORK
-from designer.analysis.network.islands import roles_of
-from designer.analysis.routes.gateways import find_fabric
 from designer.catalog.parttype import Capability
+from designer.engine.network import Network
+from designer.engine.network.capacities import NETWORK
+from designer.engine.network.islands import roles_of
+from designer.engine.routes.gateways import find_fabric
 
 Int = npt.NDArray[np.int64]
 #: roles of NICs that carry the traffic of accelerators

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from designer.analysis.results import Bottleneck, WorkloadResult
 from designer.analysis.study import analyze
 from designer.design.diff import diff
 from designer.design.document import Design
 from designer.design.integrity import examine
 from designer.design.query import count_kinds, count_links
+from designer.engine.results import Bottleneck, WorkloadResult
 from designer.errors import Cancelled, DesignerError
 from designer.findings import Finding
 from designer.rules.runner import check
@@ -178,9 +178,9 @@ def _why(before: tuple[Bottleneck, ...], after: tuple[Bottleneck, ...]) -> str:
     first, second = before[0].label, after[0].label
     same = {(b.what, b.id) for b in before} == {(b.what, b.id) for b in after}
     if first == second:
-        return f"still bound by {second}"
+        return f"{second} still limits it"
     if same:
-        return f"bound by {second} in place of {first}"
+        return f"{second} limits it instead of {first}"
     return f"bottleneck moved from {first} to {second}"
 
 

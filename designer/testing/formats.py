@@ -8,7 +8,9 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from designer.checks.runner import State
+from designer.decisions.acceptance_cluster import STAGES, Verdict
 from designer.testing.suites import Tested, counts
+from designer.units import format_si
 
 #: what XML 1.0 cannot hold
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -26,6 +28,32 @@ def junit(tests: Sequence[Tested]) -> str:
         f'time="{sum(t.seconds for t in tests):.3f}">'
     )
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *suites, "</testsuites>", ""])
+
+
+def acceptance_junit(verdict: Verdict, name: str) -> str:
+    """Results of the acceptance of a cluster as JUnit XML: one suite per stage, a test case per result."""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name={_attribute(name)} tests="{len(verdict.outcomes)}" failures="{len(verdict.failed)}">',
+    ]
+    for stage, (title, _, _) in STAGES.items():
+        own = [o for o in verdict.outcomes if o.stage == stage]
+        if not own:
+            continue
+        failures = sum(not o.passed for o in own)
+        lines.append(f' <testsuite name={_attribute(title)} tests="{len(own)}" failures="{failures}">')
+        for o in own:
+            test, e = o.judged.expected.trial, o.judged.expected.estimate
+            opening = f"  <testcase classname={_attribute(o.place)} name={_attribute(test.id)}"
+            if o.passed:
+                lines.append(f"{opening}/>")
+                continue
+            limit = format_si(o.judged.expected.limit, e.unit)
+            message = f"{format_si(o.judged.measured, e.unit)}, not below {limit} was expected"
+            cause = _text(f"{message}. {o.cause or 'no single fault explains it'}")
+            lines.append(f"{opening}><failure message={_attribute(message)}>{cause}</failure></testcase>")
+        lines.append(" </testsuite>")
+    return "\n".join([*lines, "</testsuites>", ""])
 
 
 def _suite(file: str, tests: Sequence[Tested]) -> str:

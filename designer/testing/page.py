@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from designer.analysis.account.worth import WORTH
 from designer.design.document import Design, WorkloadSpec
 from designer.design.naming import in_names
+from designer.engine.account.worth import WORTH
 from designer.present import numbers
 from designer.present.answer import figure_text
 from designer.present.blocks import Change, Column, Page, State, Table, Tone

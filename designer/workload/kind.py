@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from designer.errors import AnalysisError, UnitError, raised_as
-from designer.registry import discover
+from designer.registry import rooms
 from designer.spelling import did_you_mean
 from designer.units import DIMENSIONS, parse
 from designer.workload.metrics import Metric, add_metrics
@@ -46,7 +46,8 @@ class WorkloadKind:
     Parameters
     ----------
     reports
-        ``training``, ``inference``, ``migration``, ``transfer`` or ``collective``: what the answer looks like.
+        ``training``, ``inference``, ``control``, ``migration``, ``transfer`` or ``collective``: what the answer looks
+        like.
     program
         Settings, in SI units, to the program that ``analyze`` and ``simulate`` run; None for searches.
     metrics
@@ -54,10 +55,10 @@ class WorkloadKind:
     own
         Metrics that no other kind has: unit, better direction and meaning.
     answer
-        The module of ``designer.analysis.families`` that reads the answer from the program, such as
-        ``training.checkpointing``; by default the measures of the program are read from its run, and nothing else.
+        The module that reads the answer from the program, such as ``designer.families.storage.checkpointing``; by
+        default the measures of the program are read from its run, and nothing else.
     search
-        The module of ``designer.decisions.workloads`` that answers; empty for all others.
+        The module of a search over designs that answers instead; empty for all others.
     """
 
     name: str
@@ -67,7 +68,7 @@ class WorkloadKind:
     program: Callable[[Mapping[str, Any]], Program] | None = None
     help: str = ""
     metrics: tuple[str, ...] = ()
-    answer: str = "measured"
+    answer: str = "designer.engine.measured"
     search: str = ""
     own: Mapping[str, Metric] = field(default_factory=dict[str, Metric])
 
@@ -75,7 +76,7 @@ class WorkloadKind:
 @cache
 def workload_kinds() -> Mapping[str, WorkloadKind]:
     """All workload kinds by name; the metrics of their own are known from then on."""
-    found = discover("designer.workload.kinds", "WORKLOAD", WorkloadKind, group="designer.workloads")
+    found = rooms("designer.families", "kinds", "WORKLOAD", WorkloadKind, group="designer.workloads")
     for kind in found.values():
         add_metrics(kind.own)
     return found

@@ -28,7 +28,7 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, name, content=text))
     for name, content in {**gallery.downloads(), **pictures.shown_in(texts)}.items():
         files.append(File.generated(config, name, content=content))
-    for picture in sorted((assets() / "pictures").glob("*.png")):
+    for picture in sorted(p for p in (assets() / "pictures").iterdir() if p.suffix in (".png", ".svg")):
         name = f"assets/pictures/{picture.name}"
         files.append(File.generated(config, name, abs_src_path=str(picture)))
     return files

@@ -55,7 +55,7 @@ def _design(template: str) -> bytes:
 
 def _figure(template: str, workload: str, name: str) -> bytes:
     import designer
-    from designer.report.figure import figure_kinds
+    from designer.report.figure_kinds import figure_kinds
 
     analysis = designer.analyze(opened(template), [workload])
     figure = figure_kinds()[name].build(opened(template), analysis, analysis.workloads[0])

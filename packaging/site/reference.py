@@ -9,6 +9,7 @@ import json
 import pkgutil
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,8 @@ def formulas() -> str:
     lines = ["# Formulas", ""]
     family = ""
     for module, formula in _formulas():
-        if (here := module.split(".")[2]) != family:
+        parts = module.split(".")
+        if (here := parts[2]) != family:
             family = here
             lines += [f"## {family.replace('_', ' ').capitalize()}", ""]
         lines += [f"### {cell(formula.title)}", "", f"`{module}` · holds: {cell(formula.valid_when)}", ""]
@@ -151,13 +153,17 @@ def formulas() -> str:
 
 
 def _formulas() -> Iterator[tuple[str, Any]]:
+    import designer.families
     import designer.formulas
     from designer.formulas.formula import Formula
 
-    for info in pkgutil.walk_packages(designer.formulas.__path__, "designer.formulas."):
-        formula = getattr(importlib.import_module(info.name), "FORMULA", None)
-        if isinstance(formula, Formula):
-            yield info.name, formula
+    families = [f"designer.families.{info.name}.formulas" for info in pkgutil.iter_modules(designer.families.__path__)]
+    packages = ["designer.formulas", *(name for name in families if find_spec(name) is not None)]
+    for package in packages:
+        for info in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            formula = getattr(importlib.import_module(info.name), "FORMULA", None)
+            if isinstance(formula, Formula):
+                yield info.name, formula
 
 
 def workloads() -> str:

@@ -8,10 +8,10 @@ from contextlib import suppress
 from typing import Any
 from unittest.mock import patch
 
-from designer.analysis import transfers
-from designer.analysis.flows import Incidence
-from designer.analysis.network import build_network
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
+from designer.engine import transfers
+from designer.engine.flows import Incidence
+from designer.engine.network import build_network
 from designer.workload.program import Move
 from tests.designs import pods
 

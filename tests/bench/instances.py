@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from designer.analysis.flows import Incidence
+from designer.engine.flows import Incidence
 
 GPUS = 8
 SERVERS_PER_UNIT = 32

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from designer.analysis.flows import Incidence
+from designer.engine.flows import Incidence
 
 
 def naive(incidence: Incidence, tie: float = 1e-10) -> np.ndarray:

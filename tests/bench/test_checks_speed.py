@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from designer.analysis.network import build_network
 from designer.checks.runner import Promise, State, run
 from designer.checks.world import World
 from designer.design.edits.properties import SetPolicy
+from designer.engine.network import build_network
 from designer.interchange.templates import open_design
 from designer.memo import forget
 from designer.rules.runner import check

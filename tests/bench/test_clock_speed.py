@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from designer.analysis.clock.engine import Clock
-from designer.analysis.clock.jobs import Job, job_of
-from designer.analysis.clock.player import play
-from designer.analysis.clock.work import Shape, Work
-from designer.analysis.costs import Prices
-from designer.analysis.network import build_network
 from designer.analysis.simulation import simulate
+from designer.engine.clock.engine import Clock
+from designer.engine.clock.jobs import Job, job_of
+from designer.engine.clock.player import play
+from designer.engine.clock.work import Shape, Work
+from designer.engine.costs import Prices
+from designer.engine.network import build_network
 from designer.errors import Cancelled
 from designer.interchange.templates import open_design
 from designer.workload.kind import program_of

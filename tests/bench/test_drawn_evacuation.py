@@ -6,14 +6,14 @@ import math
 
 import pytest
 
-from designer.analysis.flows import Incidence
-from designer.analysis.network import build_network
-from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
 from designer.design.document import Design, WorkloadSpec
+from designer.engine.flows import Incidence
+from designer.engine.network import build_network
+from designer.engine.results import WorkloadResult
 from tests.bench.naive import naive
 from tests.bench.ratios import against
-from tests.unit.analysis.vms.machines import plain_cluster, rows
+from tests.unit.families.machines.machines import plain_cluster, rows
 
 HOSTS, VMS = 64, 8
 #: in naive fillings of as many moves, by machines moved

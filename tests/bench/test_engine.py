@@ -14,13 +14,13 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from designer.analysis.flows import check, solve
-from designer.analysis.network import build_network
-from designer.analysis.routes import route
-from designer.analysis.routes.selection import pair_up
 from designer.analysis.study import analyze
 from designer.design.document import Design, replaced, with_changes
 from designer.design.graph import to_networkx
+from designer.engine.flows import check, solve
+from designer.engine.network import build_network
+from designer.engine.routes import route
+from designer.engine.routes.selection import pair_up
 from designer.interchange.templates import open_design
 from tests.bench.engine_timing import PERMUTATION, best, cluster, problem
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from designer.analysis.flows import Incidence, binding, solve
+from designer.engine.flows import Incidence, binding, solve
 from tests.bench.instances import chain, load, permutation, random_dense
 from tests.bench.naive import naive
 

@@ -2,9 +2,9 @@
 
 import time
 
-from designer.decisions.workloads.layout_search import search_layouts
-from designer.formulas.pipeline.layouts import SearchLimits, layouts
-from designer.formulas.pipeline.transformer_step import TransformerStep
+from designer.families.training.formulas.layouts import SearchLimits, layouts
+from designer.families.training.formulas.transformer_step import TransformerStep
+from designer.families.training.layout_search import search_layouts
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.workload.models import model

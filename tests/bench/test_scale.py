@@ -15,11 +15,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from designer.analysis import transfers
-from designer.analysis.flows import solve
-from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.design.document import Block, Design
+from designer.engine import transfers
+from designer.engine.flows import solve
+from designer.engine.network import build_network
 from designer.interchange.templates import open_design
 from designer.memo import forget
 from designer.workload.program import Move
@@ -221,7 +221,7 @@ def test_the_hundredth_member_that_differs_costs_little_more_than_the_first(benc
 
 GROWTH = """
 import pathlib, sys
-from designer.analysis.network import build_network
+from designer.engine.network import build_network
 from designer.analysis.study import run_workload
 from designer.design.address import Ref
 from designer.design.edits.structure import Delete

@@ -10,13 +10,13 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from designer.analysis.network import build_network
-from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.scheduler import Requests, run_requests
 from designer.analysis.study import analyze
 from designer.design.document import Design
+from designer.engine.network import build_network
+from designer.families.serving.deployment import Serving
+from designer.families.serving.placement import Placement, place_deployment
+from designer.families.serving.scheduler import Requests, run_requests
 from designer.interchange.templates import open_design
-from designer.workload.serving import Serving
 from tests.asked import serving_asked
 from tests.bench.ratios import against, heap_of
 

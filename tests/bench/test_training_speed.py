@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from designer.analysis.network import Network, build_network
 from designer.analysis.study import analyze, run_workload
 from designer.design.document import Design, WorkloadSpec
+from designer.engine.network import Network, build_network
 from designer.interchange.templates import open_design
 from tests.bench.ratios import against
 

@@ -14,7 +14,7 @@ import designer
 from designer.__main__ import main
 from designer.decisions.suggest import suggest
 from designer.interchange.templates import open_design
-from designer.present.decisions.suggest import page_of_suggestions
+from designer.pages.suggest import page_of_suggestions
 from designer.report.assembly import compose_report
 from tests.cli.calling import call
 from tests.terminals import Terminal, terminal_of

@@ -10,7 +10,7 @@ import pytest
 from designer.cli.main import run
 from designer.design.document import VirtualMachine, VmDevice
 from designer.interchange.native.writer import save
-from tests.unit.analysis.vms.machines import cluster, with_vms
+from tests.unit.families.machines.machines import cluster, with_vms
 
 pytestmark = pytest.mark.without_qt
 

@@ -13,7 +13,7 @@ from designer.__main__ import main
 from designer.checks.analysing import analyze
 from designer.cli.pages import command_text, has_colour, wrapped_command
 from designer.interchange.templates import open_design
-from designer.present.workload import page_of
+from designer.pages.workload import page_of
 from tests.cli.calling import call
 from tests.terminals import terminal_of
 
@@ -156,7 +156,7 @@ def test_a_load_above_what_is_served_says_what_was_asked() -> None:
     with terminal_of(80) as terminal:
         assert main(["analyze", "serving-l40s-4", "--workload", "chat-8b", "--set", change]) == 1
     text = terminal.getvalue()
-    assert re.search(r"Serves 2\d\.\d requests/s; you ask for 60\. Queues would grow without limit\.", text)
+    assert re.search(r"Serves 3\d\.\d requests/s; you ask for 60\. Queues would grow without limit\.", text)
     assert re.search(r"Most requests .* asked: 60  not met", text)
     assert "no latency is given" in " ".join(text.split())
 

@@ -8,8 +8,8 @@ from collections import Counter
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
-from designer.analysis.results import Analysis
 from designer.design.document import Design
+from designer.engine.results import Analysis
 from designer.gui import theme
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.figures.view import FigureView

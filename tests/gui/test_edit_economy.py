@@ -11,10 +11,10 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from designer.analysis.routes.channel_rows import ChannelRows
 from designer.design.address import Address, Ref, block_at
 from designer.design.edits.structure import Delete
 from designer.drawing.loads import ChannelState
+from designer.engine.routes.channel_rows import ChannelRows
 from designer.gui import workers
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._panel import Panel

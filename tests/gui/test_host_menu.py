@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from designer.design.address import Ref
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
-from designer.present.workload import page_of
+from designer.pages.workload import page_of
 
 
 @pytest.fixture

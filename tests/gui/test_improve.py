@@ -11,13 +11,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from designer.analysis.network import build_network
 from designer.analysis.study import analyze, run_workload
 from designer.decisions.failures_survey import survive
 from designer.decisions.serving_size import size_serving
 from designer.decisions.suggest import suggest
 from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.properties import SetPolicy
+from designer.engine.network import build_network
+from designer.families.serving.deployment import Serving
+from designer.families.serving.tasks import Serve
 from designer.gui import theme
 from designer.gui.panels.improve import ImprovePanel
 from designer.gui.session import Session
@@ -25,8 +27,6 @@ from designer.gui.window.failure_heat import heat_of
 from designer.interchange.templates import open_design
 from designer.present.blocks import Page
 from designer.workload.kind import task_of
-from designer.workload.program.serving import Serve
-from designer.workload.serving import Serving
 
 LEFT = Qt.MouseButton.LeftButton
 

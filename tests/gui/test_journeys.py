@@ -16,10 +16,10 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiAppli
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from designer.analysis.results import WorkloadResult
 from designer.design.address import Address, Ref
 from designer.design.edits.groups import SetReplicas
 from designer.drawing.compose_text import badge, detail, title
+from designer.engine.results import WorkloadResult
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.hit import pick
 from designer.gui.canvas.tools.drop import TEMPLATE_MIME

@@ -8,18 +8,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
-from designer.analysis.results import WorkloadResult
 from designer.analysis.study import analyze
 from designer.design.address import Ref
 from designer.design.document import Design
 from designer.drawing.machines import machines_of
+from designer.engine.results import WorkloadResult
 from designer.gui.dialogs.machine_dialog import MachineDialog
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.viewmodels import new_machine
 from designer.interchange.templates import open_design
+from designer.pages.workload import page_of
 from designer.present.blocks import State
-from designer.present.workload import page_of
 
 CLUSTER = "vsphere-cluster-4"
 

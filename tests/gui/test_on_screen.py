@@ -16,7 +16,7 @@ from designer.gui.viewmodels import sweep
 from designer.gui.viewmodels.plots import busy_curve
 from designer.gui.viewmodels.scenario import Event, Scenario
 from designer.gui.viewmodels.sweep import Varied
-from designer.present.decisions.instant import busy_at
+from designer.pages.instant import busy_at
 
 
 def test_racks_open_where_the_first_server_is(window: MainWindow, qtbot: QtBot) -> None:

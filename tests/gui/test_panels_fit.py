@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
-from designer.analysis import results
-from designer.analysis.results import WorkloadResult
+from designer.engine import results
+from designer.engine.results import WorkloadResult
 from designer.gui import theme
 from designer.gui.figures.value_axis import ValueAxis
 from designer.gui.figures.view import FigureView

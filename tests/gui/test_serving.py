@@ -14,8 +14,8 @@ from designer.gui.main_window import MainWindow
 from designer.gui.panels._figures import FiguresPanel
 from designer.gui.workload_form import take_workload
 from designer.interchange.templates import open_design
+from designer.pages.workload import page_of
 from designer.present.blocks import State
-from designer.present.workload import page_of
 from designer.report.figure_kinds import figure_kinds
 
 pytestmark = pytest.mark.platform

@@ -221,7 +221,7 @@ def test_playing_works_nothing_out(window: MainWindow, player: Player, monkeypat
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a run was worked out while playing")
 
-    for name in ("designer.analysis.simulation.simulate", "designer.analysis.clock.run.Run.load_at"):
+    for name in ("designer.analysis.simulation.simulate", "designer.engine.clock.run.Run.load_at"):
         monkeypatch.setattr(name, refuse)
     player.play()
     for _ in range(20):

@@ -6,12 +6,12 @@ import pytest
 from PySide6.QtCore import QPointF
 from pytestqt.qtbot import QtBot
 
-from designer.analysis.results import Analysis
 from designer.analysis.study import analyze
 from designer.catalog.loader import load_catalog
 from designer.design.address import Ref
 from designer.design.document import Design, WorkloadSpec
 from designer.design.history import History
+from designer.engine.results import Analysis
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
 from designer.gui.viewmodels import compare, findings, forms, inspector, links, outline, palette, steps
@@ -21,7 +21,7 @@ from designer.gui.viewmodels.places import picked_of
 from designer.gui.viewmodels.ranking import Words, ordered
 from designer.gui.viewmodels.table import Branch
 from designer.interchange.templates import list_templates, open_design
-from designer.present.workload import page_of
+from designer.pages.workload import page_of
 from designer.report.figure_kinds import figure_kinds
 from tests.designs import one_server, one_unit
 

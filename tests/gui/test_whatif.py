@@ -17,8 +17,8 @@ from designer.gui.main_window import MainWindow
 from designer.gui.panels._whatif import WhatIf
 from designer.gui.session import Session
 from designer.gui.viewmodels.answer import page_for
+from designer.pages.workload import page_of
 from designer.present.blocks import State
-from designer.present.workload import page_of
 from tests.moving import MoveBy
 
 pytestmark = pytest.mark.platform

@@ -21,15 +21,17 @@ interchange.exporters.graphml interchange.exporters.svg
 drawing.compose
 interchange.generators.torus interchange.generators.dragonfly
 contrib.proposals.families.hosts contrib.proposals.families.training_cluster contrib.ufm contrib.netq
-present.families.training present.families.serving
+pages.sweep present.blocks
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
 decisions.sweep decisions.faults.governor decisions.faults.clocks_held
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
-analysis.study analysis.transfers analysis.flows.maxmin analysis.routes.routing.ecmp analysis.routes.routing.shortest
-analysis.network analysis.results
+analysis.study analysis.simulation
+families.training.kinds.training families.training.kinds.elastic families.training.page families.training.rules.trn001
+families.serving.page families.serving.metrics families.serving.formulas.kv families.machines.page
+engine.clock engine.flows.maxmin engine.routes.routing.ecmp engine.routes.routing.shortest engine.network engine.results
 design.document design.geometry design.edits.parts design.edits.links design.wiring.mesh design.wiring.ring
 catalog.parttype catalog.kinds.gpu catalog.kinds.nic catalog.linkkinds.pcie catalog.linkkinds.nvlink
-workload.migrations workload.kinds.serving workload.kinds.pretraining
+workload.kind workload.jobs
 formulas.formula formulas.collectives.ring formulas.memory.kv
 fields findings registry resources sources units errors plain_text
 """
@@ -37,12 +39,17 @@ fields findings registry resources sources units errors plain_text
 #: who imports what he must not; and the contract that refuses it
 OFFENCES = [
     ("formulas.memory.kv", "designer.design.document", "Floors: imports only go down"),
-    ("catalog.parttype", "designer.workload.migrations", "Floors: imports only go down"),
+    ("catalog.parttype", "designer.workload.jobs", "Floors: imports only go down"),
     ("cli.commands.check", "designer.gui.app", "Floors: imports only go down"),
     ("units", "designer.sources", "Floors: imports only go down"),
     ("utils", "designer.errors", "Floors: imports only go down"),
-    ("analysis.network", "designer.analysis.study", "Inside analysis"),
+    ("analysis.simulation", "designer.analysis.study", "Inside analysis"),
     ("analysis.tools", "designer.errors", "Inside analysis"),
+    ("engine.network", "designer.engine.clock", "Inside the engine"),
+    ("engine.tools", "designer.errors", "Inside the engine"),
+    ("engine.clock", "designer.families.serving.metrics", "The engine knows no family"),
+    ("families.training.page", "designer.families.machines.page", "Families do not know each other"),
+    ("families.training.page", "designer.report.figures.roofline", "A page knows no widget"),
     ("interchange.importers.nccl", "designer.interchange.native.reader", "Inside interchange"),
     ("gui.panels.parts", "designer.gui.dialogs.about", "Inside gui"),
     ("gui.viewmodels.parts", "designer.gui.session", "Inside gui"),
@@ -50,21 +57,22 @@ OFFENCES = [
     ("report.figures.roofline", "pyqtgraph", "Qt lives in gui only"),
     ("fields", "PySide6", "Qt lives in gui only"),
     ("drawing.compose", "PySide6.QtGui", "Qt lives in gui only"),
-    ("present.families.training", "designer.present.families.serving", "Pages of families do not know each other"),
+    ("families.machines.page", "designer.families.serving.page", "Pages of families do not know each other"),
     ("drawing.compose", "designer.report.figures.roofline", "Floors: imports only go down"),
     ("analysis.study", "designer.decisions.sweep", "Floors: imports only go down"),
     ("decisions.sweep", "designer.report.figures.roofline", "Floors: imports only go down"),
     ("decisions.sweep", "PySide6.QtCore", "Qt lives in gui only"),
-    ("analysis.network", "designer.design.geometry", "Analysis numbers channels"),
+    ("engine.network", "designer.design.geometry", "The engine numbers channels"),
     ("formulas.collectives.ring", "pydantic", "Formulas know numbers"),
     ("formulas.collectives.ring", "networkx", "Formulas know numbers"),
+    ("families.serving.formulas.kv", "pydantic", "Formulas know numbers"),
     ("interchange.native.upgrades.v1_to_v2", "designer.design.document", "Upgrades read raw data"),
     ("catalog.kinds.gpu", "designer.catalog.kinds.nic", "Part kinds"),
     ("catalog.linkkinds.nvlink", "designer.catalog.linkkinds.pcie", "Link kinds"),
-    ("workload.kinds.serving", "designer.workload.kinds.pretraining", "Workload kinds"),
+    ("families.training.kinds.training", "designer.families.training.kinds.elastic", "Workload kinds"),
     ("design.edits.links", "designer.design.edits.parts", "Edits"),
     ("design.wiring.mesh", "designer.design.wiring.ring", "Wirings"),
-    ("analysis.routes.routing.ecmp", "designer.analysis.routes.routing.shortest", "Routing algorithms"),
+    ("engine.routes.routing.ecmp", "designer.engine.routes.routing.shortest", "Routing algorithms"),
     ("rules.power.pow001", "designer.rules.links.lnk001", "Rules"),
     ("interchange.importers.hwloc", "designer.interchange.importers.nccl", "Importers"),
     ("interchange.exporters.svg", "designer.interchange.exporters.graphml", "Exporters"),
@@ -72,7 +80,7 @@ OFFENCES = [
     ("interchange.generators.torus", "designer.interchange.generators.dragonfly", "Generators"),
     ("contrib.ufm", "designer.contrib.netq", "Packages of contrib do not know each other"),
     ("interchange.importers.hwloc", "designer.contrib.ufm", "Floors: imports only go down"),
-    ("contrib.proposals.families.hosts", "designer.contrib.proposals.families.training_cluster", "Families"),
+    ("contrib.proposals.families.hosts", "designer.contrib.proposals.families.training_cluster", "Families of designs"),
     ("report.chapters.cost", "designer.report.chapters.power", "Chapters"),
     ("decisions.faults.governor", "designer.decisions.faults.clocks_held", "Kinds of faults"),
     ("design.document", "designer.design.edits.parts", "No cycles"),
@@ -80,7 +88,7 @@ OFFENCES = [
 #: the second half of the cycle planted above is lawful by itself
 LAWFUL = [
     ("design.edits.parts", "designer.design.document"),
-    ("rules.links.lnk002", "designer.analysis.routes.routing.ecmp"),
+    ("rules.links.lnk002", "designer.engine.routes.routing.ecmp"),
     ("gui.panels.parts", "PySide6.QtWidgets"),
     ("formulas.collectives.ring", "numpy"),
     ("interchange.importers.hwloc", "designer.design.edits.parts"),

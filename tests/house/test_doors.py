@@ -11,15 +11,14 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from designer.analysis import costs
-from designer.analysis.costs.pricing import CostKind
 from designer.catalog.parttype import part_kinds
 from designer.contrib import ENTRY_POINTS
+from designer.engine.costs.pricing import CostKind
 from designer.interchange.exporting import exporters
 from designer.interchange.importing import importers
 from designer.report.figure_kinds import OF_CURVES, figure_kinds
 from designer.resources import assets
-from designer.rules.rule import FAMILIES, rules
+from designer.rules.rule import FOLDERS, rules
 from designer.workload.kind import workload_kinds
 from designer.workload.program import Program
 from designer.workload.program.tasks import Task
@@ -35,21 +34,25 @@ def files(folder: str) -> set[str]:
     return {path.stem for path in (ROOT / folder).glob("[!_]*.py")}
 
 
-def held(package: Any, attribute: str) -> dict[str, Any]:
-    """What the files of a package hold under a name."""
-    found: dict[str, Any] = {}
-    for info in pkgutil.iter_modules(package.__path__):
-        thing = getattr(importlib.import_module(f"{package.__name__}.{info.name}"), attribute, None)
-        if thing is not None:
-            found[info.name] = thing
-    return found
+def modules_of(*packages: str) -> list[Any]:
+    """Modules below some packages."""
+    return [
+        importlib.import_module(info.name)
+        for package in packages
+        for info in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+    ]
 
 
+COSTS = {
+    module.__name__: module.COST
+    for module in modules_of("designer.engine", "designer.families")
+    if isinstance(getattr(module, "COST", None), CostKind)
+}
 TASKS = {
     thing
-    for info in pkgutil.walk_packages(importlib.import_module("designer.workload.program").__path__)
-    for thing in vars(importlib.import_module(f"designer.workload.program.{info.name}")).values()
-    if isinstance(thing, type) and issubclass(thing, Task) and thing is not Task
+    for module in modules_of("designer.workload.program", "designer.families")
+    for thing in vars(module).values()
+    if isinstance(thing, type) and issubclass(thing, Task) and thing is not Task and thing.priced_by
 }
 
 
@@ -57,24 +60,24 @@ TASKS = {
 def test_every_workload_kind_is_answered(kind: str) -> None:
     found = workload_kinds()[kind]
     if found.search:
-        module = importlib.import_module(f"designer.decisions.workloads.{found.search}")
+        module = importlib.import_module(found.search)
         assert get_type_hints(module.answer).keys() >= {"network", "settings", "question"}
         return
     assert found.program is not None, "give it a program or a search"
     assert get_type_hints(found.program)["return"] is Program
-    module = importlib.import_module(f"designer.analysis.families.{found.answer}")
+    module = importlib.import_module(found.answer)
     assert get_type_hints(module.answer).keys() == {"network", "program", "question", "return"}
 
 
 @pytest.mark.parametrize("task", sorted(TASKS, key=lambda c: c.__name__), ids=lambda c: c.__name__)
 def test_every_task_has_a_price(task: Any) -> None:
-    cost = held(costs, "COST").get(task.priced_by)
-    assert isinstance(cost, CostKind), f"no file costs/{task.priced_by}.py"
+    cost = COSTS.get(task.priced_by)
+    assert cost is not None, f"no module {task.priced_by} with a COST"
     assert cost.task is task
 
 
 def test_every_price_is_that_of_a_task() -> None:
-    assert {cost.task for cost in held(costs, "COST").values()} == TASKS
+    assert {cost.task for cost in COSTS.values()} == TASKS
 
 
 @pytest.mark.parametrize("kind", part_kinds())
@@ -96,11 +99,12 @@ def test_every_importer_exporter_and_figure_is_found() -> None:
     assert len(figure_kinds()) == len(files("report/figures")) + len(OF_CURVES)
 
 
-def test_every_rule_is_in_a_family_that_is_asked() -> None:
-    written = {path.relative_to(ROOT / "rules") for path in (ROOT / "rules").rglob("[!_]*.py")}
-    of_families = {path for path in written if re.match(r"[a-z]+\d{3}_", path.name)}
-    assert {path.parts[0] for path in of_families} == set(FAMILIES)
-    assert len(rules()) == len(of_families)
+def test_every_rule_is_in_a_folder_that_is_searched() -> None:
+    written = [path for path in ROOT.rglob("rules/**/[!_]*.py") if re.match(r"[a-z]+\d{3}_", path.name)]
+    general = {path.parent.name for path in written if "families" not in path.parts}
+    assert general == set(FOLDERS)
+    assert {path.parent.name for path in written if "families" in path.parts} == {"rules"}
+    assert len(rules()) == len(written)
 
 
 def test_every_figure_is_shown_in_a_panel() -> None:

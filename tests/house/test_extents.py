@@ -10,14 +10,17 @@ import typing
 from dataclasses import dataclass
 
 import designer.analysis
-from designer.analysis.network import Network
+import designer.engine
+import designer.families
+from designer.engine.network import Network
 from designer.memo import Memo
 
 
 def _hosts() -> dict[str, type]:
     """The class of the first argument of each memo of the analyses, by the name of the function."""
     found: dict[str, type] = {}
-    for module in pkgutil.walk_packages(designer.analysis.__path__, "designer.analysis."):
+    packages = (designer.analysis, designer.engine, designer.families)
+    for module in (m for one in packages for m in pkgutil.walk_packages(one.__path__, f"{one.__name__}.")):
         for one in vars(importlib.import_module(module.name)).values():
             if not isinstance(one, Memo):
                 continue

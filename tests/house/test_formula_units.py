@@ -10,11 +10,12 @@ import pytest
 
 from tests.source_trees import tree_of
 
-FORMULAS = Path(__file__).parents[2] / "designer" / "formulas"
+ROOT = Path(__file__).parents[2] / "designer"
 FILES = sorted(
     path
-    for path in FORMULAS.rglob("*.py")
-    if not any(part.startswith("_") for part in path.relative_to(FORMULAS).parts)
+    for folder in (ROOT / "formulas", *ROOT.glob("families/*/formulas"))
+    for path in folder.rglob("*.py")
+    if not any(part.startswith("_") for part in path.relative_to(folder).parts)
 )
 
 #: what is counted, or in whatever unit its partner is: numbers without a unit of their own
@@ -63,7 +64,7 @@ def _bare(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(FORMULAS).as_posix())
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_no_quantity_is_a_bare_float(path: Path) -> None:
     assert _bare(path.read_text(encoding="utf-8")) == [], (
         "use Bytes, BytesPerSecond, Seconds, Ratio … of designer.units"

@@ -30,6 +30,8 @@ DOORS = (
 TOOLS = ("designer.interchange.native.schema",)
 #: the functions that load modules of a package by name
 FINDERS = {"discover", "import_module", "iter_modules", "walk_packages"}
+#: loads the folder or module of a name from every folder of a package
+ROOMS = "rooms"
 
 
 @cache
@@ -48,6 +50,15 @@ def spelled(path: Path) -> tuple[frozenset[str], frozenset[str]]:
     whole: set[str] = set()
     nodes = list(ast.walk(tree_of(path)))
     finds = any(getattr(n.func, "id", getattr(n.func, "attr", "")) in FINDERS for n in nodes if isinstance(n, ast.Call))
+    apart: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == ROOMS:
+            package, room = (argument.value for argument in node.args[:2] if isinstance(argument, ast.Constant))
+            apart.add(package)
+            inside = Path(*package.split("."))
+            whole |= {
+                ".".join((inside / one.parent.name / room).parts) for one in (ROOT / inside).glob("*/__init__.py")
+            }
     for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -57,7 +68,7 @@ def spelled(path: Path) -> tuple[frozenset[str], frozenset[str]]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("designer."):
             found.add(node.value)
             # a package whose name is given to a registry: all modules in it
-            if finds:
+            if finds and node.value not in apart:
                 whole.add(node.value.rstrip(".") + ".")
     return frozenset(found), frozenset(whole)
 
@@ -137,7 +148,8 @@ def test_every_edit_is_made_by_something(edit: str) -> None:
 def _formulas() -> list[str]:
     """Modules with a formula; by their text, for every process that collects tests would parse them all."""
     assigned = re.compile(r"^FORMULA(:.*)? = ", re.MULTILINE)
-    inside = {module: path for module, path in modules().items() if module.startswith("designer.formulas.")}
+    room = re.compile(r"designer\.(formulas|families\.\w+\.formulas)\.")
+    inside = {module: path for module, path in modules().items() if room.match(module)}
     return sorted(module for module, path in inside.items() if assigned.search(path.read_text(encoding="utf-8")))
 
 

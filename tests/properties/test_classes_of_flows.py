@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.analysis.flows import check, solve
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
-from designer.analysis.routes import folding
 from designer.analysis.study import run_workload
-from designer.analysis.transfers import evaluate_transfer
 from designer.design.document import Block, Design, Policy, WorkloadSpec
+from designer.engine.flows import check, solve
+from designer.engine.network import Network, build_network
+from designer.engine.results import Bottleneck, ChannelLoads, WorkloadResult
+from designer.engine.routes import folding
+from designer.engine.transfers import evaluate_transfer
 from designer.errors import DesignerError
 from designer.interchange.templates import open_design
 from designer.memo import forget

@@ -11,22 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis import routes
-from designer.analysis.collectives import routed_groups
-from designer.analysis.collectives.activities import Activity
-from designer.analysis.collectives.communicator import make_communicator
-from designer.analysis.flows import Incidence, check
-from designer.analysis.network import Network, build_network
-from designer.analysis.network.partition import Partition
-from designer.analysis.results import WorkloadResult
-from designer.analysis.routes import hop_loads, route
-from designer.analysis.routes.hops import legs_of
-from designer.analysis.routes.legs import Legs
-from designer.analysis.routes.staging import staged
 from designer.analysis.study import run_workload
 from designer.design.document import Block, Design, Policy, WorkloadSpec
 from designer.design.elaborate import elaborate
 from designer.design.port_usage import usage
+from designer.engine import routes
+from designer.engine.flows import Incidence, check
+from designer.engine.network import Network, build_network
+from designer.engine.network.partition import Partition
+from designer.engine.results import WorkloadResult
+from designer.engine.routes import hop_loads, route
+from designer.engine.routes.hops import legs_of
+from designer.engine.routes.legs import Legs
+from designer.engine.routes.staging import staged
+from designer.families.collective import routed_groups
+from designer.families.collective.activities import Activity
+from designer.families.collective.communicator import make_communicator
 from designer.interchange.templates import open_design
 from designer.memo import forget
 from tests.designs import pods

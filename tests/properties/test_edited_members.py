@@ -10,12 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis import network as networks
-from designer.analysis.collectives.communicator import Communicator, make_communicator
-from designer.analysis.collectives.routed_groups import routed_groups
-from designer.analysis.network import Network, build_network
-from designer.analysis.network.frame import changed_links
-from designer.analysis.network.islands import find_islands
 from designer.analysis.study import analyze
 from designer.design import elaborate as elaboration
 from designer.design.address import Address, block_at
@@ -24,6 +18,12 @@ from designer.design.edits.links import ChangeLinks
 from designer.design.edits.parts import ChangeParts
 from designer.design.elaborate import elaborate, plain_definitions
 from designer.design.shapes import plain_of, shape_of
+from designer.engine import network as networks
+from designer.engine.network import Network, build_network
+from designer.engine.network.frame import changed_links
+from designer.engine.network.islands import find_islands
+from designer.families.collective.communicator import Communicator, make_communicator
+from designer.families.collective.routed_groups import routed_groups
 from designer.interchange.templates import open_design
 from designer.memo import forget
 from tests.designs import pods

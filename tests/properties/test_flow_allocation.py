@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from designer.analysis.flows import Incidence, binding, check, solve
+from designer.engine.flows import Incidence, binding, check, solve
 
 INF = float("inf")
 

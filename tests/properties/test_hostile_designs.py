@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from designer.analysis.network import build_network
+from designer.engine.network import build_network
 from designer.errors import DesignerError
 from designer.interchange.native.reader import Loaded, loads
 from tests.budget import seeds

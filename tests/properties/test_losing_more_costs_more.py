@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from designer.analysis.network import Network, build_network
-from designer.analysis.routes.damage import KINDS, contents_of
 from designer.analysis.study.survival import Survival
+from designer.engine.network import Network, build_network
+from designer.engine.routes.damage import KINDS, contents_of
 from designer.errors import AnalysisError
 from designer.interchange.templates import list_templates, open_design
 

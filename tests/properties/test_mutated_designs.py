@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from designer.analysis.clock import frames
-from designer.analysis.network import build_network
-from designer.analysis.routes import folding, hop_loads
 from designer.analysis.study import run_workload
 from designer.design.document import Design, WorkloadSpec
 from designer.design.elaborate import elaborate
+from designer.engine.clock import frames
+from designer.engine.network import build_network
+from designer.engine.routes import folding, hop_loads
 from designer.errors import DesignerError
 from designer.memo import forget
 from tests.properties.mutated import Told, asked, mutated, one_by_one

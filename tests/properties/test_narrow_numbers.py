@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from designer.analysis.network import frame
-from designer.analysis.routes import folding, hop_loads
 from designer.analysis.study import analyze
 from designer.cli.documents import analysis_document
 from designer.cli.main import run
 from designer.design import elaborate
 from designer.design.document import Design
+from designer.engine.network import frame
+from designer.engine.routes import folding, hop_loads
 from designer.interchange.templates import open_design
 from designer.memo import forget
 from tests.properties.test_classes_of_resources import clusters, shrunk

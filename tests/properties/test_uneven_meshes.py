@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.analysis.collectives.communicator import make_communicator
-from designer.analysis.network import build_network
 from designer.catalog.parttype import Capability
-from tests.unit.analysis.small_designs import draw
+from designer.engine.network import build_network
+from designer.families.collective.communicator import make_communicator
+from tests.unit.engine.small_designs import draw
 
 LINK = 25e9
 Mesh = dict[tuple[int, int], int]

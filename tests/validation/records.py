@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from designer.analysis.network import build_network
 from designer.catalog.parttype import Capability
 from designer.decisions.validation import Outcome
 from designer.design.document import Design
+from designer.engine.network import build_network
 from tests.validation.drawn import predictions
 
 HERE = Path(__file__).parent

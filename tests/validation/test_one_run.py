@@ -8,19 +8,19 @@ from functools import cache
 
 import pytest
 
-from designer.analysis.account import quickest_together
-from designer.analysis.clock.jobs import Changes, job_of
-from designer.analysis.clock.measures import answer, banded, bands_of, values_of
-from designer.analysis.clock.player import play
-from designer.analysis.clock.run import Run
-from designer.analysis.clock.why import changes_at
-from designer.analysis.costs import Prices
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Bottleneck
 from designer.analysis.simulation import simulate
 from designer.analysis.study import run_workload
 from designer.checks.analysing import analyze
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
+from designer.engine.account import quickest_together
+from designer.engine.clock.jobs import Changes, job_of
+from designer.engine.clock.measures import answer, banded, bands_of, values_of
+from designer.engine.clock.player import play
+from designer.engine.clock.run import Run
+from designer.engine.clock.why import changes_at
+from designer.engine.costs import Prices
+from designer.engine.network import Network, build_network
+from designer.engine.results import Bottleneck
 from designer.errors import AnalysisError
 from designer.interchange.templates import list_templates, open_design
 from designer.workload.kind import program_of, workload_kinds

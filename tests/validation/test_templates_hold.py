@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from designer.analysis import transfers
-from designer.analysis.flows import check, solve
-from designer.analysis.results import ChannelLoads
 from designer.analysis.study import analyze
+from designer.engine import transfers
+from designer.engine.flows import check, solve
+from designer.engine.results import ChannelLoads
 from designer.findings import Severity
 from designer.interchange.templates import list_templates, open_design
 from tests.directions import check_directions

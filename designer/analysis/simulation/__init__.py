@@ -7,25 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from designer.analysis.clock.jobs import Changes, Job, goes_on, job_of
-from designer.analysis.clock.measures import (
-    GROUPS_LIMIT,
-    UNTIL,
-    Answer,
-    answer,
-    answer_of,
-    bands_of,
-    main_metric,
-    settling,
-    values_of,
-)
-from designer.analysis.clock.player import EVENTS_LIMIT, play
-from designer.analysis.clock.run import Run
-from designer.analysis.clock.settled import settled
-from designer.analysis.costs import Prices
-from designer.analysis.network import build_network
-from designer.analysis.serving.clocked import ENGINE_START
-from designer.analysis.serving.felt import Felt
 from designer.analysis.simulation.failure_events import Failure, changes_of_links, changes_of_parts
 from designer.analysis.simulation.jobs import (
     in_its_cadence,
@@ -40,11 +21,30 @@ from designer.analysis.simulation.meetings import MEETING_LIMIT, Meeting, meetin
 from designer.analysis.simulation.phases import Binding, phases_of
 from designer.analysis.simulation.rerouting import rerouted, still_down
 from designer.analysis.simulation.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
-from designer.analysis.training.accelerators import memory_of
-from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design
 from designer.displayed import Displayed
+from designer.engine.accelerators import memory_of
+from designer.engine.clock.jobs import Changes, Job, goes_on, job_of
+from designer.engine.clock.measures import (
+    GROUPS_LIMIT,
+    UNTIL,
+    Answer,
+    answer,
+    answer_of,
+    bands_of,
+    main_metric,
+    settling,
+    values_of,
+)
+from designer.engine.clock.player import EVENTS_LIMIT, play
+from designer.engine.clock.run import Run
+from designer.engine.clock.settled import settled
+from designer.engine.costs import Prices
+from designer.engine.machines.guest_network import partitioned_network
+from designer.engine.network import build_network
 from designer.errors import AnalysisError
+from designer.families.serving.clocked import ENGINE_START
+from designer.families.serving.user_impact import Felt
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
@@ -58,7 +58,7 @@ _TRIES_LIMIT: Final = 50
 #: events of a first look at how long a run is
 _PROBE_LIMIT: Final = 5_000
 #: later than this a second has too few digits left for the steps of a job [s]
-LATEST: Final = Constant(1e9, 1e8, 1e10, "flows-numerics", Status.ASSUMED, "s", "some thirty years: 10 us are told")
+LATEST: Final = Constant(1e9, 1e8, 1e10, "flows-numerics", Status.ASSUMED, "s", "some thirty years: 10 us are resolved")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,7 +268,7 @@ def _in_reach(times: Sequence[tuple[str, float | None]]) -> None:
     """Refuse times at which the clock could not tell one step from the next."""
     for place, time in times:
         if time is not None and LATEST.value < time < math.inf:
-            text = f"{time:g} s is later than the clock tells steps apart"
+            text = f"{time:g} s is later than the clock can separate steps"
             raise AnalysisError(text, place=place, remedy=f"give {LATEST.value:g} s at most")
 
 
@@ -423,7 +423,9 @@ def _started(jobs: Sequence[Job], run: Run) -> list[Finding]:
 
 def _slower(slow: Mapping[str, float]) -> list[Finding]:
     return [
-        Finding("CLOCK-SLOWED", Severity.INFO, f"{name} takes {times:.2f} times as long beside the others", (), "")
+        Finding(
+            "CLOCK-SLOWED", Severity.INFO, f"{name} takes {times:.2f} times as long with the others running", (), ""
+        )
         for name, times in slow.items()
         if times > WORTH_TOLERANCE
     ]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.clock.jobs import Change, PartChange
-from designer.analysis.network import Network
 from designer.design.channels import link_number
+from designer.engine.clock.jobs import Change, PartChange
+from designer.engine.network import Network
 from designer.errors import AnalysisError, DocumentError
 
 

@@ -9,22 +9,22 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.clock.jobs import Job, fails, job_of
-from designer.analysis.families import Question, ask
-from designer.analysis.network import Network
-from designer.analysis.routes.selection import resolve
 from designer.analysis.simulation.failure_events import Failure
-from designer.analysis.vms.guest import Work
-from designer.analysis.vms.guests import guest_of
 from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
 from designer.design.ids import find_workload
+from designer.engine.clock.jobs import Job, fails, job_of
+from designer.engine.machines.guest import Work
+from designer.engine.machines.guests import guest_of
+from designer.engine.network import Network
+from designer.engine.question import Question, ask
+from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
+from designer.families.serving.tasks import Serve
+from designer.families.training.tasks import TrainStep
 from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds
 from designer.workload.program import Arrivals, Collective, Program
-from designer.workload.program.serving import Serve
-from designer.workload.program.training import TrainStep
 
 #: a count of steps that is whole but for its last digits is whole
 _ROUNDING_TOLERANCE: Final = 1e-9

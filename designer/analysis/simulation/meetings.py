@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from designer.analysis.clock.jobs import Job
-from designer.analysis.clock.measures import main_metric, periodic_step, values_of
-from designer.analysis.clock.run import Run
-from designer.analysis.serving.felt import TOLD, Felt, felt
 from designer.analysis.simulation.shifts import WORTH_TOLERANCE
+from designer.engine.clock.jobs import Job
+from designer.engine.clock.measures import main_metric, periodic_step, values_of
+from designer.engine.clock.run import Run
+from designer.families.serving.request_log import logs_of
+from designer.families.serving.user_impact import TOLD, Felt, felt
 from designer.findings import Finding, Severity
 
 #: of more jobs it is not asked which of the others slows each: each question is a run
@@ -60,6 +61,7 @@ def meetings_of(
             spans[job.name] = (min(t.began for t in mine), max(ends))
     found: list[Meeting] = []
     feelings: list[Felt] = []
+    logs = logs_of(run)
     for name, (begin, end) in spans.items():
         other = without(name)
         for job in jobs if other is not None else ():
@@ -67,8 +69,8 @@ def meetings_of(
             if job.name == name or job.name not in spans:
                 continue
             first, last = max(begin, spans[job.name][0]), min(end, spans[job.name][1])
-            if job.name in run.requests:
-                one = felt(run.requests[job.name], other.requests[job.name], job.name, name, first, last)
+            if job.name in logs:
+                one = felt(logs[job.name], logs_of(other)[job.name], job.name, name, first, last)
                 if one is not None:
                     feelings.append(one)
                     found += _of_requests(one)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from designer.analysis.account import named
-from designer.analysis.account.bottlenecks import sort_of
-from designer.analysis.account.expression import Tie
-from designer.analysis.clock.jobs import Job
-from designer.analysis.clock.run import Run
-from designer.analysis.clock.why import Span, spans
-from designer.analysis.results import Bottleneck
+from designer.engine.account import named
+from designer.engine.account.bottlenecks import sort_of
+from designer.engine.account.expression import Tie
+from designer.engine.clock.jobs import Job
+from designer.engine.clock.run import Run
+from designer.engine.clock.why import Span, spans
+from designer.engine.results import Bottleneck
 from designer.sources import Constant, Status
 
 #: of the time of what holds a program back longest, this much or more binds as well

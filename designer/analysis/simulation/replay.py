@@ -12,11 +12,11 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import build_network
-from designer.analysis.results import Column, Table
-from designer.analysis.routes.selection import resolve
-from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design
+from designer.engine.machines.guest_network import partitioned_network
+from designer.engine.network import build_network
+from designer.engine.results import Column, Table
+from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
 from designer.sources import Estimate

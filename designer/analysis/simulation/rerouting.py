@@ -13,28 +13,21 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.account.worth import share_of_work
-from designer.analysis.clock.jobs import Job, job_of
-from designer.analysis.clock.run import Run
-from designer.analysis.costs import Cost, Expansion, Prices, every_work
-from designer.analysis.families import Question, ask
-from designer.analysis.network import Network
-from designer.analysis.results import WorkloadResult
-from designer.analysis.routes.damage import Damage, best_way, contents_of, damage
-from designer.analysis.routes.selection import resolve
 from designer.analysis.simulation.failure_events import Failure, changes_of_links, changes_of_parts
 from designer.catalog.parttype import Capability
 from designer.design.channels import link_number
 from designer.design.document import WorkloadSpec
+from designer.engine.account.worth import share_of_work
+from designer.engine.clock.jobs import Job, job_of
+from designer.engine.clock.run import Run
+from designer.engine.costs import Cost, Expansion, Prices, every_work
+from designer.engine.network import Network
+from designer.engine.question import Question, ask
+from designer.engine.results import WorkloadResult
+from designer.engine.routes.damage import Damage, best_way, contents_of, damage
+from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError, DocumentError
-from designer.findings import Finding, Severity
-from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_TIMEOUT
-from designer.units import format_quantity
-from designer.workload.kind import kind_of, task_of, workload_kinds
-from designer.workload.program import Collective, Compute, Delay, Mark, Move, Program, Recovery, Step, Task
-from designer.workload.program.rerouted import Rerouted
-from designer.workload.program.restarting import FAILURE, RESTORE
-from designer.workload.program.training import (
+from designer.families.training.tasks import (
     CopyCheckpoint,
     LoadBatch,
     ReadCheckpoint,
@@ -42,6 +35,13 @@ from designer.workload.program.training import (
     TrainSteps,
     WriteCheckpoint,
 )
+from designer.findings import Finding, Severity
+from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_TIMEOUT
+from designer.units import format_quantity
+from designer.workload.kind import kind_of, task_of, workload_kinds
+from designer.workload.program import Collective, Compute, Delay, Mark, Move, Program, Recovery, Step, Task
+from designer.workload.program.rerouted import Rerouted
+from designer.workload.program.restarting import FAILURE, RESTORE
 
 Int = npt.NDArray[np.int64]
 

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.clock.jobs import Job
-from designer.analysis.clock.measures import periodic_step
-from designer.analysis.clock.steady import settle
-from designer.analysis.costs import Prices
+from designer.engine.clock.jobs import Job
+from designer.engine.clock.measures import periodic_step
+from designer.engine.clock.steady import settle
+from designer.engine.costs import Prices
 from designer.findings import Finding, Severity
 
 #: items of a job that are looked at to judge a shift

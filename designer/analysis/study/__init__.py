@@ -8,15 +8,16 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.families import Question, ask
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResult
-from designer.analysis.routes.channel_rows import CHANNELS_LIMIT, ChannelRows
 from designer.analysis.study.gaps import with_gaps
-from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.document import Design, WorkloadSpec
 from designer.design.ids import find_workload
+from designer.engine.machines.guest_network import partitioned_network
+from designer.engine.network import Network, build_network
+from designer.engine.question import Question, ask
+from designer.engine.results import Analysis, ChannelLoads, Rows, WorkloadResult
+from designer.engine.routes.channel_rows import CHANNELS_LIMIT, ChannelRows
 from designer.findings import Finding, Severity
+from designer.plain_text import counted
 from designer.progress import Cancel, Progress, Watch
 from designer.sources import Status
 from designer.workload.kind import kind_of
@@ -137,7 +138,8 @@ def _findings(network: Network, loads: ChannelLoads | None, rows: ChannelRows) -
         unsure = numbers[(rows.load > 0) & guessed[network.net.link_def[numbers >> 1]]]
     found: list[Finding] = []
     if len(unsure):
-        text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"
+        links = len(np.unique(unsure >> 1))
+        text = f"{counted(links, 'link')} with traffic {'use' if links > 1 else 'uses'} assumed or unverified rates"
         where = tuple(network.channel_ids(unsure[:_PLACES_LIMIT]))
         found.append(Finding("DATA-UNSURE", Severity.INFO, text, where, "give the real speeds of these links"))
     if 2 * network.net.n_links > CHANNELS_LIMIT:
@@ -146,7 +148,7 @@ def _findings(network: Network, loads: ChannelLoads | None, rows: ChannelRows) -
     if len(network.parts_of_kind("switch")):
         found.append(Finding("FLOW-STEADY", Severity.INFO, text))
     if network.design.vms:
-        from designer.analysis.vms.placement import place_vms
+        from designer.engine.machines.placement import place_vms
 
         found += place_vms(network).findings
     return found

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import NETWORKS_LIMIT, Network, build_network
-from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.vms.guest_network import partitioned_network
 from designer.design.gaps import SPEED, Gap, find_gaps
+from designer.engine.machines.guest_network import partitioned_network
+from designer.engine.network import NETWORKS_LIMIT, Network, build_network
+from designer.engine.results import ChannelLoads, WorkloadResult
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
 from designer.memo import memo

@@ -14,26 +14,26 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.clock.jobs import Job
-from designer.analysis.clock.measures import answer
-from designer.analysis.clock.player import play
-from designer.analysis.clock.run import Run
-from designer.analysis.clock.steady import SAME
-from designer.analysis.costs import Prices
-from designer.analysis.families import Question, ask
-from designer.analysis.network import Network
-from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.serving.readings import SHARES, weighted_quantiles, within
-from designer.analysis.serving.request_log import RequestLog
 from designer.analysis.simulation.jobs import by_itself, job_of_workload, machines_of, parts_in_turns
 from designer.design.document import WorkloadSpec
+from designer.engine.clock.jobs import Job
+from designer.engine.clock.measures import answer
+from designer.engine.clock.player import play
+from designer.engine.clock.run import Run
+from designer.engine.clock.steady import SAME
+from designer.engine.costs import Prices
+from designer.engine.network import Network
+from designer.engine.question import Question, ask
+from designer.engine.results import ChannelLoads, WorkloadResult
 from designer.errors import AnalysisError
+from designer.families.serving.readings import SHARES, weighted_quantiles, within
+from designer.families.serving.request_log import RequestLog, logs_of
+from designer.families.serving.tasks import Serve
+from designer.families.training.tasks import TrainStep
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import Ratio, Seconds, format_quantity
 from designer.workload.kind import listed, program_of, task_of
-from designer.workload.program.serving import Serve
-from designer.workload.program.training import TrainStep
 
 #: settings that name what runs beside a workload
 _SETTINGS: Final = ("background", "beside")
@@ -290,7 +290,7 @@ def _finding(workload: str, one: _Neighbour, then: str, remedy: str = "") -> Fin
     if math.isinf(one.every):
         text = f"its GPUs compute for {one.name} as well{then}"
         return Finding("SERVE-TURNS", Severity.INFO, text, (), remedy or _APART)
-    text = f"{one.name} runs beside {workload} for {one.share():.1%} of the time{then}"
+    text = f"{one.name} runs together with {workload} for {one.share():.1%} of the time{then}"
     return Finding("TRAIN-BESIDE", Severity.INFO, text, (), remedy)
 
 
@@ -462,7 +462,7 @@ def _served(  # noqa: PLR0915
             less = most.value / arriving, most.low / arriving, most.high / arriving
             kept |= {name: _scaled(Estimate.exact(kept[name].value, "1/s"), less, most.sources) for name in _RATES}
         return _Beside(slower, kept, _piled_up(mine.name, one, arriving, able, found))
-    log, other = both.requests.get(mine.name), usual.requests.get(mine.name)
+    log, other = logs_of(both).get(mine.name), logs_of(usual).get(mine.name)
     if log is None or other is None or times <= 1 + _SAME_TOLERANCE or not log.readings.values:
         # accelerators of their own are a finding already
         nothing = _finding(mine.name, one, " and takes nothing from it") if math.isfinite(one.every) else None

@@ -15,18 +15,18 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.account.worth import share_of_work, worth_of
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.routes.damage import Damage, best_way, damage, idle, remains
-from designer.analysis.routes.selection import resolve
 from designer.analysis.simulation.rerouting import where_its_data_is
 from designer.analysis.study import run_workload
-from designer.analysis.vms.placement import place_vms
 from designer.catalog.parttype import Capability
 from designer.design.address import split_path
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.design.edits.parts import RemoveParts
+from designer.engine.account.worth import share_of_work, worth_of
+from designer.engine.machines.placement import place_vms
+from designer.engine.network import Network, build_network
+from designer.engine.results import ChannelLoads, WorkloadResult
+from designer.engine.routes.damage import Damage, best_way, damage, idle, remains
+from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError, DesignerError, NothingNamed
 from designer.findings import Severity
 from designer.memo import forget
@@ -100,6 +100,8 @@ _CALLED: Final[Mapping[str, str]] = {
     "storage_systems": "all storage systems",
     "drives": "all drives",
     "servers": "all servers",
+    "sensors": "all sensors",
+    "clients": "all clients",
 }
 
 

@@ -18,7 +18,8 @@ _MORE = (
     "one-sided 97.5 % limit below which a result is not normal. With results, outputs of nccl-tests, nvbandwidth,\n"
     "BabelStream, fio, ib_write_bw or gpu-burn as they are printed (- reads what is pasted), each is judged, and\n"
     "what explains them best is ranked; what would show in just the same way is named together. Of a\n"
-    "cluster the first machine is tested, and its rails and collectives to the next one.\n\n"
+    "cluster the first machine is tested, and its rails and collectives to the next one; --scripts writes stages of\n"
+    "tests for all its nodes, rails and groups of nodes, and --folder judges what they measured.\n\n"
 )
 #: results that fail or pass are told up to so many
 _MOST = 40
@@ -32,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_design(parser)
     parser.add_argument("--results", metavar="FILE", nargs="+", default=[], help="outputs of the tests; - for stdin")
+    parser.add_argument("--scripts", metavar="DIR", help="write scripts, hosts and limits for a whole cluster")
+    parser.add_argument("--folder", metavar="DIR", help="judge the results of those scripts")
+    parser.add_argument("--stage", type=int, choices=range(1, 7), help="judge only one stage of the folder")
+    parser.add_argument("-o", "--output", metavar="FILE", help="sheet of the folder: .pdf, .html, .md, .xml (JUnit)")
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     add_page_options(parser)
 
@@ -45,6 +51,10 @@ def run(options: argparse.Namespace) -> int:
     from designer.errors import DesignerError, FormatError
 
     design = opened(options).design
+    if any(getattr(options, name) for name in ("scripts", "folder", "stage", "output")):
+        from designer.cli.cluster_acceptance import accept_cluster
+
+        return accept_cluster(options, design, _judged_document)
     head = {"design": {"name": design.name, "file": shown_file(options.design)}}
     try:
         if not options.results:
@@ -53,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
                 print_json({**head, "tests": [_expected_document(e) for e in rows]})
             else:
                 from designer.cli.pages import print_page
-                from designer.present.decisions.accept import page_of_tests
+                from designer.pages.accept import page_of_tests
 
                 print_page(
                     lambda: page_of_tests(rows, design, options.design),
@@ -87,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({**head, **told})
     else:
         from designer.cli.pages import print_page
-        from designer.present.decisions.accept import page_of_results
+        from designer.pages.accept import page_of_results
 
         def rest() -> None:
             _print_results(design.name, judged, causes)
@@ -212,7 +222,7 @@ def _print_results(name: str, judged: list[Judged], causes: list[Cause]) -> None
     print("\nWhat explains them, the likeliest first:")
     for cause in (c for c in causes if c.probability >= 1e-3 or c is causes[0]):
         text = "nothing is wrong" if cause.sound else "; or ".join(f.title for f in cause.faults[:3])
-        more = f" (and {len(cause.faults) - 3} that would show alike)" if len(cause.faults) > 3 else ""
+        more = f" (and {len(cause.faults) - 3} with the same symptoms)" if len(cause.faults) > 3 else ""
         print(paragraph(f"  {cause.probability:4.0%}  ", f"{text}{more}"))
         if not cause.sound:
             print(paragraph("        ", next(f.remedy for f in cause.faults)))

@@ -12,9 +12,9 @@ from designer.cli.pages import add_page_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from designer.analysis.results import Analysis, Bottleneck, Table, WorkloadResult
     from designer.decisions.fitting import FittingSettings
     from designer.design.document import Design
+    from designer.engine.results import Analysis, Bottleneck, Table, WorkloadResult
     from designer.findings import Finding
     from designer.present.blocks import Page
     from designer.report.names import Naming
@@ -58,7 +58,7 @@ def _print(options: argparse.Namespace, design: Design, found: Analysis, finding
     """The page of the answer, of several workloads an overview; everything where that is wanted."""
     from designer.cli.output import print_findings
     from designer.cli.pages import print_page
-    from designer.present.workload import overview, page_of
+    from designer.pages.workload import overview, page_of
     from designer.report.names import Naming
 
     def page() -> Page:
@@ -162,15 +162,15 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: N
         gain = f" (this one twice as wide: {alone:.2f}×{gaining})" if alone is not None else ""
         # what is no channel is told in words, with paths in them
         label = named.way(alike[0].label) if alike[0].what == "channel" else named(alike[0].label)
-        text = f"{label}{f' and {more:,} alike' if more else ''}: {named(why)}{gain}"
+        text = f"{label}{f' and {more:,} like it' if more else ''}: {named(why)}{gain}"
         print(paragraph("    ", text, "      "))
     if len(lines) > 8:
         print(f"    … and {len(lines) - 8} more")
 
 
 def _print_channels(found: Analysis, named: Naming) -> None:
-    from designer.analysis.routes.channel_rows import fullest
     from designer.cli.output import table
+    from designer.engine.routes.channel_rows import fullest
     from designer.units import format_quantity
 
     loaded = fullest(found.channels, _CHANNELS_SHOWN)

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         import sys
 
         from designer.cli.pages import print_page
-        from designer.present.decisions.check import page_of_check
+        from designer.pages.check import page_of_check
         from designer.report.names import Naming
 
         count = sum(profile in r.profiles for r in rules().values())

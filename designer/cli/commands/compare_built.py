@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+
+if TYPE_CHECKING:
+    from designer.decisions.worth_of_differences import Cost
+    from designer.design.document import Design
+    from designer.interchange.as_built import Comparison
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,18 +19,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     parser.add_argument("dump", metavar="DUMP", help="ibnetdiscover, iblinkinfo, cable plan …: as built")
     parser.add_argument("--format", metavar="F", help="format of the dump; found out by itself if left out")
+    parser.add_argument(
+        "--workload",
+        metavar="ID",
+        action="append",
+        help="workload to price differences on, repeatable; all if left out",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the design as built, to compare and to draw it")
+    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Tell what is miswired, missing or degraded, and what it costs. Exit code 1 where something is."""
+    """State what is miswired, missing or degraded, and what it costs. Exit code 1 where something is."""
     from designer.cli.design import opened
     from designer.cli.output import finding_dict, print_findings, print_json
     from designer.findings import Severity
     from designer.interchange.as_built import compare_built
+    from designer.interchange.fabric_matching import How
     from designer.interchange.importing import read_any
 
-    found = compare_built(opened(options).design, read_any(options.dump, options.format).design)
+    designed = opened(options).design
+    found = compare_built(designed, read_any(options.dump, options.format).design)
+    priced, unpriced = _priced(options, designed, found)
     if options.json:
         print_json(
             {
@@ -34,6 +51,9 @@ def run(options: argparse.Namespace) -> int:
                 "cables_extra": found.cables_extra,
                 "degraded": found.degraded,
                 "capacity": found.capacity,
+                "matched_by": {how.value: found.differences.match.count(how) for how in How},
+                "workloads": [_cost(cost) for cost in priced],
+                "not_priced": unpriced,
                 "findings": [finding_dict(f) for f in found.findings],
             }
         )
@@ -43,13 +63,77 @@ def run(options: argparse.Namespace) -> int:
             f"{found.cables_extra} not planned; {found.degraded} connections slower than designed; "
             f"{100 * found.capacity:.1f} % of the designed network capacity is there"
         )
+        for cost in priced:
+            print(_line(cost))
+        if unpriced:
+            print(f"not priced on workloads: {unpriced}")
         print_findings(found.findings)
     return 1 if any(f.severity is Severity.ERROR for f in found.findings) else 0
 
 
+def _priced(options: argparse.Namespace, designed: Design, found: Comparison) -> tuple[list[Cost], str]:
+    """What the differences cost the workloads, and why that is not known; the design as built is written on the way."""
+    from designer.decisions.worth_of_differences import costs
+    from designer.errors import DesignerError
+    from designer.interchange.built_design import built_design
+
+    asked = options.workload or options.output
+    differs = found.differences.missing or found.differences.slow
+    if not asked and not (differs and designed.workloads):
+        return [], ""
+    try:
+        built = built_design(designed, found.differences)
+        if options.output:
+            _write(built, options)
+        return costs(designed, built, options.workload), ""
+    except DesignerError as error:
+        if asked:
+            raise
+        return [], error.text
+
+
+def _write(built: Design, options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from designer.cli.output import print_written
+    from designer.errors import FormatError
+    from designer.interchange.native.writer import save
+
+    target = Path(options.output)
+    if target.exists() and not options.force:
+        raise FormatError("the file exists already", file=str(target), remedy="choose another name or add --force")
+    notes = save(built, target, overwrite=options.force)
+    if not options.json:
+        print_written(str(target), notes)
+
+
+def _cost(cost: Cost) -> dict[str, object]:
+    return {
+        "id": cost.workload,
+        "metric": cost.metric,
+        "unit": cost.before.unit,
+        "designed": cost.before.value,
+        "built": cost.after.value if cost.after is not None else None,
+        "share": cost.share,
+        "why": cost.why,
+    }
+
+
+def _line(cost: Cost) -> str:
+    from designer.present.words import metric_title
+    from designer.units import format_si
+
+    name = f"{cost.title} ({cost.workload}), {metric_title(cost.metric)}"
+    before = format_si(cost.before.value, cost.before.unit)
+    if cost.after is None:
+        return f"{name}: {before} as designed; it cannot run as built: {cost.why}"
+    after = format_si(cost.after.value, cost.before.unit)
+    return f"{name}: {before} as designed, {after} as built, {100 * cost.share:.1f} % of the work"
+
+
 COMMAND = Command(
     "compare-built",
-    "A design beside the dump of the fabric that was built from it.",
+    "A design compared with the dump of the fabric that was built from it.",
     "designer compare-built pod.design.json ibnetdiscover.txt",
     add_arguments,
     run,

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({**summary, "findings": [finding_dict(f) for f in imported.findings]})
     else:
         from designer.cli.pages import print_page
-        from designer.present.decisions.imported import page_of_import
+        from designer.pages.imported import page_of_import
 
         def rest() -> None:
             parts = ", ".join(f"{n} {k}" for k, n in summary["parts"].items())

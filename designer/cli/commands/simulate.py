@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(as_document(found, findings, not options.no_bands))
     else:
         from designer.cli.pages import print_page
-        from designer.present.decisions.simulate import page_of_simulation
+        from designer.pages.simulate import page_of_simulation
 
         def rest() -> None:
             print(f"{loaded.design.title or loaded.design.name}\n")
@@ -114,7 +114,7 @@ def _replay(options: argparse.Namespace, until: float | None) -> int:
     ]
     if given:
         raise DesignerError(
-            f"--jobs beside --{given[0].replace('_', '-')}", place="--jobs", remedy="replay a job list by itself"
+            f"--jobs together with --{given[0].replace('_', '-')}", place="--jobs", remedy="replay a job list by itself"
         )
     listed = read_jobs(Path(options.jobs))
     loaded = opened(options)
@@ -213,8 +213,8 @@ def _write(found: Simulation, trace: Path) -> None:
 
 def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> dict[str, Any]:
     """The JSON that scripts rely on; the ends of bands that were not computed are null."""
-    from designer.analysis.clock.interruptions import interruptions
     from designer.cli.output import finding_dict
+    from designer.engine.clock.interruptions import interruptions
 
     run = found.run
     return {
@@ -305,8 +305,8 @@ def busiest(found: Simulation, count: int = 8) -> list[tuple[Any, float]]:
 
 
 def _print(found: Simulation, bands: bool) -> None:
-    from designer.analysis.clock.interruptions import interruptions
     from designer.cli.output import table
+    from designer.engine.clock.interruptions import interruptions
     from designer.units import format_quantity, format_si
 
     run = found.run

@@ -13,11 +13,11 @@ from designer.cli.pages import add_page_options
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from designer.analysis.network import Network
-    from designer.analysis.serving.placement import Placement
     from designer.decisions.serving_size import Sized
     from designer.design.document import WorkloadSpec
-    from designer.workload.serving import Limits, Serving
+    from designer.engine.network import Network
+    from designer.families.serving.deployment import Limits, Serving
+    from designer.families.serving.placement import Placement
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,15 +61,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Find a size."""
-    from designer.analysis.network import build_network
     from designer.cli.design import opened
     from designer.cli.output import print_json, progress_bar, shown_file
     from designer.decisions.serving_size import size_serving
+    from designer.engine.network import build_network
     from designer.errors import raised_in
+    from designer.families.serving.tasks import Serve
     from designer.interchange.swapping import swapped
     from designer.progress import Watch
     from designer.workload.kind import task_of
-    from designer.workload.program.serving import Serve
 
     loaded = opened(options)
     design = loaded.design
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
     else:
         from designer.cli.pages import print_page
-        from designer.present.decisions.size import page_of_size
+        from designer.pages.size import page_of_size
 
         load = place.partition(".")[2]
         title = design.workloads[load].title if load else "this load"
@@ -138,18 +138,28 @@ def _cost(file: str | None) -> Callable[[Placement], float]:
 
 def _largest(network: Network, operation: Serving, place: str, as_json: bool) -> int:
     """What the drawn parts serve within the limits."""
-    from designer.analysis.serving.limits import largest_load
-    from designer.analysis.serving.placement import place_deployment
     from designer.cli.output import print_json
+    from designer.families.serving.limits import largest_load, largest_split_load
+    from designer.families.serving.placement import place_deployment
+    from designer.families.serving.split import place_split
     from designer.units import format_quantity
 
-    placement = place_deployment(network, operation.deployment, place)
-    rate = largest_load(placement, operation)
-    replicas, width = placement.replicas.shape
+    document: dict[str, object]
+    if operation.deployment.prompts:
+        answers, prompts = place_split(network, operation, place)
+        rate = largest_split_load(network, operation, place)
+        (reading, wide), (replicas, width) = prompts.replicas.shape, answers.replicas.shape
+        words = f"{reading} engines of {wide} for prompts and {replicas} of {width} for answers"
+        document = {"prompt_replicas": reading, "prompt_tensor": prompts.split.tensor}
+    else:
+        placement = place_deployment(network, operation.deployment, place)
+        rate = largest_load(placement, operation)
+        replicas, width = placement.replicas.shape
+        words, document = f"{replicas} replicas of {width}", {}
     if as_json:
-        print_json({"requests_per_second": rate, "replicas": replicas, "tensor": width})
+        print_json({"requests_per_second": rate, "replicas": replicas, "tensor": width, **document})
     elif rate > 0:
-        print(f"{format_quantity(rate, 'frequency')} within the limits, by {replicas} replicas of {width}")
+        print(f"{format_quantity(rate, 'frequency')} within the limits, by {words}")
     else:
         print("no load keeps the limits on these parts")
     return 0 if rate > 0 else 1

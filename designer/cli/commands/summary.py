@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(summary)
     else:
         from designer.cli.pages import print_page
-        from designer.present.decisions.summary import page_of_summary
+        from designer.pages.summary import page_of_summary
 
         def rest() -> None:
             for line in (loaded.design.title or loaded.design.name, loaded.design.intent):
@@ -83,8 +83,8 @@ def _machines(design: Design) -> tuple[list[dict[str, Any]], Sequence[Finding]]:
     """The virtual machines where they are placed, and the rules they break."""
     if not design.vms:
         return [], ()
-    from designer.analysis.network import build_network
-    from designer.analysis.vms.placement import place_vms
+    from designer.engine.machines.placement import place_vms
+    from designer.engine.network import build_network
 
     placement = place_vms(build_network(design))
     rows: list[dict[str, Any]] = []

@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({**document, **as_document(task, rows, pair, best, found)})
     else:
         from designer.cli.pages import print_page
-        from designer.present.decisions.sweep import page_of_sweep
+        from designer.pages.sweep import page_of_sweep
 
         print_page(
             lambda: page_of_sweep(task, rows, found, options.design),

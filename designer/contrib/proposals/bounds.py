@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.analysis.network import Network
-from designer.analysis.routes.selection import resolve
-from designer.analysis.serving.devices import device_of
-from designer.analysis.training.accelerators import accelerator_of
-from designer.analysis.training.preparation import samples_of, shape_of
-from designer.formulas.pipeline.transformer_step import TRAINING_PASSES
-from designer.workload.program.training import TrainStep
-from designer.workload.serving import Serving
+from designer.engine.accelerators import accelerator_of
+from designer.engine.network import Network
+from designer.engine.routes.selection import resolve
+from designer.families.serving.deployment import Serving
+from designer.families.serving.devices import device_of
+from designer.families.training.formulas.transformer_step import TRAINING_PASSES
+from designer.families.training.preparation import samples_of, shape_of
+from designer.families.training.tasks import TrainStep
 from designer.workload.shape import TransformerShape
 
 #: of weights that stay as they are, only activations go back through the products
@@ -61,9 +61,9 @@ def _of_request(asked: Serving, place: str) -> float:
 
 def in_matrices(shape: TransformerShape) -> float:
     """Weights that every token is multiplied with, embeddings aside [1]."""
-    dense = (shape.layers - shape.moe_layers) * (shape.attention_parameters + shape.dense_parameters)
-    each = shape.attention_parameters + shape.moe_common_parameters + shape.experts_per_token * shape.expert_parameters
-    return dense + shape.moe_layers * each
+    mixing = shape.attention_layers * shape.attention_parameters + shape.state_layers * shape.state_parameters
+    each = shape.moe_common_parameters + shape.experts_per_token * shape.expert_parameters
+    return mixing + shape.dense_layers * shape.dense_parameters + shape.moe_layers * each
 
 
 def peak_rate(network: Network, goal: TrainStep | Serving, place: str) -> float:

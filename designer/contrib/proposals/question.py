@@ -13,14 +13,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.contrib.proposals.bounds import least_work, peak_rate
-from designer.contrib.proposals.families._family import Asked, Family
+from designer.contrib.proposals.family import Asked, Family
 from designer.contrib.proposals.goal import KEPT_SHARE, MONEY, PORTS, POWER, RACKS, Wanted
 from designer.contrib.proposals.pareto import Choice, Limit, Measure, Settings, Worth
 from designer.design.document import Design
+from designer.engine.network import build_network
 from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
+from designer.families.serving.deployment import Serving
+from designer.families.serving.tasks import Serve
+from designer.families.training.tasks import TrainStep
 from designer.findings import Severity
 from designer.registry import discover
 from designer.report.inventory import bundles, inventory
@@ -33,9 +36,6 @@ from designer.spelling import near
 from designer.units import format_quantity
 from designer.workload.kind import program_of
 from designer.workload.metrics import METRICS, more_is_better
-from designer.workload.program.serving import Serve
-from designer.workload.program.training import TrainStep
-from designer.workload.serving import Serving
 
 #: numbers of servers to choose from, below which a bound costs more than it saves
 _WORTHWHILE: Final = 3
@@ -337,7 +337,7 @@ class Question:
         missing = [m.name for m in self.measures if m.name not in values]
         if missing:
             told = next((f.text for f in result.findings if f.severity is Severity.ERROR), "")
-            return Worth(refused=told or f"the analysis tells no {missing[0]}")
+            return Worth(refused=told or f"the analysis gives no {missing[0]}")
         return Worth(values)
 
     def errors(self, design: Design) -> tuple[str, ...]:

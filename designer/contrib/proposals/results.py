@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from designer.analysis.results import Bottleneck
 from designer.contrib.proposals.goal import Wanted
 from designer.contrib.proposals.pareto import Found, Measure, Nearest, Settings, Worth
 from designer.design.document import Design
+from designer.engine.results import Bottleneck
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.contrib.proposals.goal import Wanted
 from designer.contrib.proposals.kept import Kept
@@ -17,6 +16,7 @@ from designer.contrib.proposals.question import Question
 from designer.contrib.proposals.results import Proposal, Proposals
 from designer.contrib.proposals.wording import impossible
 from designer.design.document import Design
+from designer.engine.network import build_network
 from designer.errors import FormatError
 from designer.findings import Severity
 from designer.progress import Cancel, Progress, Watch

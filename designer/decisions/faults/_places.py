@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from designer.analysis.network.capacities import ACCELERATOR
 from designer.decisions.acceptance import Machine, host_links
 from designer.decisions.fault import WHOLE, Fault, FaultKind
 from designer.design.address import Address, block_at, split_path
@@ -15,6 +14,7 @@ from designer.design.edit import Edit
 from designer.design.edits.links import ChangeLinks, Reconnect, RemoveLinks
 from designer.design.edits.together import Together
 from designer.design.query import neighbours
+from designer.engine.network.capacities import ACCELERATOR
 
 
 def on_drawing(machine: Machine, path: str) -> tuple[Address, Link] | None:

@@ -16,7 +16,7 @@ from designer.gui.viewmodels.places import picked_of
 from designer.present.blocks import State
 
 if TYPE_CHECKING:
-    from designer.analysis.results import WorkloadResult
+    from designer.engine.results import WorkloadResult
     from designer.gui.figures.view import FigureView
     from designer.report.figure import Figure
 

@@ -17,10 +17,10 @@ from designer.gui.viewmodels.forms import Entry
 from designer.gui.workers import Cancelled_, Newest, study
 
 if TYPE_CHECKING:
-    from designer.analysis.results import Analysis
     from designer.design.diff import Diff
     from designer.design.document import Design
     from designer.design.edit import Edit
+    from designer.engine.results import Analysis
 
 _SLIDER: Final = 100
 

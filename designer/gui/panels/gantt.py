@@ -37,8 +37,8 @@ from designer.gui.viewmodels.moments import clock_text, ticks
 from designer.gui.viewmodels.plots import Curve, curves_of
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
-    from designer.analysis.clock.interruptions import Interruption
+    from designer.engine.clock.frames import Frames
+    from designer.engine.clock.interruptions import Interruption
 
 _ROW, _BAR, _AXIS, _NAMES = 22, 13, 20, 0.24
 #: height of a curve, and of the line in it [px]
@@ -297,7 +297,7 @@ class GanttChart(QWidget):
             painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, name)
 
     def _name_of(self, what: str) -> str:
-        from designer.present.decisions.instant import name_of
+        from designer.pages.instant import name_of
 
         return name_of(self.session.design, what) if self.session is not None else what
 
@@ -460,7 +460,7 @@ class GanttPanel(Panel):
         self.chart.show_run(session)
         found = session.simulation if session is not None else None
         if found is not None:
-            from designer.present.decisions.simulate import losses
+            from designer.pages.simulate import losses
 
             self.lost.setText(" ".join(losses(found)))
         self.lost.setVisible(there and bool(self.lost.text()))

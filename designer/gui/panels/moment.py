@@ -99,7 +99,7 @@ class MomentPanel(Panel):
         self._answer.setVisible(there)
         if session is None or frames is None or found is None:
             return
-        from designer.present.decisions.instant import page_of_instant
+        from designer.pages.instant import page_of_instant
 
         page = page_of_instant(found, frames, session.design, session.moment)
         self.chip.setText(page.chip_text)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from designer.analysis.results import WorkloadResult
     from designer.decisions.fitting import FittingSettings
     from designer.design.document import Design
+    from designer.engine.results import WorkloadResult
     from designer.errors import DesignerError
 
 
@@ -38,7 +38,7 @@ class Asked(Protocol):
 
 def page_for(session: Asked) -> Page:
     """The page to show: of the answer there is, else of why there is none."""
-    from designer.present.workload import page_of, refused
+    from designer.pages.workload import page_of, refused
 
     design, state, result, failure = session.shown_design, session.state, session.shown_result, session.failure
     fitting = tuple(session.fitting or ())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from designer.present.blocks import State
 
 if TYPE_CHECKING:
-    from designer.analysis.results import WorkloadResult
+    from designer.engine.results import WorkloadResult
     from designer.errors import DesignerError
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from designer.analysis.results import Analysis, Bottleneck
 from designer.design.diff import diff
 from designer.design.document import Design
 from designer.design.naming import in_names, link_title
 from designer.design.query import count_kinds, count_links
+from designer.engine.results import Analysis, Bottleneck
 from designer.errors import DocumentError
 from designer.gui.viewmodels.flow import channel_title
 from designer.gui.viewmodels.table import Cell, Column, Line

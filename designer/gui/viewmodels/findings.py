@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from designer.analysis.results import Analysis
 from designer.design.document import Block
 from designer.design.naming import in_names
+from designer.engine.results import Analysis
 from designer.errors import DesignerError
 from designer.finding_codes import CODES
 from designer.findings import Finding, Severity

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.results import Flow, Rows, WorkloadResult
 from designer.catalog.parttype import link_kinds
 from designer.design.document import Block
 from designer.design.naming import link_title
+from designer.engine.results import Flow, Rows, WorkloadResult
+from designer.pages.workload import family_of
 from designer.present import numbers
 from designer.present.answer import figure_text
 from designer.present.words import metric_title
-from designer.present.workload import family_of
 from designer.sources import Estimate
 from designer.units import format_si
 

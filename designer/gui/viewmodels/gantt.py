@@ -15,8 +15,8 @@ from designer.present.words import opened
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from designer.analysis.clock.interruptions import Interruption
-    from designer.analysis.clock.run import Run
+    from designer.engine.clock.interruptions import Interruption
+    from designer.engine.clock.run import Run
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from designer.decisions.failures_survey import Survey
     from designer.decisions.serving_size import Sized
     from designer.design.document import Design, Link
-    from designer.present.decisions.size import Placed
+    from designer.pages.size import Placed
 
 #: layouts drawn as cards; names in a message
 _CARDS: Final = 3
@@ -32,7 +32,7 @@ class Answer:
 def suggested(design: Design, workload: str, cancelled: Cancelled) -> Answer:
     """The cheapest changes that make a workload faster."""
     from designer.decisions.suggest import suggest
-    from designer.present.decisions.suggest import page_of_suggestions
+    from designer.pages.suggest import page_of_suggestions
 
     return Answer(page_of_suggestions(suggest(design, workload, cancelled=cancelled), design))
 
@@ -40,7 +40,7 @@ def suggested(design: Design, workload: str, cancelled: Cancelled) -> Answer:
 def surveyed(design: Design, workload: str, cancelled: Cancelled) -> Answer:
     """What single failures cost a workload."""
     from designer.decisions.failures_survey import survive
-    from designer.present.decisions.survive import page_of_failures
+    from designer.pages.survive import page_of_failures
 
     found = survive(design, workload, cancelled=cancelled)
     return Answer(page_of_failures(found, design), found)
@@ -54,14 +54,14 @@ def sized(design: Design, workload: str, cancelled: Cancelled) -> Answer:
     AnalysisError
         If the load has no rate, or no width fits at all.
     """
-    from designer.analysis.network import build_network
-    from designer.analysis.serving.limits import largest_load
-    from designer.analysis.serving.placement import place_deployment
     from designer.decisions.serving_size import size_serving
-    from designer.present.decisions.size import page_of_size
+    from designer.engine.network import build_network
+    from designer.families.serving.limits import largest_load
+    from designer.families.serving.placement import place_deployment
+    from designer.families.serving.tasks import Serve
+    from designer.pages.size import page_of_size
     from designer.progress import Watch
     from designer.workload.kind import task_of
-    from designer.workload.program.serving import Serve
 
     spec, place = design.workloads[workload], f"workloads.{workload}"
     served = task_of("serving", spec.settings, place, Serve)
@@ -91,8 +91,8 @@ def _placed(design: Design, workload: str, found: Sized) -> Mapping[int, Placed]
     """How the smallest layouts are drawn, by their number."""
     from designer.decisions.more_servers import place_layout
     from designer.errors import DesignerError
+    from designer.pages.size import Placed
     from designer.present import numbers
-    from designer.present.decisions.size import Placed
     from designer.report.tables.power import draws, total
 
     made: dict[int, Placed] = {}

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from designer.analysis.results import Analysis, WorkloadResult
-from designer.analysis.routes.channel_rows import at_part, of_link
 from designer.catalog.describe import ValueRow, describe
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import Field, fitting_links, link_kinds, part_kinds, value_of
@@ -22,6 +20,8 @@ from designer.design.edits.properties import SetPolicy, SetProperties
 from designer.design.edits.wirings import ChangeWirings
 from designer.design.joining import patterns
 from designer.design.rates import raw_rate
+from designer.engine.results import Analysis, WorkloadResult
+from designer.engine.routes.channel_rows import at_part, of_link
 from designer.errors import DesignerError, DocumentError
 from designer.fields import Quantity
 from designer.gui.viewmodels.cables import Recabled, is_cable, let_through, with_ports
@@ -109,8 +109,8 @@ def _design_form(design: Design) -> Form:
             design.policy.ecmp,
             design.policy.ecmp,
             "choice",
-            (("split", "split"), ("hash", "hash")),
-            note="whether flows spread over equal paths evenly, or each is hashed to one",
+            (("split", "split"), ("hash", "hash"), ("adaptive", "adaptive")),
+            note="whether flows spread over equal paths evenly, are hashed to one each, or are routed packet by packet",
             make=lambda t: SetPolicy({"ecmp": t}),
         ),
         Entry(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from designer.analysis.results import Analysis, ChannelRow, WorkloadResult
-from designer.analysis.routes.channel_rows import busiest_first
 from designer.catalog.parttype import link_kinds
 from designer.design.address import address_text
 from designer.design.document import Block
 from designer.design.naming import part_title
+from designer.engine.results import Analysis, ChannelRow, WorkloadResult
+from designer.engine.routes.channel_rows import busiest_first
 from designer.gui.viewmodels.places import Picked
 from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
 from designer.present.numbers import counted

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from designer.units import format_quantity
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Held
+    from designer.engine.clock.frames import Held
 
 _MINUTE: Final = 60.0
 _HOUR: Final = 3600.0

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.vms.free_capacity import HostFreeCapacity
 from designer.design.address import Address, Ref
 from designer.design.document import Block, Design, Group, VirtualMachine, VmDevice
 from designer.design.edits.groups import SetReplicas
 from designer.design.edits.vms import AddVms
 from designer.design.ids import next_id
 from designer.drawing.machines import host_title, machines_of
+from designer.engine.machines.free_capacity import HostFreeCapacity
 from designer.errors import DesignerError
 from designer.gui.viewmodels.virtual_machines import brief
 from designer.gui.viewmodels.vm_form import profiles_of

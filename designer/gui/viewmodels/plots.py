@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from designer.design.channels import link_number
 from designer.gui.viewmodels.scenario import path_of
-from designer.present.decisions.instant import POINTS
+from designer.pages.instant import POINTS
 from designer.present.numbers import percent, shown
 
 if TYPE_CHECKING:
-    from designer.analysis.clock.frames import Frames
     from designer.design.address import Address, Ref
+    from designer.engine.clock.frames import Frames
 
 Float = npt.NDArray[np.float64]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from designer.analysis import results
-from designer.analysis.results import WorkloadResult
 from designer.design.document import Block
 from designer.design.naming import in_names
+from designer.engine import results
+from designer.engine.results import WorkloadResult
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.units import format_si
 

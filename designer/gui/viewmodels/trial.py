@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from designer.analysis.results import WorkloadResult
 from designer.design.document import Design
+from designer.engine.results import WorkloadResult
 from designer.gui.viewmodels import flow
 from designer.present.answer import figure_text
 from designer.present.limits import short_of

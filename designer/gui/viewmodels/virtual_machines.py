@@ -7,21 +7,21 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from designer.analysis.results import Analysis, WorkloadResult
 from designer.analysis.study import run_workload
-from designer.analysis.vms.demands import KVM, vsphere
-from designer.analysis.vms.free_capacity import Placed, Refusal
-from designer.analysis.vms.migration_plan import pick_release
-from designer.analysis.vms.place_on_host import place_on
-from designer.analysis.vms.placement import release_on
-from designer.analysis.vms.targets import movable, unbound
 from designer.design.document import Design, VirtualMachine, VmDevice, WorkloadSpec, with_changes
 from designer.design.edits.vms import MoveVm
 from designer.drawing.machines import Machines, host_title, machines_of
+from designer.engine.machines.demands import KVM, vsphere
+from designer.engine.machines.free_capacity import Placed, Refusal
+from designer.engine.machines.place_on_host import place_on
+from designer.engine.machines.placement import release_on
+from designer.engine.results import Analysis, WorkloadResult
 from designer.errors import DesignerError
+from designer.families.machines.migration_plan import pick_release
+from designer.families.machines.operations import Conditions
+from designer.families.machines.targets import movable, unbound
 from designer.gui.viewmodels.flow import Number, channel_title, number
 from designer.workload.kind import workload_kinds
-from designer.workload.migrations import Conditions
 
 #: id of the study of a move; it is never part of the design
 MOVE_ID: Final = "move"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, get_args
 
-from designer.analysis.results import Analysis, WorkloadResult
 from designer.catalog.partkind import Field
 from designer.catalog.vgpu import VgpuType, load_vgpu_types
 from designer.catalog.vm_settings import VM_SETTINGS
@@ -13,6 +12,7 @@ from designer.design.document import Block, Design, VirtualMachine, VmDevice
 from designer.design.edit import Edit
 from designer.design.edits.together import Together
 from designer.design.edits.vms import ChangeVms
+from designer.engine.results import Analysis, WorkloadResult
 from designer.errors import UnitError
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form, Section
 from designer.units import DIMENSIONS, parse

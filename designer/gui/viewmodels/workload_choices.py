@@ -9,12 +9,12 @@ from typing import Final
 from designer.design.document import Block, Design
 from designer.design.naming import part_title
 from designer.errors import DesignerError
+from designer.families.serving.drafts import drafts
+from designer.families.serving.engines import releases
 from designer.gui.viewmodels.forms import Entry
 from designer.spelling import near
 from designer.units import DIMENSIONS, EXAMPLE
 from designer.workload.datasets import datasets
-from designer.workload.drafts import drafts
-from designer.workload.engines import releases
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.kind import workload_kinds
 from designer.workload.models import find_model, model, models, nearest_models
@@ -77,12 +77,12 @@ _NEEDS: Final[Mapping[str, str]] = (
     dict.fromkeys(
         ("training", "serving", "collective", "layout_search", "hyperparameter_sweep", "pooling", "data_loading"), "gpu"
     )
-    | {"checkpointing": "gpu", "storage_sizing": "storage"}
-    | dict.fromkeys(("vmotion", "kvm_migration", "evacuation", "vm_capacity"), "vm")
+    | {"checkpointing": "gpu", "storage_sizing": "storage", "control_loop": "sensor"}
+    | dict.fromkeys(("vmotion", "kvm_migration", "evacuation", "vm_capacity", "schedule"), "vm")
 )
-_WORDS: Final = {"gpu": "accelerators", "vm": "virtual machines", "storage": "storage"}
+_WORDS: Final = {"gpu": "accelerators", "vm": "virtual machines", "storage": "storage", "sensor": "sensors"}
 #: what selectors may say besides the ids of parts
-_SELECTORS: Final = ("gpus", "memory", "storage", "drives", "nics", "cpus", "servers", "dpus")
+_SELECTORS: Final = ("gpus", "memory", "storage", "drives", "nics", "cpus", "servers", "dpus", "sensors", "clients")
 #: ids offered while typing, at most
 _OFFERED: Final = 400
 
@@ -160,7 +160,7 @@ def check_model(text: str) -> tuple[str, str]:
 def has(design: Design) -> frozenset[str]:
     """What a design has that workloads need."""
     kinds = {part.kind for block in _blocks(design) for part in block.parts.values()}
-    found = {"gpu"} & kinds | ({"storage"} if kinds & {"storage", "drive"} else set[str]())
+    found = {"gpu", "sensor"} & kinds | ({"storage"} if kinds & {"storage", "drive"} else set[str]())
     return frozenset(found | ({"vm"} if design.vms else set[str]()))
 
 

@@ -17,9 +17,9 @@ def heat_of(design: Design, survey: Survey) -> ChannelState:
 
     The amount beside a link is what gets done no longer without it.
     """
-    from designer.analysis.network import build_network
     from designer.decisions.failures_survey import heat
     from designer.drawing.loads import Activity, ChannelState
+    from designer.engine.network import build_network
 
     network = build_network(design)
     parts, links = heat(survey, network)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from designer.analysis.results import Analysis
 from designer.design.address import Address
 from designer.design.document import Design
 from designer.design.geometry import lay_out
 from designer.drawing.loads import Loads
 from designer.drawing.theme import palette
+from designer.engine.results import Analysis
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Picture
 

@@ -19,18 +19,18 @@ from typing import Final
 import numpy as np
 
 from designer import atomic
-from designer.analysis.network import Network, build_network
-from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.split import prompts_of
-from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.design.document import Design, WorkloadSpec
+from designer.engine.network import Network, build_network
 from designer.errors import DesignerError, ExchangeError
+from designer.families.serving.placement import Placement, place_deployment
+from designer.families.serving.split import prompts_of
+from designer.families.serving.tasks import Serve
+from designer.families.training.preparation import TrainingPlan, prepare
+from designer.families.training.tasks import TrainStep
 from designer.formulas.layout import Recompute, Sharding, ends_hold_layers
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.network_view import one_line
 from designer.workload.kind import program_of
-from designer.workload.program.serving import Serve
-from designer.workload.program.training import TrainStep
 from designer.workload.shape import TransformerShape
 
 _PORT: Final = 29500

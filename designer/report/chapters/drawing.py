@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from designer.analysis.results import WorkloadResult
 from designer.catalog.parttype import part_kinds
+from designer.engine.results import WorkloadResult
 from designer.present.limits import short_of
 from designer.report.cells import muted, strong, sure, text
 from designer.report.chapter import ChapterKind

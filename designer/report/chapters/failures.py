@@ -5,7 +5,7 @@ from __future__ import annotations
 from designer.analysis.study.survival import EXPLAINED_LIMIT
 from designer.decisions.failures_survey import Survey, survive
 from designer.errors import AnalysisError
-from designer.present.decisions.survive import page_of_failures
+from designer.pages.survive import page_of_failures
 from designer.report.cells import strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Block, Chapter, Head, Row, Table, rich

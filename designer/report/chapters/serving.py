@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from designer.analysis.results import WorkloadResult
+from designer.engine.results import WorkloadResult
 from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Cell, Chapter, Head, Row, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from designer.analysis.results import WorkloadResult
+from designer.engine.results import WorkloadResult
 from designer.report.charts.lines import Trace, lines
 from designer.report.document import Beside, Block, Drawing
 from designer.report.figure import Axis, Figure, LineSeries

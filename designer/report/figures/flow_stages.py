@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.results import Analysis, ChannelRow, Flow, Rows, WorkloadResult
-from designer.analysis.routes.channel_rows import with_ids
 from designer.design.document import Design
 from designer.design.naming import link_title
+from designer.engine.results import Analysis, ChannelRow, Flow, Rows, WorkloadResult
+from designer.engine.routes.channel_rows import with_ids
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind, TickSeries
 
 #: a way of more stages than this is cut

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from designer.analysis.results import Analysis, WorkloadResult
-from designer.analysis.routes.channel_rows import busiest_first
 from designer.design.document import Design
 from designer.design.naming import link_title
+from designer.engine.results import Analysis, WorkloadResult
+from designer.engine.routes.channel_rows import busiest_first
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind
 
 _MOST = 12

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.analysis.results import Analysis, WorkloadResult
 from designer.decisions.validation import Outcome, Validation
 from designer.design.document import Design
+from designer.engine.results import Analysis, WorkloadResult
 from designer.report.figure import Axis, Figure, FigureKind, LineSeries
 from designer.units import DIMENSION_OF_UNIT
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from designer.analysis.results import Analysis, WorkloadResult
 from designer.design.document import Design
+from designer.engine.results import Analysis, WorkloadResult
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind
 
 

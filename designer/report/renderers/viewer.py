@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
-from designer.analysis.results import Analysis
 from designer.catalog.parttype import part_kinds
 from designer.design.document import Design, Group, Part
 from designer.design.geometry import STATUSES, Geometry, lay_out
 from designer.drawing.loads import Loads, loads_of
 from designer.drawing.polylines import corners
+from designer.engine.results import Analysis
 from designer.errors import ReportError
 from designer.plain_text import harmless, shortened
 from designer.report.design_picture import Colours, design_picture

@@ -67,7 +67,7 @@ def _leaves(context: Context, machine: MachineClass, nics: list[int]) -> Iterato
     """For the n-th NIC: path and leaf in each machine of the class."""
     import numpy as np
 
-    from designer.analysis.network.islands import find_islands
+    from designer.engine.network.islands import find_islands
 
     islands, fabric, net = find_islands(context.network), context.fabric, context.network.net
     alike = np.flatnonzero(islands.class_of == islands.class_of[machine.island])

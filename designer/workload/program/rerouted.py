@@ -12,7 +12,7 @@ from designer.workload.program.tasks import Task
 class Rerouted(Task):
     """A task as it is done without some parts and links, by their numbers; a link named twice lost two."""
 
-    priced_by: ClassVar[str] = "rerouted"
+    priced_by: ClassVar[str] = "designer.engine.costs.rerouted"
     task: Task
     parts: tuple[int, ...]
     links: tuple[int, ...] = ()

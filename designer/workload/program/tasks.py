@@ -1,10 +1,9 @@
 """Primitive tasks: what is done and where, never how long it takes; that is worked out on a drawing.
 
-Each task names the file of ``designer.analysis.costs`` that prices it. A task of another workload is a frozen dataclass
-and a file there.
+Each task names the module that prices it. Another task is a frozen dataclass and a module with its ``COST``.
 
 Parts are named by *selectors*: a path, a path with wild cards, or one of the words ``gpus``, ``memory``, ``storage``,
-``drives``, ``nics``, ``cpus``, ``servers``, which mean all parts with that capability.
+``drives``, ``nics``, ``cpus``, ``servers``, ``sensors``, ``clients``, which mean all parts with that capability.
 """
 
 from __future__ import annotations
@@ -22,8 +21,17 @@ Pairing = Literal["auto", "nearest", "striped", "pairs", "shift", "permutation",
 class Task:
     """Base of all tasks; what is equal costs the same."""
 
-    #: the file of ``designer.analysis.costs`` that prices it; empty for what is priced already
+    #: the module that prices it, which holds one ``COST``; empty for what is priced already
     priced_by: ClassVar[str] = ""
+    #: whether it only moves data
+    moves_data: ClassVar[bool] = False
+    #: whether many of its parts run next to each other over links of their own: what binds is a sort of links
+    side_by_side: ClassVar[bool] = False
+
+    @property
+    def goes_on(self) -> bool:
+        """True if it answers requests without end."""
+        return False
 
 
 AnyTask = TypeVar("AnyTask", bound=Task)
@@ -45,7 +53,7 @@ class Compute(Task):
         Whichever part of them is free does it, instead of each of them.
     """
 
-    priced_by: ClassVar[str] = "compute"
+    priced_by: ClassVar[str] = "designer.engine.costs.compute"
     where: str
     seconds: float = 0.0
     flop: float = 0.0
@@ -70,7 +78,7 @@ class Product(Task):
         Number format of what is multiplied.
     """
 
-    priced_by: ClassVar[str] = "product"
+    priced_by: ClassVar[str] = "designer.families.serving.costs.product"
     where: str
     rows: int
     columns: int
@@ -102,7 +110,8 @@ class Move(Task):
         Requests each thread keeps in flight, and threads of each flow, where requests have a size.
     """
 
-    priced_by: ClassVar[str] = "move"
+    priced_by: ClassVar[str] = "designer.engine.costs.move"
+    moves_data: ClassVar[bool] = True
     source: str
     target: str
     size: float = math.inf
@@ -133,7 +142,8 @@ class Collective(Task):
         Ids of the virtual machines whose accelerators they are; empty for those they are given to.
     """
 
-    priced_by: ClassVar[str] = "collective"
+    priced_by: ClassVar[str] = "designer.families.collective.costs"
+    moves_data: ClassVar[bool] = True
     collective: str
     group: str
     size: float
@@ -148,7 +158,7 @@ class Collective(Task):
 class Delay(Task):
     """Time that goes by and uses nothing [s]."""
 
-    priced_by: ClassVar[str] = "delay"
+    priced_by: ClassVar[str] = "designer.engine.costs.delay"
     seconds: float
 
     def __post_init__(self) -> None:
@@ -159,7 +169,7 @@ class Delay(Task):
 class Mark(Task):
     """An instant with a name."""
 
-    priced_by: ClassVar[str] = "mark"
+    priced_by: ClassVar[str] = "designer.engine.costs.mark"
     name: str
 
 

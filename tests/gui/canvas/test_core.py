@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.network.partition import numbered
 from designer.design.address import Ref
 from designer.design.elaborate import elaborate
 from designer.design.geometry import lay_out
@@ -45,6 +44,7 @@ from designer.drawing.polylines import (
 )
 from designer.drawing.theme import DARK, LIGHT
 from designer.drawing.view_state import Frame, ViewState
+from designer.engine.network.partition import numbered
 from designer.gui.canvas.compose_overlay import connection_text
 from designer.gui.canvas.hit import Area, box_at, inside, pick
 from designer.gui.canvas.navigate import following, nearest

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from designer.analysis.results import WorkloadResult
 from designer.analysis.study import analyze
 from designer.design.document import Design, Group, Link, WorkloadSpec, replaced, with_changes
 from designer.design.gaps import UNKNOWN, find_gaps
+from designer.engine.results import WorkloadResult
 from designer.findings import Severity
 from designer.interchange.importing import read_any
 from designer.interchange.native.reader import loads

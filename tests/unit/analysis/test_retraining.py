@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from designer.analysis.results import WorkloadResult
 from designer.analysis.simulation import simulate
 from designer.analysis.study import analyze
 from designer.analysis.study.neighbours import mean_time
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
+from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
 from designer.interchange.templates import open_design
 from designer.units import Ratio, Seconds

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from designer.analysis.network import build_network
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.engine.network import build_network
+from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.formulas.storage.requests import operations_rate, request_rate

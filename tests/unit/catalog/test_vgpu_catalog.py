@@ -9,9 +9,9 @@ import pytest
 
 from designer.catalog.vgpu import load_boards, load_stun_tables, load_vgpu_types
 from designer.errors import CatalogError
-from designer.formulas.migration import read_release
-from designer.formulas.migration.vgpu_stun import GpuGeneration, VgpuLoad, vgpu_stun
-from designer.formulas.migration.vmotion_streams import vmotion_streams
+from designer.families.machines.formulas import read_release
+from designer.families.machines.formulas.vgpu_stun import GpuGeneration, VgpuLoad, vgpu_stun
+from designer.families.machines.formulas.vmotion_streams import vmotion_streams
 from designer.resources import assets
 from designer.sources import Status
 from tests.vgpus import vgpu_type

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.results import Bottleneck
 from designer.checks.evaluate import Evaluator
 from designer.checks.runner import Outcome, Promise, State, as_findings, judge
 from designer.checks.syntax import CheckError, Comparison, read
 from designer.checks.values import Measure, unit_of
 from designer.checks.world import World, bottleneck_text
 from designer.design.document import Assertion, Design, WorkloadSpec, with_changes
+from designer.engine.results import Bottleneck
 from designer.interchange.templates import open_design
 from tests.designs import one_unit
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.analysis.study.survival import without
 from designer.checks.runner import Promise, State, judge
 from designer.checks.world import World
 from designer.decisions.failures_survey import survive
 from designer.design.document import WorkloadSpec, with_changes
+from designer.engine.network import build_network
 from designer.errors import DesignerError
 from designer.interchange.templates import open_design
 

@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
-from designer.decisions.workloads.layout_search import search_layouts
 from designer.errors import AnalysisError
+from designer.families.training.formulas.layouts import SearchLimits, layouts
+from designer.families.training.formulas.transformer_step import TransformerStep
+from designer.families.training.layout_search import search_layouts
 from designer.formulas.layout import Layout
-from designer.formulas.pipeline.layouts import SearchLimits, layouts
-from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.software import software
 from designer.units import Bytes
 from designer.workload.models import model

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from designer.analysis.network import build_network
-from designer.analysis.serving.placement import place_deployment
 from designer.decisions.serving_size import _pods, _Search
 from designer.decisions.serving_ways import PODS_LIMIT, Mean, Pods, fewest_by_form, pods_of
-from designer.formulas.serving.attention_prefill import prefill_area
+from designer.engine.network import build_network
+from designer.families.serving.deployment import Limits, Serving
+from designer.families.serving.formulas.attention_prefill import prefill_area
+from designer.families.serving.placement import place_deployment
 from designer.interchange.templates import open_design
 from designer.progress import Watch
-from designer.workload.serving import Limits, Serving
 from tests.asked import serving_asked
 
 NETWORK = build_network(open_design("hgx-h100-8"))

@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 import designer
-from designer.analysis.network import build_network
-from designer.analysis.serving.answers import serve
-from designer.analysis.serving.closed_form import closed_form
-from designer.analysis.serving.limits import Outcome, largest_load
-from designer.analysis.serving.placement import place_deployment
 from designer.decisions.serving_size import _Search, size_serving
 from designer.decisions.serving_ways import Mean, Replicas, Tried, fewest_by_form, replicas_of
 from designer.design.document import WorkloadSpec
+from designer.engine.network import build_network
 from designer.errors import AnalysisError, Cancelled
+from designer.families.serving.answers import serve
+from designer.families.serving.closed_form import closed_form
+from designer.families.serving.deployment import Serving
+from designer.families.serving.limits import Outcome, largest_load
+from designer.families.serving.placement import place_deployment
 from designer.progress import Watch
-from designer.workload.serving import Serving
 from tests.asked import serving_asked
 
 ASKED = {

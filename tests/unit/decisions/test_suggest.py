@@ -11,8 +11,6 @@ import pytest
 
 import designer
 from designer.__main__ import main
-from designer.analysis.account.worth import share_of
-from designer.analysis.network import build_network
 from designer.analysis.study import run_workload
 from designer.checks.world import World
 from designer.decisions.failures_survey import survive
@@ -21,6 +19,8 @@ from designer.decisions.suggest_candidates import Prices
 from designer.decisions.suggest_cost import Cost
 from designer.design.document import Design, Link, Part, WorkloadSpec
 from designer.design.history import History
+from designer.engine.account.worth import share_of
+from designer.engine.network import build_network
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Severity
 from designer.interchange.native.writer import save
@@ -169,7 +169,7 @@ def test_sets_come_in_the_order_of_their_cost() -> None:
 def test_where_nothing_helps_it_says_what_binds() -> None:
     found = suggest(narrow(16), gain=50.0)
     assert not found.steps
-    assert "holds it back" in found.stuck
+    assert "limits it" in found.stuck
 
 
 def test_a_served_model_whose_accelerators_bind_has_edits() -> None:

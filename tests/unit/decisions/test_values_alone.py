@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import designer
-from designer.analysis.serving import alone, answers
 from designer.decisions.failures_survey import survive
 from designer.decisions.suggest import suggest
+from designer.families.serving import alone, answers
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from designer.analysis.network import build_network
 from designer.design.document import Block, Group, Part
 from designer.design.naming import in_names, link_title, part_title
+from designer.engine.network import build_network
 from designer.interchange.templates import open_design
 
 SWITCH = Block(parts={"switch": Part(id="switch", kind="switch", name="QM9700")})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from designer.families.training.formulas.transformer_step import TransformerStep
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.layout import Layout
-from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond

@@ -32,9 +32,9 @@ def constants(package: str) -> Iterator[tuple[str, Constant]]:
             yield from ((f"{info.name}.{name}", one) for one in values if isinstance(one, Constant))
 
 
-@pytest.mark.parametrize(("family", "least"), [("migration", 14), ("placement", 6)])
+@pytest.mark.parametrize(("family", "least"), [("families.machines.formulas", 14), ("formulas.placement", 6)])
 def test_formulas_are_found_and_cite_known_sources(family: str, least: int) -> None:
-    formulas = discover(f"designer.formulas.{family}", "FORMULA", Formula)
+    formulas = discover(f"designer.{family}", "FORMULA", Formula)
     assert len(formulas) >= least
     for formula in formulas.values():
         assert formula.valid_when
@@ -43,7 +43,7 @@ def test_formulas_are_found_and_cite_known_sources(family: str, least: int) -> N
 
 
 def test_constants_cite_known_sources_and_are_no_surer_than_an_assumption() -> None:
-    found = dict(constants("designer.formulas.migration"))
+    found = dict(constants("designer.families.machines.formulas"))
     assert len(found) > 60
     for where, one in found.items():
         assert one.source in EVERY, where

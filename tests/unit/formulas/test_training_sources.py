@@ -16,7 +16,7 @@ from designer.sources import Constant
 from designer.workload.datasets import datasets
 from designer.workload.models import models
 
-FAMILIES = ("compute", "memory", "pipeline", "serving", "storage")
+FAMILIES = ("formulas.compute", "families.training.formulas", "families.serving.formulas", "formulas.storage")
 SHARED = ("calibration", "precision", "software")
 
 
@@ -42,7 +42,7 @@ def constants(thing: object) -> Iterator[Constant]:
 def modules() -> list[str]:
     found = [f"designer.formulas.{name}" for name in SHARED]
     for family in FAMILIES:
-        package = importlib.import_module(f"designer.formulas.{family}")
+        package = importlib.import_module(f"designer.{family}")
         found += [info.name for info in pkgutil.iter_modules(package.__path__, package.__name__ + ".")]
     assert formulas.__doc__
     return found
@@ -50,7 +50,7 @@ def modules() -> list[str]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_formulas_are_found_and_cite_known_sources(family: str, known: Mapping[str, str]) -> None:
-    found = discover(f"designer.formulas.{family}", "FORMULA", Formula)
+    found = discover(f"designer.{family}", "FORMULA", Formula)
     assert len(found) >= 2
     for formula in found.values():
         assert formula.valid_when

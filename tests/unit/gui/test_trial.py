@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import designer
-from designer.analysis.results import WorkloadResult
+from designer.engine.results import WorkloadResult
 from designer.gui.viewmodels import trial
 from designer.interchange.overrides import overridden
 from designer.present.words import metric_title

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from designer.analysis.vms.placement import place_vms
 from designer.design.document import Block, Design, Group, Part, VirtualMachine, VmDevice, with_changes
 from designer.design.edits.vms import ChangeVms, MoveVm
 from designer.drawing.machines import machines_of
+from designer.engine.machines.placement import place_vms
 from designer.errors import DocumentError
 from designer.gui.viewmodels.virtual_machines import brief, can_move, decide
-from tests.unit.analysis.vms.machines import cluster, plain_cluster, with_vms
+from tests.unit.families.machines.machines import cluster, plain_cluster, with_vms
 
 HOSTS = [f"hosts[{k}]/server" for k in range(4)]
 

@@ -10,7 +10,7 @@ from designer.design.edits.vms import ChangeVms
 from designer.errors import DocumentError
 from designer.gui.viewmodels.forms import Entry, Form, check
 from designer.gui.viewmodels.inspector import inspect
-from tests.unit.analysis.vms.machines import cluster
+from tests.unit.families.machines.machines import cluster
 
 
 def _form(design: Design, *ids: str) -> Form:

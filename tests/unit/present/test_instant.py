@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from designer.analysis.clock.frames import Frames
 from designer.analysis.simulation import Simulation, simulate
 from designer.analysis.simulation.failure_events import Failure
 from designer.design.document import Design
+from designer.engine.clock.frames import Frames
 from designer.interchange.templates import open_design
+from designer.pages.instant import page_of_instant
+from designer.pages.simulate import losses
 from designer.present.blocks import State
-from designer.present.decisions.instant import page_of_instant
-from designer.present.decisions.simulate import losses
 
 
 @cache

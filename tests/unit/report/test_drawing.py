@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.results import Bottleneck
 from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Annotation, Design, Part, Position
 from designer.design.elaborate import elaborate
@@ -22,6 +21,7 @@ from designer.drawing.icons import EXTENT, glyph
 from designer.drawing.levels import ENTER, HYSTERESIS, Level, level_at
 from designer.drawing.loads import loads_of
 from designer.drawing.theme import DASH, Palette, palette, palettes, rgb, themed
+from designer.engine.results import Bottleneck
 from designer.errors import CatalogError, ExchangeError
 from designer.interchange.templates import open_any
 from designer.report.drawing.compose import Options, compose

@@ -5,7 +5,7 @@ from __future__ import annotations
 import designer
 from designer.decisions.failures_survey import survive
 from designer.design.document import Design, with_changes
-from designer.present.decisions.survive import page_of_failures
+from designer.pages.survive import page_of_failures
 from designer.present.numbers import percent
 from designer.report.assembly import compose_report
 from designer.report.renderers.markdown import to_markdown

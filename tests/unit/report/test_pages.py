@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import designer
-from designer.analysis.results import Analysis
 from designer.checks.analysing import analyze
 from designer.cli.confined import Folder
 from designer.cli.design_tools import DesignTools
 from designer.cli.pages import page_lines, text_of
+from designer.engine.results import Analysis
 from designer.interchange.templates import open_design
+from designer.pages.workload import page_of
 from designer.present.blocks import Page
 from designer.present.markdown import to_markdown as page_in_markdown
-from designer.present.workload import page_of
 from designer.report.assembly import compose_report
 from designer.report.document import KeyFigures, Table, plain
 from designer.report.pages import figures_table, key_figure

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from designer.analysis.results import Curve
 from designer.cli.main import run
 from designer.decisions.validation import Measured, Outcome, Validation, score
 from designer.design.document import WorkloadSpec
+from designer.engine.results import Curve
 from designer.errors import ExchangeError
 from designer.formulas.scoring import Sided
 from designer.report.charts.plots import picture_of

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from designer.analysis.clock.run import Run
 from designer.analysis.simulation import simulate
 from designer.design.document import WorkloadSpec
+from designer.engine.clock.run import Run
 from designer.interchange.templates import open_design
 from designer.report.traces import chrome_trace, csv_trace
 from designer.workload.program import Move, Program, Step

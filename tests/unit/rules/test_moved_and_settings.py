@@ -6,8 +6,8 @@ import pytest
 
 from designer.design.document import VirtualMachine, WorkloadSpec, with_changes
 from designer.errors import AnalysisError
+from designer.families.machines.rules._context import MachineContext
 from designer.interchange.templates import open_design
-from designer.rules.context import Context
 
 DESIGN = open_design("vsphere-cluster-4")
 
@@ -16,7 +16,7 @@ def test_an_evacuation_moves_what_stands_on_its_hosts() -> None:
     """By the workload's own setting `hosts`, a selector: all four hosts hold every machine that has a place."""
     everywhere = WorkloadSpec(id="all", kind="evacuation", settings={"hosts": "hosts[*]/server"})
     first = WorkloadSpec(id="one", kind="evacuation", settings={"hosts": "hosts[0]/server"})
-    context = Context(DESIGN.model_copy(update={"workloads": {"all": everywhere, "one": first}}))
+    context = MachineContext(DESIGN.model_copy(update={"workloads": {"all": everywhere, "one": first}}))
     assert context.placement is not None
     assert context.moved_by("all") == frozenset(context.placement.placed)
     there = {vm for vm, placed in context.placement.placed.items() if placed.host.path == "hosts[0]/server"}
@@ -25,10 +25,10 @@ def test_an_evacuation_moves_what_stands_on_its_hosts() -> None:
     assert context.moved == context.moved_by("all")
 
 
-def with_setting(name: str, value: object) -> tuple[Context, VirtualMachine]:
+def with_setting(name: str, value: object) -> tuple[MachineContext, VirtualMachine]:
     vm = next(iter(DESIGN.vms.values()))
     told = with_changes(vm, settings={name: value})
-    return Context(DESIGN.model_copy(update={"vms": {**DESIGN.vms, vm.id: told}})), told
+    return MachineContext(DESIGN.model_copy(update={"vms": {**DESIGN.vms, vm.id: told}})), told
 
 
 def test_settings_are_read_with_their_units() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 import designer
 from designer.design.document import Design, WorkloadSpec, with_changes
+from designer.families.machines.rules._context import MachineContext
 from designer.fields import Quantity
 from designer.findings import Finding, Severity
-from designer.rules.context import Context
 from designer.rules.runner import check
 
 CASES = Path(__file__).parents[2] / "rules"
@@ -29,7 +29,7 @@ def test_a_stun_by_hand() -> None:
     as the checkpoint takes a part of that alone. 10 s are too few, 100 s enough."""
     (found,) = told(case("VM038", "fail"), "VM038")
     assert found.severity is Severity.ERROR
-    stun = Context(case("VM038", "fail")).stuns["vm0"]
+    stun = MachineContext(case("VM038", "fail")).stuns["vm0"]
     assert stun is not None
     assert 68 < stun.stun.value < 85
     assert told(case("VM038", "pass"), "VM038") == []
@@ -45,7 +45,7 @@ def test_hosts_without_cables_are_told_not_passed() -> None:
     design = with_changes(case("VM038", "fail"), wirings={}, links={})
     (found,) = told(design, "VM038")
     assert found.severity is Severity.INFO
-    assert "cannot be told" in found.text
+    assert "cannot be said" in found.text
 
 
 def test_a_tolerance_by_hand() -> None:

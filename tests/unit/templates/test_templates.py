@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from designer import resources
-from designer.analysis.network import build_network
 from designer.analysis.study import analyze
-from designer.analysis.transfers import evaluate_transfer
 from designer.catalog.loader import Catalog
 from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Block, Design, LinkValues, Part
 from designer.design.elaborate import elaborate
 from designer.design.geometry import lay_out
 from designer.design.port_usage import usage
+from designer.engine.network import build_network
+from designer.engine.transfers import evaluate_transfer
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import dumps
 from designer.sources import Status

@@ -10,8 +10,8 @@ import pytest
 
 from designer.catalog.sources import shipped_sources
 from designer.errors import ExchangeError
-from designer.formulas.serving._number_format import FORMATS
-from designer.formulas.serving.weights_size import weights_size
+from designer.families.serving.formulas._number_format import FORMATS
+from designer.families.serving.formulas.weights_size import weights_size
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.models import models
 from designer.workload.published_formats import published_format

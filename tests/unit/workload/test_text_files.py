@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from designer.errors import ExchangeError
+from designer.families.serving.traces import parse_trace
 from designer.interchange.importers.netbox_cables import _from_csv
 from designer.workload.job_lists import parse_jobs
-from designer.workload.traces import parse_trace
 
 LONG = "1" * 131_073
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 import designer
-from designer.analysis.account.bottlenecks import Limit
-from designer.analysis.clock.jobs import job_of
-from designer.analysis.clock.player import play
-from designer.analysis.costs import Cost, Priced, Prices
-from designer.analysis.network import Network, build_network
+from designer.engine.account.bottlenecks import Limit
+from designer.engine.clock.jobs import job_of
+from designer.engine.clock.player import play
+from designer.engine.costs import Cost, Priced, Prices
+from designer.engine.network import Network, build_network
 from designer.workload.program import Arrivals, Compute, Delay, Program, Step
 from tests.validation.clock.drawn_programs import CASES, digest, drawn
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from designer.analysis import transfers
-from designer.analysis.flows import Incidence, solve
-from designer.analysis.network import build_network
-from designer.analysis.transfers import Problem, evaluate_transfer
+from designer.engine import transfers
+from designer.engine.flows import Incidence, solve
+from designer.engine.network import build_network
+from designer.engine.transfers import Problem, evaluate_transfer
 from designer.interchange.templates import open_design
 from designer.workload.program import Move
 from tests.bench.instances import permutation

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from designer.analysis.collectives.communicator import make_communicator
-from designer.analysis.network import build_network
-from designer.analysis.routes.hops import EXCHANGE_LIMIT, all_with_all
-from designer.analysis.routes.selection import resolve
 from designer.design.document import Design
-from tests.unit.analysis.small_designs import draw, study
+from designer.engine.network import build_network
+from designer.engine.routes.hops import EXCHANGE_LIMIT, all_with_all
+from designer.engine.routes.selection import resolve
+from designer.families.collective.communicator import make_communicator
+from tests.unit.engine.small_designs import draw, study
 
 
 def two_leaves(order: tuple[int, ...] = (0, 1, 2, 3), gpus: int = 1) -> Design:

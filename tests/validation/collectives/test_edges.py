@@ -10,21 +10,21 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from designer.analysis.collectives import asked_group, time_of
-from designer.analysis.collectives.activities import Activity
-from designer.analysis.collectives.communicator import ALGORITHMS, Communicator, make_communicator
-from designer.analysis.families import Question
-from designer.analysis.families.collective import answer as family
-from designer.analysis.network import Network, build_network
-from designer.analysis.results import Bottleneck
-from designer.analysis.routes.hops import legs_of
-from designer.analysis.routes.legs import Legs
-from designer.analysis.routes.selection import Traffic, resolve
 from designer.analysis.study import analyze
-from designer.analysis.transfers import evaluate_legs
-from designer.analysis.transfers.limits import NO_LIMITS
 from designer.design.document import Quantity, with_changes
+from designer.engine.network import Network, build_network
+from designer.engine.question import Question
+from designer.engine.results import Bottleneck
+from designer.engine.routes.hops import legs_of
+from designer.engine.routes.legs import Legs
+from designer.engine.routes.selection import Traffic, resolve
+from designer.engine.transfers import evaluate_legs
+from designer.engine.transfers.limits import NO_LIMITS
 from designer.errors import AnalysisError
+from designer.families.collective import answer as family
+from designer.families.collective.activities import Activity
+from designer.families.collective.communicator import ALGORITHMS, Communicator, make_communicator
+from designer.families.collective.evaluation import asked_group, time_of
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveKind, CollectiveTime
 from designer.formulas.formula import Formula

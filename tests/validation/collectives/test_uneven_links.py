@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from designer.analysis.collectives.communicator import make_communicator
-from designer.analysis.network import build_network
 from designer.analysis.study import analyze
 from designer.catalog.parttype import Capability
 from designer.design.document import Design
+from designer.engine.network import build_network
+from designer.families.collective.communicator import make_communicator
 from designer.interchange.overrides import overridden
 from designer.interchange.templates import open_design
 

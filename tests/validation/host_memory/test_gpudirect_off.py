@@ -10,16 +10,16 @@ from functools import cache
 
 import pytest
 
-from designer.analysis.collectives.communicator import make_communicator
-from designer.analysis.network import Network, build_network
-from designer.analysis.routes.selection import resolve
 from designer.analysis.study import analyze
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.design.document import Design, Policy, WorkloadSpec, with_changes
+from designer.engine.network import Network, build_network
+from designer.engine.routes.selection import resolve
+from designer.engine.transfers import TransferAnswer, evaluate_transfer
+from designer.families.collective.communicator import make_communicator
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.workload.program import Move
-from tests.unit.analysis.small_designs import draw
+from tests.unit.engine.small_designs import draw
 
 #: PCIe x16 after line encoding: 16 or 32 GT/s × 16 lanes × 128/130 ÷ 8 bit
 GEN4, GEN5 = (rate * 16 * 128 / 130 / 8 for rate in (16e9, 32e9))

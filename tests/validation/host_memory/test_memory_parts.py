@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from designer.analysis.network import build_network
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.design.document import Design, Policy, with_changes
+from designer.engine.network import build_network
+from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.workload.program import Move
-from tests.unit.analysis.small_designs import draw
+from tests.unit.engine.small_designs import draw
 
 STREAM = 0.78
 

@@ -6,7 +6,7 @@ import pytest
 
 from designer.analysis.study import analyze
 from designer.design.document import Design, WorkloadSpec, with_changes
-from tests.unit.analysis.small_designs import draw
+from tests.unit.engine.small_designs import draw
 
 #: start of a copy engine, one PCIe link, one InfiniBand link [s]
 COPY, PCIE, INFINIBAND = 8e-6, 1e-6, 0.21e-6

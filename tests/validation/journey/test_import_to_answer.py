@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from designer.analysis.results import WorkloadResult
 from designer.analysis.study import analyze
 from designer.catalog.parttype import Capability, part_kinds
 from designer.design.document import Design, WorkloadSpec, replaced, with_changes
+from designer.engine.results import WorkloadResult
 from designer.findings import Severity
 from designer.interchange.importing import read_any
 from designer.interchange.native.reader import loads

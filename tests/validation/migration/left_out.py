@@ -15,10 +15,10 @@ from statistics import mean
 from typing import Any
 from unittest.mock import patch
 
+from designer.families.machines.formulas import _esxi, kvm_bandwidth, vgpu_stun, vmotion_streams
+from designer.families.machines.formulas.kvm_bandwidth import Compression
 from designer.formulas.collectives import NetworkKind
 from designer.formulas.collectives import _constants as collectives
-from designer.formulas.migration import _esxi, kvm_bandwidth, vgpu_stun, vmotion_streams
-from designer.formulas.migration.kvm_bandwidth import Compression
 from designer.formulas.scoring import Scored, Sided, band_score, group_medians
 from designer.sources import Constant
 from tests.validation.migration.test_migration_cases import CASES, scored

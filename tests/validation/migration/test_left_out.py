@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from designer.formulas.migration import kvm_bandwidth
+from designer.families.machines.formulas import kvm_bandwidth
 from designer.formulas.scoring import band_score
 from tests.validation.migration.left_out import WITHOUT, coverages, errors, points
 from tests.validation.migration.test_migration_cases import CASES

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from designer.formulas.migration import Outcome, Release, read_release
-from designer.formulas.migration.kvm_bandwidth import (
+from designer.families.machines.formulas import Outcome, Release, read_release
+from designer.families.machines.formulas.kvm_bandwidth import (
     Compression,
     KvmBandwidth,
     Monitor,
@@ -22,9 +22,9 @@ from designer.formulas.migration.kvm_bandwidth import (
     kvm_bandwidth,
     pinning_time,
 )
-from designer.formulas.migration.kvm_precopy import kvm_precopy
-from designer.formulas.migration.vgpu_stun import GpuGeneration, VgpuLoad, vgpu_stun
-from designer.formulas.migration.vmotion_streams import vmotion_streams
+from designer.families.machines.formulas.kvm_precopy import kvm_precopy
+from designer.families.machines.formulas.vgpu_stun import GpuGeneration, VgpuLoad, vgpu_stun
+from designer.families.machines.formulas.vmotion_streams import vmotion_streams
 from designer.formulas.scoring import Scored, Sided, band_score, group_medians, log_error, macro_mean, point_error
 from designer.sources import Estimate
 from designer.units import parse_rate, parse_size

@@ -1,8 +1,8 @@
-"""The fit of kernel shares and engine overheads: ``python -m tests.validation.serving.fit`` (a minute).
+"""The fit of engine overheads: ``python -m tests.validation.serving.fit`` (a minute).
 
-Few shares of the data sheet are common to all; every release of an engine deviates from a common set of overheads,
-pulled towards it, so that a release nothing was measured of is the common set. Only H100 runs are fitted. With
-``--leave MODEL`` all runs of a model are left out, and what comes out is scored on them.
+Kernel times are the measured tables. Every release of an engine deviates from a common set of overheads, pulled towards
+it, so that a release nothing was measured of is the common set. Only H100 runs are fitted. With ``--leave MODEL`` all
+runs of a model are left out, and what comes out is scored on them.
 """
 
 from __future__ import annotations
@@ -20,42 +20,29 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.serving.spreads import held_back
-from designer.formulas.serving._kernels import KERNELS, Kernels
-from designer.formulas.serving._release import Overheads, Release
+from designer.families.serving.engines import release
+from designer.families.serving.formulas._release import Release
+from designer.families.serving.spreads import held_back
 from designer.units import Seconds
-from designer.workload.engines import release
 from tests.validation.serving.runs import ENGINES, Row, predicted, rows
 
 Vector = npt.NDArray[np.float64]
 
-#: what is common, and where it starts: published kernel tables, nothing of any run
-COMMON: Final[Mapping[str, float]] = {
-    "narrow_compute": 0.60,
-    "narrow_memory": 0.70,
-    "narrow_floor": 5.1e-6,
-    "expert_compute": 0.45,
-    "expert_memory": 0.65,
-    "expert_floor": 12e-6,
-    "decode": 0.80,
-}
-CAPPED: Final = {"narrow_memory": 0.95, "expert_memory": 0.95, "decode": 0.95}
 #: what a release has, and where it starts
 OWN: Final[Mapping[str, float]] = {
-    "layer": 17e-6,
+    "layer": 5e-6,
     "step": 0.9e-3,
     "request": 12e-6,
     "prefill_step": 2e-3,
     "prefill_factor": 1.1,
     "path": 16e-3,
 }
-#: how far in the logarithm each may go: the common shares, the common set, a release from it
-COMMON_PULL: Final = 0.35
+#: how far in the logarithm each may go: the common set, a release from it
 SET_PULL: Final = 0.7
-OWN_PULL: Final = 0.45
+OWN_PULL: Final = 0.7
 #: the sum over products is counted, so what prompts take beyond it stays near 1
 FACTOR_PULL: Final = 0.25
-STEPS: Final = 5
+STEPS: Final = 9
 PER_GROUP: Final = 22
 TTFT_WEIGHT: Final = 0.8
 SCALE: Final = 0.06
@@ -68,19 +55,14 @@ FEWEST: Final = 5
 class Fit:
     """What came out."""
 
-    common: Mapping[str, float]
     shared: Mapping[str, float]
     own: Mapping[str, Mapping[str, float]]
-
-    def kernels(self) -> Kernels:
-        """The common shares."""
-        return replace(KERNELS, **self.common)
 
     def release(self, row: Row) -> Release:
         """The release of a row: its own overheads, or the common set."""
         base = release(row.engine, row.version).release
         found = self.own.get(name_of(row)) or self.own[f"{row.engine} "]
-        return replace(base, overheads=Overheads(**{**found, "expert_layer": 0.0}))
+        return replace(base, overheads=replace(base.overheads, **found))
 
 
 def name_of(row: Row) -> str:
@@ -108,50 +90,44 @@ def fit(chosen: Sequence[Row]) -> Fit:
     for row in used:
         sizes[row.group] += 1
     weight = np.array([math.sqrt(min(1.0, sizes[r.group] / 10) / sizes[r.group] * 20) for r in used])
-    common, own = list(COMMON), list(OWN)
-    g, o = len(common), len(own)
-    x = np.zeros(g + o + o * len(names))
-    sigma = np.concatenate([np.full(g, COMMON_PULL), np.full(o, SET_PULL), np.full(o * len(names), OWN_PULL)])
-    sigma[g + own.index("prefill_factor") :: o] = FACTOR_PULL
+    own = list(OWN)
+    o = len(own)
+    x = np.zeros(o + o * len(names))
+    sigma = np.concatenate([np.full(o, SET_PULL), np.full(o * len(names), OWN_PULL)])
+    sigma[own.index("prefill_factor") :: o] = FACTOR_PULL
 
     def unpack(x: Vector) -> Fit:
-        shares = {k: min(COMMON[k] * math.exp(x[i]), CAPPED.get(k, math.inf)) for i, k in enumerate(common)}
-        shared = {k: OWN[k] * math.exp(x[g + i]) for i, k in enumerate(own)}
+        shared = {k: OWN[k] * math.exp(x[i]) for i, k in enumerate(own)}
         each = {
-            name: {k: OWN[k] * math.exp(x[g + i] + x[g + o + o * j + i]) for i, k in enumerate(own)}
+            name: {k: OWN[k] * math.exp(x[i] + x[o + o * j + i]) for i, k in enumerate(own)}
             for j, name in enumerate(names)
         }
         # a release nothing was measured of: the middle of those of its engine, or of all
         for engine in ENGINES.values():
             near = [v for k, v in each.items() if k.startswith(engine)] or list(each.values())
             each[f"{engine} "] = {k: math.exp(mean(math.log(v[k]) for v in near)) for k in own}
-        return Fit(shares, shared, each)
+        return Fit(shared, each)
 
     def residuals(x: Vector, only: Sequence[int] | None = None) -> Vector:
         now = unpack(x)
-        kernels = now.kernels()
         found = np.zeros((len(used), 2))
         for k in range(len(used)) if only is None else only:
             row = used[k]
-            first, step = predicted(row, kernels, now.release(row))
+            first, step = predicted(row, now.release(row))
             found[k] = math.log(step / row.tpot), TTFT_WEIGHT * math.log(first / row.ttft)
         return found
 
     for turn in range(STEPS):
         r0 = residuals(x)
         jacobian = np.zeros((len(used), 2, len(x)))
-        for i in range(g):
-            moved = x.copy()
-            moved[i] += NUDGE
-            jacobian[:, :, i] = (residuals(moved) - r0) / NUDGE
         for i in range(o):
             moved = x.copy()
-            moved[g + i] += NUDGE
+            moved[i] += NUDGE
             change = (residuals(moved) - r0) / NUDGE
-            jacobian[:, :, g + i] = change
+            jacobian[:, :, i] = change
             for j, name in enumerate(names):
                 mine = np.array([name_of(row) == name for row in used])
-                jacobian[mine, :, g + o + o * j + i] = change[mine]
+                jacobian[mine, :, o + o * j + i] = change[mine]
         robust = 1 / np.sqrt(1 + (r0 / (2 * SCALE)) ** 2)
         w = (weight[:, None] * robust / SCALE).ravel()
         a = np.vstack([jacobian.reshape(-1, len(x)) * w[:, None], np.diag(1 / sigma)])
@@ -166,7 +142,7 @@ def scored(found: Fit, chosen: Sequence[Row]) -> dict[tuple[str, ...], tuple[int
     """Median errors and biases by group."""
     groups: dict[tuple[str, ...], list[tuple[float, float]]] = defaultdict(list)
     for row in chosen:
-        first, step = predicted(row, found.kernels(), found.release(row))
+        first, step = predicted(row, found.release(row))
         groups[row.group].append((math.log(step / row.tpot), math.log(first / row.ttft)))
     return {
         k: (
@@ -185,7 +161,7 @@ def inside(found: Fit, chosen: Sequence[Row]) -> tuple[float, float]:
     groups: dict[tuple[str, ...], list[tuple[bool, bool]]] = defaultdict(list)
     for row in chosen:
         unknown = release(row.engine).release
-        first, step = predicted(row, found.kernels(), found.release(row))
+        first, step = predicted(row, found.release(row))
         late = held_back(unknown, Seconds(first), Seconds(step))
         error = math.log(row.ttft / first)
         held = -unknown.first_spread <= error <= math.hypot(unknown.first_spread, late)
@@ -206,7 +182,7 @@ def main() -> None:
     print(f"mean TPOT {mean(v[1] for v in table.values()):.3f} TTFT {mean(v[3] for v in table.values()):.3f}")  # noqa: T201
     if leave:
         print("inside the bands of a release not known: TPOT {:.2f} TTFT {:.2f}".format(*inside(found, judged)))  # noqa: T201
-    text = json.dumps({"common": found.common, "shared": found.shared, "own": found.own}, indent=1)
+    text = json.dumps({"shared": found.shared, "own": found.own}, indent=1)
     if "--to" in sys.argv:
         Path(sys.argv[sys.argv.index("--to") + 1]).write_text(text + "\n", encoding="utf-8")
     else:

@@ -15,13 +15,13 @@ from functools import cache
 from statistics import mean
 from typing import Final
 
-from designer.analysis.serving.spreads import JITTER, first_spread, held_back, release_spread
-from designer.formulas.serving._device import Device
-from designer.formulas.serving._release import Overheads, Release
-from designer.formulas.serving.speculation import accepted
+from designer.families.serving.drafts import draft
+from designer.families.serving.engines import release, releases
+from designer.families.serving.formulas._device import Device
+from designer.families.serving.formulas._release import Overheads, Release
+from designer.families.serving.formulas.speculation import accepted
+from designer.families.serving.spreads import JITTER, first_spread, held_back, release_spread
 from designer.units import Seconds
-from designer.workload.drafts import draft
-from designer.workload.engines import release, releases
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.validation.serving.runs import DEVICES, DRAFT, Row, predicted, rows

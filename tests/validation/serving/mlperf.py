@@ -17,15 +17,16 @@ from functools import cache
 from statistics import median
 from typing import Final
 
-from designer.analysis.serving.scheduler import Requests, run_requests
-from designer.analysis.serving.spreads import release_spread
-from designer.formulas.serving._number_format import number_format
-from designer.formulas.serving.kv_size import kv_size
-from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import small_all_reduce
-from designer.formulas.serving.step_time import Joins, Split, StepTime
-from designer.formulas.serving.weights_size import weights_size
-from designer.workload.engines import release
+from designer.families.serving.devices import with_kernels
+from designer.families.serving.engines import release
+from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.small_all_reduce import small_all_reduce
+from designer.families.serving.formulas.step_time import Joins, Split, StepTime
+from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.scheduler import Requests, run_requests
+from designer.families.serving.spreads import release_spread
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.validation.serving.runs import DEVICES, LINK, folder
@@ -96,7 +97,8 @@ def rate_of(name: str, system: str, prompt: int, output: int) -> float:
     """Output tokens a second of one accelerator [1/s]."""
     layout = LAYOUTS.get((name, system), Layout())
     tensor, stages = layout.tensor, layout.stages
-    chosen, device, shape = release("tensorrt-llm").release, DEVICES[system], model(name)
+    chosen, shape = release("tensorrt-llm").release, model(name)
+    device = with_kernels(DEVICES[system], chosen.engine)
     assert isinstance(shape, TransformerShape)
     fp8, split = number_format("fp8"), Split(tensor, pipeline=stages)
     joins = Joins(lambda size: small_all_reduce(tensor, size, LINK), hop=lambda size: size / LINK)

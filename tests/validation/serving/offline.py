@@ -18,15 +18,16 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.serving.scheduler import Requests, run_requests
-from designer.formulas.serving._number_format import number_format
-from designer.formulas.serving._release import Overheads, Release
-from designer.formulas.serving.kv_size import kv_size
-from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import small_all_reduce
-from designer.formulas.serving.step_time import Joins, Split, StepTime
-from designer.formulas.serving.weights_size import weights_size
-from designer.workload.engines import release
+from designer.families.serving.devices import with_kernels
+from designer.families.serving.engines import release
+from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas._release import Overheads, Release
+from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.small_all_reduce import small_all_reduce
+from designer.families.serving.formulas.step_time import Joins, Split, StepTime
+from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.scheduler import Requests, run_requests
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.validation.serving.runs import DEVICES, LINK
@@ -37,7 +38,7 @@ SYSTEMS: Final = {"H100": "h100_sxm", "H200": "h200_sxm"}
 ENOUGH: Final = 3000
 #: what is fitted, where it starts, and how far in the logarithm it may go
 START: Final[Mapping[str, float]] = {
-    "layer": 16e-6,
+    "layer": 4e-6,
     "step": 0.345e-3,
     "request": 8e-6,
     "prefill_step": 3.5e-3,
@@ -81,7 +82,7 @@ def points() -> Sequence[Point]:
 def predicted(point: Point, asked: Release | None = None) -> float:
     """Output tokens a second of the deployment [1/s]."""
     chosen = asked or release("tensorrt-llm", "1.0.0").release
-    device = DEVICES[SYSTEMS[point.system]]
+    device = with_kernels(DEVICES[SYSTEMS[point.system]], chosen.engine)
     shape = model(point.model)
     assert isinstance(shape, TransformerShape)
     weights = cache_format = number_format("fp8")

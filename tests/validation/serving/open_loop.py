@@ -22,26 +22,28 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.serving.scheduler import Requests, run_requests
-from designer.formulas.serving._device import Device
-from designer.formulas.serving._kernels import kernels_of
-from designer.formulas.serving._number_format import number_format
-from designer.formulas.serving._release import Overheads, Release
-from designer.formulas.serving.kv_size import kv_size
-from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import small_all_reduce
-from designer.formulas.serving.step_time import Joins, Split, StepTime
-from designer.formulas.serving.weights_size import weights_size
-from designer.workload.engines import release
+from designer.families.serving.devices import with_kernels
+from designer.families.serving.engines import release
+from designer.families.serving.formulas._device import Device
+from designer.families.serving.formulas._kernels import kernels_of
+from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas._release import Overheads, Release
+from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.small_all_reduce import small_all_reduce
+from designer.families.serving.formulas.step_time import Joins, Split, StepTime
+from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.scheduler import Requests, run_requests
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.validation.serving.runs import folder
 
-#: data sheets: FP16 rate, memory bandwidth, memory as the driver reports it, multiprocessors, architecture, link
+#: data sheets: FP16 rate, memory bandwidth, memory as the driver reports it, multiprocessors, architecture, link,
+#: part
 SHEETS: Final = {
-    "H100": (989e12, 3.35e12, 81559 * 2.0**20, 132, "Hopper GH100", 450e9),
-    "A100-80GB": (312e12, 2.039e12, 81920 * 2.0**20, 108, "Ampere GA100", 300e9),
-    "L40S": (362e12, 0.864e12, 46068 * 2.0**20, 142, "Ada AD102", 0.0),
+    "H100": (989e12, 3.35e12, 81559 * 2.0**20, 132, "Hopper GH100", 450e9, "h100-sxm5"),
+    "A100-80GB": (312e12, 2.039e12, 81920 * 2.0**20, 108, "Ampere GA100", 300e9, "a100-80-sxm4"),
+    "L40S": (362e12, 0.864e12, 46068 * 2.0**20, 142, "Ada AD102", 0.0, "l40s"),
 }
 MODELS: Final = {
     "CodeLlama-34b": "codellama-34b",
@@ -69,6 +71,8 @@ START: Final[Mapping[str, float]] = {
     "path": 9.5e-3,
 }
 PULL: Final = 0.5
+#: the sum over products is counted, so what prompts take beyond it stays near 1
+FACTOR_PULL: Final = 0.15
 TURNS: Final = 4
 NUDGE: Final = 0.05
 SCALE: Final = 0.06
@@ -136,9 +140,13 @@ def runs() -> Sequence[Run]:
 def predicted(run: Run, asked: Release | None = None) -> tuple[float, float, float]:
     """Mean time to the first token, between tokens and of a whole answer [s]."""
     chosen = asked or release("vllm", "0.15.1").release
-    peak, bandwidth, memory, units, architecture, link = SHEETS[run.system]
+    peak, bandwidth, memory, units, architecture, link, part = SHEETS[run.system]
     flops = {"bf16": peak, "fp16": peak}
-    device = Device(run.system, flops, bandwidth, memory, units, kernels_of(architecture)[0])
+    kernels = kernels_of(architecture)[0]
+    device = Device(
+        run.system, flops, bandwidth, memory, units, kernels, architecture=architecture, part=f"gpu/nvidia/{part}"
+    )
+    device = with_kernels(device, chosen.engine)
     shape = model(run.model)
     assert isinstance(shape, TransformerShape)
     weights, split = number_format("fp16"), Split(tensor=run.tensor)
@@ -192,6 +200,7 @@ def fit(chosen: Sequence[Run]) -> Release:
     base = release("vllm", "0.15.1").release
     fixed = {k: v for k, v in asdict(base.overheads).items() if k not in START}
     names, x = list(START), np.zeros(len(START))
+    sigma = np.array([FACTOR_PULL if name == "prefill_factor" else PULL for name in names])
     sizes = {group: sum(run.group == group for run in chosen) for group in {run.group for run in chosen}}
     share = np.array([1 / math.sqrt(sizes[run.group]) for run in chosen])[:, None] * 2
 
@@ -207,8 +216,8 @@ def fit(chosen: Sequence[Run]) -> Release:
         r = residuals(x)
         weight = (share / np.sqrt(1 + (r / (2 * SCALE)) ** 2) / SCALE).ravel()
         jacobian = np.column_stack([((residuals(x + NUDGE * unit) - r) / NUDGE).ravel() for unit in np.eye(len(x))])
-        a = np.vstack([jacobian * weight[:, None], np.eye(len(x)) / PULL])
-        b = np.concatenate([-r.ravel() * weight, -x / PULL])
+        a = np.vstack([jacobian * weight[:, None], np.diag(1 / sigma)])
+        b = np.concatenate([-r.ravel() * weight, -x / sigma])
         x = x + np.clip(np.linalg.lstsq(a, b, rcond=None)[0], -0.5, 0.5)
     return at(x)
 

@@ -16,19 +16,19 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Final
 
-from designer.analysis.serving.drafting import Drafted
-from designer.analysis.serving.scheduler import Requests, run_requests
-from designer.formulas.serving._device import Device
-from designer.formulas.serving._kernels import KERNELS, Kernels
-from designer.formulas.serving._number_format import number_format
-from designer.formulas.serving._release import Release
-from designer.formulas.serving.kv_size import kv_size
-from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import small_all_reduce
-from designer.formulas.serving.step_time import Joins, Split, StepTime
-from designer.formulas.serving.weights_size import weights_size
-from designer.workload.drafts import draft
-from designer.workload.engines import release
+from designer.families.serving.devices import with_kernels
+from designer.families.serving.drafting import Drafted
+from designer.families.serving.drafts import draft
+from designer.families.serving.engines import release
+from designer.families.serving.formulas._device import Device
+from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas._release import Release
+from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.small_all_reduce import small_all_reduce
+from designer.families.serving.formulas.step_time import Joins, Split, StepTime
+from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.scheduler import Requests, run_requests
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 
@@ -50,8 +50,12 @@ def folder() -> Path | None:
 #: data sheets of the systems of the runs: the same values the catalog has
 _FLOPS: Final = {"bf16": 989e12, "fp16": 989e12, "fp8": 1979e12}
 DEVICES: Final[Mapping[str, Device]] = {
-    "h100_sxm": Device("H100 SXM", _FLOPS, 3.35e12, 81559 * 2.0**20, 132),
-    "h200_sxm": Device("H200 SXM", _FLOPS, 4.8e12, 143771 * 2.0**20, 132),
+    "h100_sxm": Device(
+        "H100 SXM", _FLOPS, 3.35e12, 81559 * 2.0**20, 132, architecture="Hopper GH100", part="gpu/nvidia/h100-sxm5"
+    ),
+    "h200_sxm": Device(
+        "H200 SXM", _FLOPS, 4.8e12, 143771 * 2.0**20, 132, architecture="Hopper GH100", part="gpu/nvidia/h200-sxm"
+    ),
 }
 LINK: Final = 450e9
 #: tokens of a step beyond one prompt and one for each client that the tool of the sweeps asks for
@@ -154,8 +158,19 @@ def _row(x: Mapping[str, str]) -> Row | None:
         # what the tool of these sweeps asks of an engine and its client: see the README
         changes["budget"] = 16384 if engine == "sglang" else clients + int(x["isl"]) + SPARE
     # what the launch scripts of these runs say: see the README
+    tensor = int(x["tp_in_id"] or (8 if x["tp_size"] == "64" else x["tp_size"]))
+    expert = int(x["moe_ep_size"] or 1)
     if dump and name == "deepseek-v3":
         client = Client(held=9)
+    if dump and name == "deepseek-v3" and engine == "tensorrt-llm":
+        # experts are shared over all devices; steps hold a prompt, a token of each client and up to 127 more
+        expert = tensor
+        changes |= {"budget": (clients + int(x["isl"]) + 127) // 64 * 64, "slots": clients}
+        if clients > (32 if x["isl"] == "8192" else 64):
+            # the script then splits attention by requests, whatever the row says
+            return None
+    if dump and name == "gpt-oss-120b" and engine == "tensorrt-llm":
+        changes |= {"budget": 20000, "slots": clients}
     if dump and name == "llama-3-70b" and engine == "tensorrt-llm" and x["isl"] == x["osl"] == "1024":
         client = Client(held=20 if x["tp_in_id"] != "8" else 0)
     if engine == "sglang" and name == "deepseek-v3":
@@ -165,7 +180,6 @@ def _row(x: Mapping[str, str]) -> Row | None:
     if name == "llama-3-8b" and engine == "tensorrt-llm":
         changes["slots"] = clients
         client = replace(client, extra=1)
-    tensor = int(x["tp_in_id"] or (8 if x["tp_size"] == "64" else x["tp_size"]))
     told = version or ("2025-10" if "measured=2025-1" in source and engine == "vllm" else "")
     # of pairs of the same release, widths and load this dump is the faster one by 1.3 to 2, less so with more clients
     # and more so with longer answers: what drafting one token does, which the model was trained to; no row tells it
@@ -179,7 +193,7 @@ def _row(x: Mapping[str, str]) -> Row | None:
         told,
         weights,
         tensor,
-        int(x["moe_ep_size"] or 1),
+        expert,
         clients,
         int(x["isl"]),
         int(x["osl"]),
@@ -201,10 +215,10 @@ def left_out(name: str, clients: int, version: str) -> bool:
     return (name == "gpt-oss-120b" and (clients >= 512 or version == "1.3.0rc1")) or version == "0.5.8.post1"
 
 
-def engine_of(row: Row, kernels: Kernels | None = None, asked: Release | None = None) -> tuple[StepTime, Release, int]:
+def engine_of(row: Row, asked: Release | None = None) -> tuple[StepTime, Release, int]:
     """Step times, the release and the room for keys and values of a row."""
     chosen = asked or release(row.engine, row.version).release
-    device = replace(DEVICES[row.system], kernels=kernels or KERNELS)
+    device = with_kernels(DEVICES[row.system], row.engine)
     shape = model(row.model)
     assert isinstance(shape, TransformerShape)
     split = Split(tensor=row.tensor, expert=row.expert)
@@ -224,11 +238,9 @@ def engine_of(row: Row, kernels: Kernels | None = None, asked: Release | None = 
     return steps, chosen, memory_capacity(room, kv_size(shape, row.tensor, stored.size.value).token)
 
 
-def predicted(
-    row: Row, kernels: Kernels | None = None, asked: Release | None = None, most: int = 0
-) -> tuple[float, float]:
+def predicted(row: Row, asked: Release | None = None, most: int = 0) -> tuple[float, float]:
     """Mean time to the first token and per token, as the client of the row counts them [s]."""
-    steps, chosen, capacity = engine_of(row, kernels, asked)
+    steps, chosen, capacity = engine_of(row, asked)
     clients = row.clients + row.client.extra
     n = row.client.waves * clients if not most else min(most, row.client.waves * clients)
     draw = random.Random(row.clients * 1000 + row.prompt + row.output)
@@ -247,11 +259,9 @@ def predicted(
     return ttft + late, tpot - late / max(1, row.output - 1)
 
 
-def errors(chosen: Sequence[Row], kernels: Kernels | None = None) -> list[tuple[Row, float, float]]:
+def errors(chosen: Sequence[Row]) -> list[tuple[Row, float, float]]:
     """Logarithm of predicted over measured TPOT and TTFT of every row."""
-    return [
-        (row, math.log(b / row.tpot), math.log(a / row.ttft)) for row in chosen for a, b in [predicted(row, kernels)]
-    ]
+    return [(row, math.log(b / row.tpot), math.log(a / row.ttft)) for row in chosen for a, b in [predicted(row)]]
 
 
 def by_group(

@@ -6,7 +6,8 @@ from statistics import mean, median
 
 import pytest
 
-from designer.workload.engines import release
+from designer.families.serving.engines import release
+from tests.validation.serving.fit import FEWEST
 from tests.validation.serving.left_out import IMPOSSIBLE, KINDS, by_group, held, impossible, kept
 from tests.validation.serving.runs import folder
 
@@ -22,7 +23,10 @@ def test_bands_of_releases_that_were_left_out_hold_eight_of_ten(kind: str) -> No
     """By release, engine, GPU and model size; without the group whose load cannot be run."""
     table = kept(kind)
     assert len(table) >= 2
-    for name, (_, step, first) in table.items():
+    for name, (many, step, first) in table.items():
+        # of two rows one lies outside a band of 80 % in every third case: such a group says nothing
+        if many < FEWEST:
+            continue
         assert step >= LEAST[kind], name
         assert first >= LEAST[kind], name
 

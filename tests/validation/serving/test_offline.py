@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from statistics import mean
 
-from designer.workload.engines import release
+from designer.families.serving.engines import release
 from tests.validation.serving.offline import Point, by_group, errors, points
 
 

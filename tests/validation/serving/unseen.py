@@ -15,18 +15,18 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Final
 
-from designer.analysis.serving.devices import with_kernels
-from designer.analysis.serving.scheduler import Requests, run_requests
-from designer.analysis.serving.spreads import release_spread
-from designer.formulas.serving._device import Device
-from designer.formulas.serving._number_format import number_format
-from designer.formulas.serving.expert_exchange import INSIDE_SHARE, START
-from designer.formulas.serving.kv_size import kv_size
-from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
-from designer.formulas.serving.small_all_reduce import small_all_reduce
-from designer.formulas.serving.step_time import Joins, Split, StepTime
-from designer.formulas.serving.weights_size import weights_size
-from designer.workload.engines import release
+from designer.families.serving.devices import with_kernels
+from designer.families.serving.engines import release
+from designer.families.serving.formulas._device import Device
+from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas.expert_exchange import INSIDE_SHARE, START
+from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.small_all_reduce import small_all_reduce
+from designer.families.serving.formulas.step_time import Joins, Split, StepTime
+from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.scheduler import Requests, run_requests
+from designer.families.serving.spreads import four_bit, release_spread
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.validation.serving.offline import ENOUGH
@@ -53,8 +53,6 @@ SYSTEMS: Final[Mapping[str, tuple[Device, float]]] = {
         64e9,
     ),
 }
-#: what products at the peak of 4 bit add to a band, see `spreads`
-FOUR_BIT: Final = 0.15
 
 
 @dataclass(frozen=True)
@@ -126,9 +124,11 @@ def band(point: Point) -> float:
     """80 % band of step times there: logarithm of the factor either way [1]."""
     shape = model(point.model)
     assert isinstance(shape, TransformerShape)
-    chosen, device = release("tensorrt-llm", "1.0.0").release, SYSTEMS[point.system][0]
-    four = FOUR_BIT if device.runs_as(number_format(point.weights)) == "fp4" else 0.0
-    return math.hypot(release_spread(chosen, shape, point.weights, device), four)
+    chosen = release("tensorrt-llm", "1.0.0").release
+    device = with_kernels(SYSTEMS[point.system][0], chosen.engine)
+    return math.hypot(
+        release_spread(chosen, shape, point.weights, device), four_bit(device, number_format(point.weights))
+    )
 
 
 @cache

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
+from designer.families.training.formulas.step_composition import UNSEEN_BAND
 from designer.formulas.calibration import GENERATIONS, generation_key
 from designer.formulas.compute.convolutional_step import SINGLE_PASSES, TF32_PASSES
 from designer.formulas.compute.gemm import INNER_HALF
-from designer.formulas.pipeline.step_composition import UNSEEN_BAND
 from designer.formulas.software import SOFTWARE
 from designer.sources import Constant
 from tests.validation.training.machines import PARTS

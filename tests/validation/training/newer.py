@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from designer.analysis.network import Network, build_network
-from designer.analysis.training.preparation import prepare
+from designer.engine.network import Network, build_network
+from designer.families.training.preparation import prepare
 from designer.formulas.scoring import Scored, band_score, group_medians, macro_mean
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from designer.families.training.formulas.step_composition import StepEstimate
+from designer.families.training.formulas.time_to_train import VALIDATION_SHARE
+from designer.families.training.formulas.training_step import estimate_step
 from designer.formulas.layout import Layout, Recompute, Sharding
-from designer.formulas.pipeline.step_composition import StepEstimate
-from designer.formulas.pipeline.time_to_train import VALIDATION_SHARE
-from designer.formulas.pipeline.training_step import estimate_step
 from designer.formulas.precision import precision
 from designer.formulas.scoring import Scored
 from designer.formulas.software import software

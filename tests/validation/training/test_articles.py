@@ -2,13 +2,19 @@
 
 import pytest
 
+from designer.families.training.formulas.convolutional_memory import convolutional_memory
+from designer.families.training.formulas.scaling import scaling_curve
+from designer.families.training.formulas.step_composition import (
+    InputStage,
+    StepEstimate,
+    StepFrame,
+    compose_step,
+    spread_of,
+)
+from designer.families.training.formulas.time_to_train import time_to_train
+from designer.families.training.formulas.training_step import estimate_step
 from designer.formulas.compute.convolutional_forward import ForwardRates, forward_time, forward_work
 from designer.formulas.layout import Layout
-from designer.formulas.memory.convolutional_memory import convolutional_memory
-from designer.formulas.pipeline.scaling import scaling_curve
-from designer.formulas.pipeline.step_composition import InputStage, StepEstimate, StepFrame, compose_step, spread_of
-from designer.formulas.pipeline.time_to_train import time_to_train
-from designer.formulas.pipeline.training_step import estimate_step
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.formulas.storage.read_rate import Access, Medium, read_rate

@@ -7,9 +7,9 @@ from functools import cache
 
 import pytest
 
-from designer.analysis.results import WorkloadResult
 from designer.analysis.study import analyze
 from designer.design.document import Design, with_changes
+from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
 from designer.interchange.templates import open_design
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from designer.analysis.results import WorkloadResult
 from designer.analysis.study import analyze
 from designer.design.document import WorkloadSpec, with_changes
+from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
 from designer.findings import Severity
 from designer.interchange.templates import open_design

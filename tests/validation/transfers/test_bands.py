@@ -7,14 +7,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from designer.analysis.collectives import asked_group, time_of
-from designer.analysis.collectives.communicator import make_communicator
-from designer.analysis.network import Network, build_network
-from designer.analysis.routes import route
-from designer.analysis.routes.selection import pair_up, resolve
-from designer.analysis.routes.staging import staged
-from designer.analysis.transfers import evaluate_transfer
 from designer.design.document import Quantity, with_changes
+from designer.engine.network import Network, build_network
+from designer.engine.routes import route
+from designer.engine.routes.selection import pair_up, resolve
+from designer.engine.routes.staging import staged
+from designer.engine.transfers import evaluate_transfer
+from designer.families.collective.communicator import make_communicator
+from designer.families.collective.evaluation import asked_group, time_of
 from designer.interchange.templates import list_templates, open_design
 from designer.sources import Status
 from designer.workload.kind import task_of

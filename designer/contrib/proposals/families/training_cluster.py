@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from designer.analysis.training.preparation import shape_of
 from designer.contrib.proposals.families._cluster import (
     ALONE,
     DRIVES,
@@ -13,10 +12,11 @@ from designer.contrib.proposals.families._cluster import (
     server_of,
     with_settings,
 )
-from designer.contrib.proposals.families._family import Asked, Chosen, Family, whole_number
+from designer.contrib.proposals.family import Asked, Chosen, Family, whole_number
 from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Design
 from designer.errors import FormatError
+from designer.families.training.preparation import shape_of
 from designer.workload.shape import TransformerShape
 
 _SERVERS: Final = ("dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "mi300x-platform")
@@ -39,7 +39,7 @@ _LAYOUTS: Final[dict[str, dict[str, Any]]] = {
 _KEPT: Final = ", nothing recomputed"
 #: a goal that says any of these has its layout
 _OWN: Final = frozenset({"tensor", "pipeline", "sharding", "context", "expert"})
-_GIVEN: Final = "as told"
+_GIVEN: Final = "as given"
 
 
 def following(asked: Asked, chosen: Chosen) -> Choice | None:

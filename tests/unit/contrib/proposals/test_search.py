@@ -18,6 +18,7 @@ from designer.contrib.proposals.reading import read_wanted
 from designer.contrib.proposals.search import propose
 from designer.design.document import Design, Part, with_changes
 from designer.errors import Cancelled, FormatError
+from designer.families.training.tasks import TrainStep
 from designer.fields import Quantity
 from designer.findings import Severity
 from designer.interchange.native.reader import load
@@ -25,7 +26,6 @@ from designer.interchange.native.writer import save
 from designer.interchange.templates import open_design
 from designer.report.tables.cost import read_prices
 from designer.rules.runner import check
-from designer.workload.program.training import TrainStep
 
 TRAIN = ["model=llama-2-7b", "dataset=c4-en", "global_batch=256"]
 SMALL = ["server=dgx-a100,dgx-h100", "nodes=1,2,4", "network=none,leaf-spine 1:1,rail-optimized 1:1", "storage=drives"]
@@ -85,7 +85,7 @@ def test_the_least_time_by_hand() -> None:
     assert isinstance(question.operation, TrainStep)
     work = least_work(question.operation, "here")
     assert work == pytest.approx(6 * 6_476_267_520 * 4096 * 1e6)
-    from designer.analysis.network import build_network
+    from designer.engine.network import build_network
     from designer.interchange.templates import open_design
 
     peak = peak_rate(build_network(open_design("dgx-h100")), question.operation, "here")
@@ -255,7 +255,7 @@ def test_a_host_is_emptied_in_time() -> None:
         ({"within": "20"}, "20"),
         ({"choose": ["colour=red"]}, "no choice 'colour'"),
         ({"choose": ["nodes=many"]}, "no number"),
-        ({"limits": ["mfuu=1"]}, "tells no 'mfuu'"),
+        ({"limits": ["mfuu=1"]}, "has no 'mfuu'"),
         ({"power": "5 apples"}, "apples"),
         ({"racks": 0}, "is none"),
     ],

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 import designer
-from designer.analysis.results import WorkloadResult
 from designer.design.document import WorkloadSpec
+from designer.engine.results import WorkloadResult
+from designer.families.training.formulas.step_composition import spread_of
 from designer.formulas.compute.convolutional_forward import (
     ForwardRates,
     ForwardWork,
@@ -19,7 +20,6 @@ from designer.formulas.compute.convolutional_forward import (
     forward_work,
 )
 from designer.formulas.compute.winograd import winograd
-from designer.formulas.pipeline.step_composition import spread_of
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio
 from designer.workload.models import model
 from designer.workload.shape import ConvolutionalShape

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.vms.demands import shown_name
 from designer.catalog.vgpu import load_boards, load_vgpu_types
+from designer.engine.machines.demands import shown_name
 from designer.errors import AnalysisError, CatalogError
 from designer.formulas.placement import Resident
 from designer.formulas.placement.mig_slices import MigStranded, mig_slices, mig_stranded

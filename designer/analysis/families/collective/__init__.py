@@ -1,1 +1,0 @@
-"""Answers of collective workloads, read from their programs."""

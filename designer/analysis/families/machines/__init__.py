@@ -1,1 +1,0 @@
-"""Answers of machines workloads, read from their programs."""

@@ -1,1 +1,0 @@
-"""Answers of serving workloads, read from their programs."""

@@ -1,1 +1,0 @@
-"""Answers of training workloads, read from their programs."""

@@ -1,1 +1,0 @@
-"""Answers of transfer workloads, read from their programs."""

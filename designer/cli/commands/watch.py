@@ -1,0 +1,154 @@
+"""``designer watch``: measured counters of a running machine beside what its drawing predicts."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, Final
+
+from designer.cli.command import Command
+from designer.cli.design import add_design
+
+if TYPE_CHECKING:
+    from designer.decisions.watching import Watch, Watched
+
+#: rows that are printed
+_MOST: Final = 40
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_design(parser)
+    parser.add_argument("--workload", metavar="ID", help="what runs; the design's default workload if left out")
+    parser.add_argument("--prometheus", metavar="URL", help="server to ask, as http://prometheus:9090")
+    parser.add_argument("--record", metavar="FILE", help="recording to read instead of a server")
+    parser.add_argument("--window", metavar="TIME", default="5m", help="mean over this time (5m)")
+    parser.add_argument(
+        "--at", metavar="SECONDS", type=float, help="end of the window, seconds since 1970; now if left out"
+    )
+    parser.add_argument("--hosts", metavar="FILE", help="a line a node: its name in the design, and in the counters")
+    parser.add_argument("--save", metavar="FILE", help="write what was measured as a recording")
+    parser.add_argument("--force", action="store_true", help="replace the recording if it exists")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what is not as it should be, and what was compared. Exit code 1 where something is odd."""
+    from pathlib import Path
+
+    from designer import atomic
+    from designer.cli.design import opened
+    from designer.cli.output import print_json, print_written
+    from designer.decisions.watching import Counter, watch
+    from designer.errors import FormatError
+    from designer.interchange.counters import ask, dumps, load
+
+    if bool(options.prometheus) == bool(options.record):
+        raise FormatError("name one source of counters", place="--prometheus", remedy="give --prometheus or --record")
+    design = opened(options).design
+    recording = (
+        ask(options.prometheus, options.window, options.at) if options.prometheus else load(Path(options.record))
+    )
+    if options.save:
+        target = Path(options.save)
+        if target.exists() and not options.force:
+            raise FormatError("the file exists already", file=options.save, remedy="choose another name or add --force")
+        notes = atomic.write(target, dumps(recording).encode())
+        if not options.json:
+            print_written(options.save, notes)
+    counters = [Counter(r.name, r.host, r.device, r.value) for r in recording.readings]
+    workload = options.workload or design.default_workload
+    found = watch(design, workload, counters, _hosts(options.hosts) if options.hosts else None)
+    if options.json:
+        print_json(_document(workload, found))
+    else:
+        _print(found)
+    return 1 if found.odd else 0
+
+
+def _hosts(name: str) -> dict[str, str]:
+    """Names of nodes in the design by their names in the counters."""
+    from pathlib import Path
+
+    from designer.errors import FormatError
+
+    try:
+        lines = Path(name).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"cannot be read: {error}", file=name, remedy="name a text file") from None
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) != 2:
+            raise FormatError(
+                "two names are needed", file=name, place=f"line {number}", remedy="write: servers-0 host17"
+            )
+        found[words[1]] = words[0]
+    return found
+
+
+def _row(row: Watched) -> dict[str, Any]:
+    from designer.decisions.watching import UNITS
+
+    return {
+        "counter": row.name,
+        "host": row.host,
+        "where": row.path,
+        "link": row.link,
+        "measured": row.measured,
+        "predicted": row.predicted,
+        "unit": UNITS[row.name],
+        "ratio": row.ratio,
+        "odd": row.odd,
+    }
+
+
+def _document(workload: str, found: Watch) -> dict[str, Any]:
+    return {
+        "workload": workload,
+        "rows": [_row(row) for row in found.rows],
+        "common": dict(found.common),
+        "odd": [row.path for row in found.odd],
+        "unknown": list(found.unknown),
+    }
+
+
+def _print(found: Watch) -> None:
+    from designer.cli.output import table
+    from designer.decisions.watching import UNITS
+    from designer.units import format_si
+
+    for name, share in found.common.items():
+        own = [r for r in found.rows if r.name == name]
+        if own and own[0].predicted is not None:
+            print(f"{name}: {len(own)} devices, in the middle {share:.0%} of what is predicted")
+        elif own:
+            print(f"{name}: {len(own)} devices, compared with each other")
+    if not found.odd:
+        print("every device does as its equals do")
+    else:
+        rows = [
+            (
+                row.path,
+                row.name,
+                format_si(row.measured, UNITS[row.name]),
+                format_si(row.predicted, UNITS[row.name]) if row.predicted is not None else "",
+                f"{row.ratio:.0%}",
+            )
+            for row in found.odd[:_MOST]
+        ]
+        print("\nnot as it should be:")
+        print(table(("device", "counter", "measured", "predicted", "of its equals"), rows, (2, 3, 4)))
+    if found.unknown:
+        more = f" and {len(found.unknown) - 3} more" if len(found.unknown) > 3 else ""
+        print(f"not on the drawing: {', '.join(found.unknown[:3])}{more}")
+
+
+COMMAND = Command(
+    "watch",
+    "Measured counters of a running machine (Prometheus) next to what its drawing predicts.",
+    "designer watch pod.design.json --prometheus http://prometheus:9090 --workload all-reduce",
+    add_arguments,
+    run,
+)

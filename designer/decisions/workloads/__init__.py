@@ -1,1 +1,0 @@
-"""Searches that are asked for as workloads: one module a kind, with `answer(network, settings, question)`."""

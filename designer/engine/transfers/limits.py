@@ -1,0 +1,227 @@
+"""Limits of a transfer beside links and parts: shares of memory, processor cores, what one client can mount."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.catalog.parttype import Capability
+from designer.design.document import Design, Part
+from designer.engine.account.bottlenecks import Limit
+from designer.engine.network import NETWORKS_LIMIT, Network
+from designer.engine.network.capacities import WRITE_BAND, WRITE_SHARE, band_of
+from designer.engine.network.frame import STRUCTURES_LIMIT, Frame, frame_arrays
+from designer.engine.network.partition import by_value
+from designer.engine.routes.legs import Legs
+from designer.engine.routes.protocols import KERNEL_BAND, KERNEL_COST, cores_of_islands, host_cost, in_kernel
+from designer.formulas.storage.client_rate import client_of, socket_rates
+from designer.memo import memo
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowLimits:
+    """Limits of flows other than links and parts, and what flows take of them.
+
+    Parameters
+    ----------
+    distinct
+        The limits that differ: nodes that share one have each their own capacity of it.
+    of : (n_nodes,) limit of each node, in `distinct`
+    flow, node, usage : (n_entries,) the flow that meets a node, and how much of the node each unit of it takes [1]
+    """
+
+    distinct: tuple[Limit, ...]
+    of: Int
+    flow: Int
+    node: Int
+    usage: Float
+
+    @staticmethod
+    def each(limits: Sequence[Limit], flows: Sequence[Int], usages: Sequence[Float]) -> FlowLimits:
+        """A node for each limit, with the flows that meet it and what each takes."""
+        numbers, none = np.arange(len(limits)), np.empty(0, dtype=np.int64)
+        node = np.repeat(numbers, [len(flow) for flow in flows]) if flows else none
+        flow, usage = np.concatenate([none, *flows]), np.concatenate([np.empty(0), *usages])
+        return FlowLimits(tuple(limits), numbers, flow, node, usage)
+
+    @staticmethod
+    def joined(parts: Sequence[FlowLimits]) -> FlowLimits:
+        """All of them together, nodes in their order."""
+        if len(parts) == 1:
+            return parts[0]
+        found = NO_LIMITS
+        for part in parts:
+            found = FlowLimits(
+                found.distinct + part.distinct,
+                np.concatenate([found.of, part.of + len(found.distinct)]),
+                np.concatenate([found.flow, part.flow]),
+                np.concatenate([found.node, part.node + len(found.of)]),
+                np.concatenate([found.usage, part.usage]),
+            )
+        return found
+
+    def limit(self, node: int) -> Limit:
+        """The limit of a node."""
+        return self.distinct[int(self.of[node])]
+
+
+NO_LIMITS: Final = FlowLimits.each((), (), ())
+
+
+def memory_shares(network: Network, legs: Legs, shares: Mapping[int, float]) -> FlowLimits:
+    """What is to be had of the memory of parts of which a machine has a share."""
+    limits: list[Limit] = []
+    flows: list[Int] = []
+    usages: list[Float] = []
+    for part, rate in shares.items():
+        facts = network.part_resources[int(network.net.part_def[part])]
+        flow: list[Int] = []
+        usage: list[Float] = []
+        for ends, cost in ((legs.source, facts.read if facts else 1.0), (legs.target, facts.write if facts else 1.0)):
+            rows = np.flatnonzero(ends == part)
+            flow.append(legs.flow[rows])
+            usage.append(legs.share[rows] * cost)
+        path = network.net.path(part)
+        limits.append(Limit(f"share:{path}", f"share of the memory of {path}", rate))
+        flows.append(np.concatenate(flow))
+        usages.append(np.concatenate(usage))
+    return FlowLimits.each(limits, flows, usages)
+
+
+def protocol_cores(network: Network, legs: Legs) -> FlowLimits:
+    """What the cores of every host can move to and from storage, where the protocol needs them."""
+    stores = in_kernel(network)
+    rows = np.flatnonzero(stores[legs.source] | stores[legs.target])
+    if not len(rows):
+        return NO_LIMITS
+    mine = Legs(legs.flow[rows], legs.source[rows], legs.target[rows], legs.share[rows])
+    cost = host_cost(network, mine)
+    host = network.island[np.where(stores[mine.source], mine.target, mine.source)]
+    available = cores_of_islands(network)
+    rows = np.flatnonzero((cost > 0) & (available[host] > 0))
+    rows = rows[np.argsort(host[rows], kind="stable")]
+    hosts, node = np.unique(host[rows], return_inverse=True)
+    cores, of = np.unique(available[hosts], return_inverse=True)
+    limits = tuple(
+        Limit("cores", "processor cores moving data", each / KERNEL_COST.value, band=KERNEL_BAND)
+        for each in cores.tolist()
+    )
+    return FlowLimits(limits, of, mine.flow[rows], node, mine.share[rows] * cost[rows] / KERNEL_COST.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mounts:
+    """Mounts of one direction: one for each storage system and server.
+
+    Parameters
+    ----------
+    flow, client, usage : (n_entries,) what each flow takes of which mount
+    system, part : (n_mounts,) the system, and a part of the server
+    capacity, kind : (n_mounts,) [B/s]; systems of other definitions, and hosts of other sockets, have other kinds
+    low, high : (n_mounts,) ends of the band of a capacity, relative to it [1]
+    """
+
+    flow: Int
+    client: Int
+    usage: Float
+    system: Int
+    part: Int
+    capacity: Float
+    kind: Int
+    low: Float
+    high: Float
+
+
+def mounts_of(network: Network, legs: Legs) -> list[Mounts]:
+    """What one client can get from a storage system through its mount: for reading, then for writing."""
+    return _mounted(legs, network.frame, _client_rates(network))
+
+
+#: what is known of a mount of a part definition: its rate, the ends of its band, and whether it is one of a socket
+_KNOWN: Final = ("rate", "low", "high", "socket")
+_RATE, _LOW, _HIGH, _SOCKET = range(len(_KNOWN))
+
+
+@memo(most=NETWORKS_LIMIT)
+def _client_rates(network: Network) -> bytes:
+    """What one client reads, then writes, through its mount of each part definition. : (2, 4, n_part_defs)"""
+    net, design = network.net, network.design
+    given = np.zeros((2, len(_KNOWN), len(network.kinds)))
+    given[:, _LOW : _HIGH + 1] = 1.0
+    for d, kind in enumerate(network.kinds):
+        if Capability.STORE in kind.capabilities:
+            given[:, :, d] = _mount(design, net.part_defs[d])
+    return given.tobytes()
+
+
+def _mount(design: Design, part: Part) -> Sequence[tuple[float, float, float, float]]:
+    """Rate, band and whether it is one of a socket, for reading and for writing."""
+    read, write = (band_of(design, part, f"client_{way}_bandwidth") for way in ("read", "write"))
+    if read is None and write is None:
+        protocol = design.quantity(part, "protocol")
+        rates = socket_rates(client_of(str(protocol.value))) if protocol is not None else None
+        if rates is None:
+            return [_NO_MOUNT] * 2
+        return [(one.value, one.low / one.value, one.high / one.value, 1.0) for one in rates]
+    if write is None and read is not None:
+        # both bands hold at once
+        less, more = WRITE_BAND
+        write = (read[0] * WRITE_SHARE.value, read[1] * WRITE_SHARE.value * less, read[2] * WRITE_SHARE.value * more)
+    given = [one if one is not None and one[0] > 0 else None for one in (read, write)]
+    return [_NO_MOUNT if one is None else (one[0], one[1] / one[0], one[2] / one[0], 0.0) for one in given]
+
+
+#: clients that nothing but links holds back
+_NO_MOUNT: Final = (0.0, 1.0, 1.0, 0.0)
+#: traffic whose mounts are kept with it, and for how many settings of the mounts
+MOUNTED_LIMIT: Final = 4
+
+
+@memo(most=MOUNTED_LIMIT, each=2)
+def _mounted(legs: Legs, frame: Frame, given: bytes) -> list[Mounts]:
+    """The mounts of traffic. : given (2, 4, n_part_defs) what one client reads and writes [B/s]"""
+    net, at = frame.net, frame_arrays(frame)
+    found: list[Mounts] = []
+    ends = ((legs.source, legs.target), (legs.target, legs.source))
+    for rates, (systems, clients) in zip(np.frombuffer(given).reshape(2, len(_KNOWN), -1), ends, strict=True):
+        rows = np.flatnonzero(rates[_RATE, net.part_def[systems]]) if rates[_RATE].any() else systems[:0]
+        system, island = systems[rows], at.island[clients[rows]]
+        classes = by_value(system * at.n_islands + island)
+        lead = classes.first
+        definition = net.part_def[system[lead]]
+        sockets = np.ones(len(lead), dtype=np.int64)
+        own = np.flatnonzero(rates[_SOCKET, definition])
+        if len(own):
+            sockets[own] = _sockets(frame)[island[lead[own]]]
+        rate, low, high, _ = rates[:, definition]
+        columns = (rate * sockets, definition * (int(sockets.max(initial=0)) + 1) + sockets, low, high)
+        found.append(Mounts(legs.flow[rows], classes.of, legs.share[rows], system[lead], clients[rows[lead]], *columns))
+    return found
+
+
+def _sockets(frame: Frame) -> Int:
+    """Processors of every island, one at least. : (n_islands,)"""
+    at, has = frame_arrays(frame), [kind.capabilities for kind in frame.kinds]
+    counts = np.array([Capability.COMPUTE in one and Capability.ATTACH not in one for one in has], dtype=bool)
+    found = np.bincount(at.island[counts[frame.net.part_def]], minlength=at.n_islands)
+    return np.maximum(found, 1)
+
+
+#: questions about clients whose paths are kept for each frame
+_PATHS_LIMIT: Final = 4
+
+
+@memo(most=STRUCTURES_LIMIT, each=_PATHS_LIMIT)
+def client_paths(frame: Frame, systems: bytes, clients: bytes) -> list[tuple[str, str]]:
+    """Paths of storage systems, and of the servers that some parts are in."""
+    net = frame.net
+    one = {s: net.path(s) for s in set(np.frombuffer(systems, dtype=np.int64).tolist())}
+    pairs = zip(np.frombuffer(systems, np.int64).tolist(), np.frombuffer(clients, np.int64).tolist(), strict=True)
+    return [(one[s], net.path(c).rpartition("/")[0] or "the server") for s, c in pairs]

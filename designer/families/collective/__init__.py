@@ -1,0 +1,1 @@
+"""Collectives: all-reduce and its relatives over a group of accelerators."""

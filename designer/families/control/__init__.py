@@ -1,0 +1,1 @@
+"""Control loops: sensors, a model and actuators at a fixed rate."""

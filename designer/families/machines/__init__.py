@@ -1,0 +1,1 @@
+"""Migrations and capacity of virtual machines."""

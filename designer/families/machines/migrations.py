@@ -1,0 +1,362 @@
+"""One machine over a given bandwidth: the published models, fed with what it is and what the network gives it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from designer.engine.machines.demands import dirtying_of, filled_of, memory_of
+from designer.engine.machines.free_capacity import Placed
+from designer.families.machines.formulas import Outcome, Release, Verdict
+from designer.families.machines.formulas.kvm_bandwidth import (
+    KvmBandwidth,
+    Transport,
+    kvm_bandwidth,
+    pinning_time,
+)
+from designer.families.machines.formulas.kvm_precopy import FILLED_SHARE, STOPS, kvm_precopy
+from designer.families.machines.formulas.kvm_precopy import SETUP as KVM_SETUP
+from designer.families.machines.formulas.kvm_precopy import SWITCHOVER as KVM_SWITCHOVER
+from designer.families.machines.formulas.kvm_vfio_state import CHANNEL_QEMU, VfioPause, VfioState, kvm_vfio_state
+from designer.families.machines.formulas.vgpu_migration import VgpuMigration, vgpu_migration
+from designer.families.machines.formulas.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad, vgpu_stun
+from designer.families.machines.formulas.vmotion_precopy import (
+    BANDWIDTH_SPREAD,
+    RESUME_TIME,
+    SETUP_TIME,
+    vmotion_precopy,
+)
+from designer.families.machines.operations import KvmSettings
+from designer.fields import amount
+from designer.sources import Constant, Estimate
+from designer.units import Bytes, BytesPerSecond, Seconds
+
+#: a network that holds nothing back [B/s]
+_NETWORK_LIMIT: Final = 1e18
+#: rounding of a difference of times, relative
+_ROUNDING_TOLERANCE: Final = 1e-9
+#: pre-copies that are kept
+_PRECOPIES_LIMIT: Final = 2048
+_GENERATIONS = {each.value: each for each in GpuGeneration}
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceState:
+    """State of a machine's devices that is sent apart from its memory: frame buffers, or state of VFIO devices.
+
+    Parameters
+    ----------
+    before, paused
+        Sent while the guest runs, and while it stands still [B].
+    start
+        Time it takes besides its bytes [s].
+    most
+        Rate that hypervisor and device reach whatever network and streams give [B/s], and what limits it in words.
+    spread
+        80 % band of its time, relative [1].
+    """
+
+    before: float
+    paused: float
+    start: float
+    most: float
+    limited_by: str
+    spread: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationEstimate:
+    """One migration as computed.
+
+    Parameters
+    ----------
+    size
+        Bytes it puts on the link at the planned rate [B].
+    memory
+        Bytes of the guest's memory and disks among them [B].
+    setup, resume, looking
+        Before the first byte; quiescing and restoring the guest; time of looking at memory that sends nothing [s].
+    device
+        State of its devices that moves apart from its memory, None without any.
+    stun
+        Pause for virtual GPUs, None without any.
+    """
+
+    total: Estimate
+    downtime: Estimate
+    stun: Estimate | None
+    transferred: Estimate
+    size: float
+    memory: float
+    setup: Estimate
+    resume: Estimate
+    looking: float
+    device: DeviceState | None
+    arrives: bool
+    verdict: Verdict
+    reason: str
+    slowdown: float
+    time: tuple[float, ...]
+    remaining: tuple[float, ...]
+
+    @property
+    def beside(self) -> float:
+        """Time it takes besides its bytes [s]."""
+        return self.setup.value + self.resume.value + self.looking + (self.device.start if self.device else 0.0)
+
+    @property
+    def converges(self) -> bool:
+        """True if its memory arrives, even where its GPUs do not."""
+        return self.verdict is not Verdict.NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """What the routed paths give the frame buffer of a machine [B/s], and their channels."""
+
+    rate: float
+    channels: tuple[int, ...] = ()
+
+
+def framebuffers(placed: Placed) -> list[VgpuLoad]:
+    """Frame buffer in use of each virtual GPU; all of it where the drawing does not say less."""
+    found: list[VgpuLoad] = []
+    for device in placed.devices:
+        if device.kind not in ("vgpu", "mig_vgpu", "device_group"):
+            continue
+        used = placed.vm.devices[device.device].memory_used
+        found.append(
+            VgpuLoad(min(device.framebuffer, amount(used, "size")) if used is not None else device.framebuffer)
+        )
+    return found
+
+
+def stun_limit(placed: Placed, release: Release) -> Seconds:
+    """Longest stun allowed [s]; a limit of one machine alone exists since 8.0 U2."""
+    own = placed.vm.stun_limit
+    stated = own is not None and release.since(Release.V8_0_U2)
+    return Seconds(amount(own, "duration") if own is not None and stated else STUN_LIMIT.value)
+
+
+def generation_of(placed: Placed) -> GpuGeneration | None:
+    """Generation of the GPUs of a machine, None where it is not known."""
+    kinds = {d.gpu.type.architecture for d in placed.devices if d.gpu is not None and d.gpu.type is not None}
+    return _GENERATIONS.get(kinds.pop()) if len(kinds) == 1 else None
+
+
+def vmotion_estimate(
+    placed: Placed,
+    rate: float,
+    checkpoint: float,
+    release: Release,
+    dirty_rate: float | None,
+    drain: Drain | None,
+    disks: float,
+) -> MigrationEstimate:
+    """A vMotion at `rate` [B/s], with `checkpoint` for vGPU memory [B/s]; `dirty_rate` replaces the machine's own.
+
+    Parameters
+    ----------
+    drain
+        The way of the frame buffer over PCIe and host memory.
+    disks
+        Disk data that goes first over the same network [B]; what is written meanwhile is mirrored.
+
+    Raises
+    ------
+    AnalysisError
+        If a number is out of range.
+    """
+    dirtying = dirtying_of(placed.vm)
+    dirty = dirtying.rate if dirty_rate is None else BytesPerSecond(dirty_rate)
+    given = BytesPerSecond(rate)
+    # memory that was never written and pages of zeros are not sent
+    memory = filled_of(placed.vm) or memory_of(placed.vm)
+    loads = framebuffers(placed)
+    if not loads:
+        plain = _precopied(memory, given, dirty, dirtying.working_set)
+        return _with_disks(_of(plain, plain, _known(SETUP_TIME), _known(RESUME_TIME)), disks, rate)
+    done = vgpu_migration(
+        loads,
+        memory,
+        given,
+        given,
+        dirty,
+        working_set=dirtying.working_set,
+        checkpoint_bandwidth=BytesPerSecond(min(checkpoint, drain.rate) if drain is not None else checkpoint),
+        release=release,
+        generation=generation_of(placed),
+        limit=stun_limit(placed, release),
+    )
+    stun = done.vgpu
+    unlimited = BytesPerSecond(_NETWORK_LIMIT)
+    most = vgpu_stun(loads, unlimited, unlimited, release=release, generation=generation_of(placed)).bandwidth
+    device = DeviceState(
+        stun.precopied,
+        stun.stunned,
+        max(0.0, stun.stun.value - stun.stunned / stun.bandwidth),
+        most if most < _NETWORK_LIMIT else math.inf,
+        stun.limited_by,
+        (stun.stun.low / stun.stun.value, stun.stun.high / stun.stun.value),
+    )
+    migration = _of(done, done.memory, _known(SETUP_TIME), _known(RESUME_TIME), stun.stun, device)
+    return _with_disks(migration, disks, rate)
+
+
+@lru_cache(maxsize=_PRECOPIES_LIMIT)
+def _precopied(memory: Bytes, rate: BytesPerSecond, dirty: BytesPerSecond, working_set: Bytes | None) -> Outcome:
+    """Pre-copy of machines that are alike, which runs ask for again and again."""
+    return vmotion_precopy(memory, rate, dirty, working_set=working_set)
+
+
+def _with_disks(migration: MigrationEstimate, disks: float, rate: float) -> MigrationEstimate:
+    """The migration after its disks went over the same network."""
+    if not disks or not math.isfinite(migration.total.value):
+        return migration
+    took, total, sent = disks / rate, migration.total, migration.transferred
+    return replace(
+        migration,
+        total=Estimate(
+            total.value + took,
+            total.low + took / BANDWIDTH_SPREAD.high,
+            total.high + took / BANDWIDTH_SPREAD.low,
+            "s",
+            total.sources,
+        ),
+        transferred=Estimate.total([sent, Estimate.exact(disks, "B")]),
+        size=migration.size + disks,
+        memory=migration.memory + disks,
+        time=(0.0, *(at + took for at in migration.time)),
+        remaining=(migration.remaining[0] + disks, *migration.remaining),
+    )
+
+
+def _known(time: Constant) -> Estimate:
+    return Estimate(time.value, time.low, time.high, "s", (time.source,))
+
+
+def _of(
+    done: Outcome | VgpuMigration,
+    guest: Outcome,
+    setup: Estimate,
+    resume: Estimate,
+    stun: Estimate | None = None,
+    device: DeviceState | None = None,
+) -> MigrationEstimate:
+    """A migration as computed, whose memory alone is that of `guest`."""
+    memory = guest.transferred.value if guest.converged else 0.0
+    return MigrationEstimate(
+        done.total_time,
+        done.downtime,
+        stun,
+        done.transferred,
+        memory + (device.before + device.paused if device is not None else 0.0),
+        memory,
+        setup,
+        resume,
+        0.0,
+        device,
+        done.arrives if isinstance(done, VgpuMigration) else done.converged,
+        guest.verdict,
+        done.reason,
+        guest.slowdown.value,
+        done.time,
+        done.remaining,
+    )
+
+
+def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = None) -> KvmBandwidth:
+    """What one KVM migration puts on the link and moves of the guest [B/s]."""
+    return kvm_bandwidth(
+        BytesPerSecond(line_rate),
+        routed_bandwidth=BytesPerSecond(routed) if routed is not None else None,
+        channels=settings.channels,
+        monitor=settings.monitor,
+        transport=settings.transport,
+        compression=settings.compression,
+        tls=settings.tls,
+        max_bandwidth=settings.max_bandwidth,
+    )
+
+
+def kvm_estimate(
+    placed: Placed,
+    rate: float,
+    line_rate: float,
+    settings: KvmSettings,
+    dirty_rate: float | None,
+    drain: Drain | None,
+    scan: float = 1.0,
+    filled: float = 1.0,
+) -> MigrationEstimate:
+    """A KVM migration that gets `rate` of the network [B/s]; never converging is an answer.
+
+    Parameters
+    ----------
+    scan
+        How many times as long the search of memory for zero pages takes [1].
+    filled
+        Share of the memory that is not zero, where the design does not say [1].
+
+    Raises
+    ------
+    AnalysisError
+        If a number is out of range.
+    """
+    moved = kvm_rate(settings, line_rate, rate)
+    dirtying = dirtying_of(placed.vm)
+    drawn = drain.rate if drain is not None else math.inf
+    pause = device_pause(placed, min(moved.link_rate.value, drawn), settings)
+    memory = memory_of(placed.vm)
+    sent = filled_of(placed.vm)
+    if sent is None:
+        sent = Estimate(memory * filled, memory * min(filled, FILLED_SHARE.low), memory, "B", (FILLED_SHARE.source,))
+    pinned = settings.transport is Transport.RDMA_PINNED
+    done = kvm_precopy(
+        memory,
+        BytesPerSecond(moved.guest.value),
+        dirtying.rate if dirty_rate is None else BytesPerSecond(dirty_rate),
+        filled=sent,
+        working_set=dirtying.working_set,
+        link_bandwidth=BytesPerSecond(moved.link_rate.value),
+        scan_bandwidth=moved.scan.scaled(1 / scan),
+        downtime_limit=settings.downtime_limit,
+        auto_converge=settings.auto_converge,
+        post_copy=settings.post_copy,
+        stop=STOPS[settings.monitor],
+        vfio_downtime=Seconds(pause.pause.value if pause is not None else 0.0),
+        setup_time=pinning_time(memory) if pinned else None,
+        bandwidth_band=moved.guest,
+    )
+    setup = pinning_time(memory) if pinned else _known(KVM_SETUP)
+    migration = _of(done, done, setup, _known(KVM_SWITCHOVER))
+    if pause is not None:
+        time, lanes = pause.pause, settings.channels if settings.multifd_devices else 1
+        link = min(moved.link_rate.value, drawn, lanes * CHANNEL_QEMU.value)
+        start = max(0.0, time.value - pause.stopped / link)
+        spread = (time.low / time.value, time.high / time.value)
+        device = DeviceState(0.0, pause.stopped, start, lanes * CHANNEL_QEMU.value, "one connection", spread)
+        migration = replace(migration, stun=time, device=device)
+    if not done.converged:
+        return migration
+    sending = done.transferred.value / moved.link_rate.value + (pause.pause.value if pause is not None else 0.0)
+    looking = done.total_time.value - sending - migration.setup.value - migration.resume.value
+    return replace(migration, looking=looking if looking > done.total_time.value * _ROUNDING_TOLERANCE else 0.0)
+
+
+def device_pause(placed: Placed, rate: float, settings: KvmSettings) -> VfioPause | None:
+    """Pause for the state of assigned devices, None without any."""
+    states: list[VfioState] = []
+    for device in placed.devices:
+        if device.kind in ("sriov", "dpu"):
+            continue
+        used = placed.vm.devices[device.device].memory_used
+        size = amount(used, "size") if used is not None else settings.device_state or device.framebuffer
+        states.append(VfioState(size))
+    if not states:
+        return None
+    return kvm_vfio_state(
+        states, BytesPerSecond(rate), channels=settings.channels, multifd_transfer=settings.multifd_devices
+    )

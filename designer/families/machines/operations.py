@@ -1,0 +1,104 @@
+"""Migrations as they are asked for: which machines move, where to, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from designer.families.machines.formulas.kvm_bandwidth import Compression, Monitor, Transport
+from designer.families.machines.formulas.vmotion_streams import JUMBO_FROM
+from designer.units import BytesPerSecond, Seconds, parse_duration
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Shares of network I/O control: what migrations weigh against the traffic beside them [1]; 0 leaves it to TCP."""
+
+    migrations: float = 0.0
+    beside: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KvmSettings:
+    """How QEMU or another KVM monitor migrates.
+
+    Parameters
+    ----------
+    downtime_limit
+        Longest pause aimed at [s].
+    max_bandwidth
+        Ceiling configured in the hypervisor [B/s]; None for none.
+    device_state
+        State of each assigned device that does not say its own [B]; 0 if such devices cannot move.
+    """
+
+    channels: int = 1
+    monitor: Monitor = Monitor.QEMU
+    transport: Transport = Transport.TCP
+    compression: Compression = Compression.NONE
+    auto_converge: bool = False
+    post_copy: bool = False
+    downtime_limit: Seconds = parse_duration("300 ms")
+    max_bandwidth: BytesPerSecond | None = None
+    device_state: float = 0.0
+    multifd_devices: bool = False
+    tls: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How machines move.
+
+    Parameters
+    ----------
+    release
+        What the hosts run, where the study overrules the design.
+    mtu
+        Frame size of the migration network [B].
+    round_trip
+        Round-trip time between the hosts [s].
+    dirty_rate
+        Replaces what the machines say [B/s].
+    at_once
+        Migrations per host at the same time; 0 for what the hypervisor admits.
+    cold
+        True if machines that cannot move alive are shut down and started elsewhere.
+    disks
+        Disk data each machine takes along, where its hosts share no storage [B].
+    shares
+        Network I/O control on the uplinks of the hosts.
+    """
+
+    release: str = ""
+    encrypted: bool = False
+    vmknics_per_nic: int = 1
+    mtu: float = JUMBO_FROM.value
+    round_trip: float = 0.0
+    dirty_rate: float | None = None
+    at_once: int = 0
+    cold: bool = False
+    disks: float = 0.0
+    shares: Shares = field(default_factory=Shares)
+    kvm: KvmSettings = field(default_factory=KvmSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """Some machines moved to other hosts, or some hosts emptied.
+
+    Parameters
+    ----------
+    vms
+        Ids of the machines.
+    hosts
+        The hosts to empty; None where machines are named.
+    target
+        Hosts they may go to; empty for any other.
+    background
+        Ids of workloads that run beside.
+    """
+
+    conditions: Conditions
+    vms: tuple[str, ...] = ()
+    hosts: str | None = None
+    target: str = ""
+    background: tuple[str, ...] = ()

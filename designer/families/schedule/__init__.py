@@ -1,0 +1,1 @@
+"""A day or a week by a timetable."""

@@ -1,0 +1,1 @@
+"""Serving: models that answer requests or samples."""

@@ -1,0 +1,187 @@
+"""What holds back prompts and what holds back decoding: the accounts of a typical step of each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from designer.engine.account import NOTICE_TOLERANCE, account
+from designer.engine.account.bottlenecks import first_of, sort_of
+from designer.engine.account.expression import Resource, seconds
+from designer.engine.results import Bottleneck, Step
+from designer.families.serving.answers import ANSWERING, HANDING_OVER, READING, Served, at_once, counted, most_of
+from designer.families.serving.formulas.attention_prefill import prefill_area
+from designer.families.serving.formulas.step_time import StepTime
+from designer.families.serving.placement import Placement
+from designer.families.serving.step_terms import step_of, words
+from designer.sources import Constant, Status
+from designer.units import format_quantity
+
+#: cached tokens this close to the room for them hold requests back
+_FULL_TOLERANCE: Final = 0.97
+
+
+#: a hand-over that uses this share of its path, or is this share of the first token, is told
+HELD_UP: Final = Constant(0.3, 0.2, 0.5, "assumed-serving", Status.ASSUMED, "1")
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A typical step: prompts alone, or requests that decode.
+
+    Parameters
+    ----------
+    tokens
+        Of prompts; 0 while decoding.
+    requests, context
+        That decode, and their cached tokens together.
+    """
+
+    name: str
+    tokens: int
+    requests: int
+    context: float
+
+    def time(self, steps: StepTime) -> Any:
+        """Its length [s], or the expression of it."""
+        if self.tokens:
+            return steps.step(self.tokens, prefill_area(self.tokens, 0.0), 1, 0, 0.0)
+        return steps.decode(self.requests) + steps.context() * self.context
+
+
+def phases(served: Served) -> tuple[Phase, ...]:
+    """A typical step of prompts and one of decoding."""
+    placement, requests = served.placement, served.sent.requests
+    prompt = round(float(np.mean(requests.prompt)))
+    whole = prompt + float(np.mean(requests.output)) / 2
+    if served.runs:
+        turns = served.runs[0].turns
+        decoding = turns[turns[:, 4] > 0]
+        length = decoding[:, 3] * decoding[:, 1]
+        running = float((decoding[:, 4] * length).sum() / length.sum()) if len(decoding) else 1.0
+    else:
+        running = min(placement.scheduling.slots, placement.capacity / whole)
+    count = max(1, round(running))
+    tokens = max(1, min(prompt, placement.scheduling.budget))
+    return Phase("prompts", tokens, 0, 0.0), Phase("decoding", 0, count, count * whole)
+
+
+def placed_phases(served: Served) -> tuple[tuple[Placement, Phase], ...]:
+    """Typical steps with the placement that runs them: of a split deployment prompts have devices of their own."""
+    prompts, decoding = phases(served)
+    return (served.prompts or served.placement, prompts), (served.placement, decoding)
+
+
+def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...], tuple[Step, ...]]:
+    """What binds each phase, what would next, and where the time of a typical step of each phase goes."""
+    now: list[Bottleneck] = list(_full(served))
+    then: list[Bottleneck] = []
+    now += handing_over(served)
+    now += _fetching(served)
+    steps: list[Step] = []
+    for placement, phase in placed_phases(served):
+        binding, after, step = step_account(placement, phase)
+        steps.append(step)
+        # engines that wait for others hold nothing back
+        (now if _held_by(served, phase) else then).extend(binding)
+        then += after
+    if not served.runs and served.prompts is None:
+        # what holds requests back binds where it brings more than what makes steps shorter
+        crowded = _crowded(served)
+        best = max((b.gain or 1.0 for b in now), default=1.0)
+        now = [*(b for b in crowded if (b.gain or 1.0) >= best), *now]
+        then += [b for b in crowded if b not in now]
+    return tuple(now), tuple(then), tuple(steps)
+
+
+def _held_by(served: Served, phase: Phase) -> bool:
+    """Whether a phase is what holds requests back, where one alone does: of a split deployment asked for too much."""
+    if served.prompts is None or served.runs:
+        return True
+    return served.short == (READING if phase.tokens else ANSWERING)
+
+
+def handing_over(served: Served) -> list[Bottleneck]:
+    """The path of keys and values, where it holds requests back or is a good part of the first token."""
+    pull = served.pull
+    if pull is None:
+        return []
+    share = 1.0
+    if served.runs:
+        share = pull.moving / float(np.nanmean(served.runs[0].first - served.runs[0].sent))
+    others = not served.runs and served.short != HANDING_OVER
+    if others or (pull.use < HELD_UP.value and share < HELD_UP.value):
+        return []
+    why = (
+        f"hand-over of keys and values: {format_quantity(pull.moving, 'duration')} of "
+        f"{format_quantity(pull.time, 'duration')} are bytes, the path is used to {pull.use:.0%}"
+    )
+    held = not served.runs and served.short == HANDING_OVER
+    return first_of(pull.together.binding, why, min(2.0, served.room) if held else None)
+
+
+def _fetching(served: Served) -> list[Bottleneck]:
+    """The way from beyond the GPU, where it is nearly all in use or a good part of the first token."""
+    tier = served.tier
+    if tier is None or not served.runs:
+        return []
+    share = tier.fetch / float(np.nanmean(served.runs[0].first - served.runs[0].sent))
+    if tier.use < HELD_UP.value and share < HELD_UP.value:
+        return []
+    why = (
+        f"fetching keys and values: {format_quantity(tier.fetch, 'duration')} of a request, the way is used to "
+        f"{tier.use:.0%}"
+    )
+    return first_of(tier.path.binding, why)
+
+
+def step_account(placement: Placement, phase: Phase) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...], Step]:
+    """What limits a typical step, with the gain of twice as much of it, what would next, and where its time goes."""
+    time = phase.time(step_of(placement)).time
+    what = f"{phase.name}: step of {format_quantity(float(seconds(time)), 'duration')}"
+    name = words(placement, phase.name, what)
+
+    def sort(resource: Resource) -> Hashable:
+        return sort_of(placement.network, resource)
+
+    found = account(time, {})
+    return *found.bottlenecks(name, sort), Step(phase.name, found.value, found.parts(name, sort))
+
+
+def _full(served: Served) -> Sequence[Bottleneck]:
+    """Limits of the scheduler that hold requests back."""
+    placement = served.placement
+    if not served.runs:
+        return ()
+    counts = served.runs[0].counts
+    turns = served.runs[0].turns
+    waited = bool((turns[:, 6] > 0).any())
+    if waited and counts.kv_peak >= _FULL_TOLERANCE * placement.capacity:
+        path = placement.network.net.path(int(placement.replicas[0, 0]))
+        why = f"room for {placement.capacity:,} tokens in a replica was full while requests waited"
+        return (Bottleneck("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size),)
+    if waited and float(turns[:, 4].max()) >= placement.scheduling.slots:
+        why = f"all {placement.scheduling.slots:,} slots of the engine were taken while requests waited"
+        return (Bottleneck("limit", "slots", "requests at once", why),)
+    return ()
+
+
+def _crowded(served: Served) -> Sequence[Bottleneck]:
+    """Of an engine that cannot take its load: room or slots, where twice as many requests at once answer more."""
+    placement, requests = served.placement, served.sent.requests
+    scheduling, together = placement.scheduling, at_once(placement, requests)
+    path = placement.network.net.path(int(placement.replicas[0, 0]))
+    if together < scheduling.slots:
+        other = placement.roomier()
+        why = f"room for {placement.capacity:,} tokens in a replica: {counted(together)} requests at once"
+        one = Bottleneck("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size)
+    else:
+        other = replace(placement, scheduling=replace(scheduling, slots=2 * scheduling.slots))
+        one = Bottleneck(
+            "limit", "slots", "requests at once", f"all {scheduling.slots:,} slots of the engine are taken"
+        )
+    gain = most_of(other, requests, served.spread, None)[0] / served.most[0]
+    return (replace(one, gain_if_doubled=gain),) if gain >= NOTICE_TOLERANCE else ()

@@ -1,0 +1,72 @@
+"""Times of an engine at a load in closed form: reading of prompts and decoding as queues, without a run."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from designer.families.serving.formulas.attention_prefill import prefill_area
+from designer.families.serving.placement import Placement
+
+#: use of an engine beyond which the closed form lets no queue settle
+_FULL_TOLERANCE: Final = 0.9
+#: turns until requests at once and their steps agree
+_SETTLING_ROUNDS: Final = 12
+
+
+def _pieces(placement: Placement, prompt: float) -> tuple[float, int]:
+    """Time of a piece of a prompt, the mean one, which reads what came before it [s]; and how many there are."""
+    budget = placement.scheduling.budget
+    tokens, pieces = max(1, round(min(prompt, budget))), math.ceil(prompt / budget)
+    return placement.steps.step(tokens, prefill_area(round(prompt), 0.0) / pieces, 1, 0, 0.0), pieces
+
+
+def reading(placement: Placement, prompt: float) -> float:
+    """Time an engine reads a prompt for when it does nothing else [s]."""
+    piece, pieces = _pieces(placement, prompt)
+    return piece * pieces
+
+
+def first_token(placement: Placement, whole: float, busy: float) -> float:
+    """Time to the first token where prompts of `whole` seconds wait for those before them, as in M/D/1 [s]."""
+    if busy >= _FULL_TOLERANCE:
+        return math.inf
+    return placement.release.overheads.path + placement.fetch + whole * (1 + busy / (2 * (1 - busy)))
+
+
+def decoding(placement: Placement, rate: float, prompt: float, output: float, busy: float = 0.0) -> float:
+    """Time per token at a rate of requests [s]; infinite where the engine cannot keep up.
+
+    Parameters
+    ----------
+    busy
+        Share of the time that prompts take.
+
+    Notes
+    -----
+    Requests at once are rate times time to answer (Little).
+    """
+    whole, running, tpot = prompt + output / 2, 1.0, 0.0
+    if prompt + output > placement.capacity or busy >= _FULL_TOLERANCE:
+        return math.inf
+    for _ in range(_SETTLING_ROUNDS):
+        count = max(1, round(running))
+        tpot = (placement.steps.decode(count) + placement.steps.context() * count * whole) / (1 - busy)
+        running = rate * output * tpot
+        if running > placement.scheduling.slots or running * whole > placement.capacity:
+            return math.inf
+    return tpot
+
+
+def closed_form(placement: Placement, rate: float, prompt: float, output: float) -> tuple[float, float]:
+    """Time to the first token and per token of one replica at a rate [s]; infinite where it cannot keep up.
+
+    Notes
+    -----
+    Steps with prompts lengthen the mean step by their share of the time; a prompt waits for half a step.
+    """
+    piece, pieces = _pieces(placement, prompt)
+    extra = max(0.0, piece - (placement.steps.decode(1) if placement.scheduling.mixed else 0.0)) * pieces
+    tpot = decoding(placement, rate, prompt, output, rate * extra)
+    ttft = first_token(placement, piece * pieces, rate * piece * pieces) + tpot / 2
+    return (ttft, tpot) if math.isfinite(ttft) else (math.inf, math.inf)

@@ -1,0 +1,67 @@
+"""A matrix product on each of some parts: its kernel, in launch, arithmetic and memory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from designer.engine.account.bottlenecks import arithmetic, memory_bandwidth
+from designer.engine.account.expression import Roofline, Sum, Term
+from designer.engine.costs.pricing import Cost, CostKind, Prices
+from designer.engine.routes.selection import resolve
+from designer.families.collective.times import LAUNCH
+from designer.families.serving.devices import device_of, with_kernels
+from designer.families.serving.formulas._kernels import kernels_of
+from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas.single_product import FORMULA, MEASURED, UNMEASURED, single_product
+from designer.workload.program.tasks import Product
+
+#: the estimate that its time rests on
+ESTIMATE = "product"
+
+
+def price(prices: Prices, task: Product, place: str) -> Cost:
+    """A product on each part, all of the time of the slowest.
+
+    Raises
+    ------
+    AnalysisError
+        If no part is named, or one cannot compute in the format.
+    """
+    network = prices.network
+    parts = resolve(network, task.where, place)
+    device, findings = device_of(network, parts, place)
+    found = single_product(
+        task.rows, task.columns, task.inner, number_format(task.precision), with_kernels(device, "vllm")
+    )
+    spread = (MEASURED if kernels_of(device.architecture)[1] or device.table is not None else UNMEASURED).value
+    here, n = network.net.path(int(parts[0])), len(parts)
+    roofline = Roofline(
+        (
+            Term(arithmetic(here, device.name, "", n), found.compute),
+            Term(memory_bandwidth(here, device.name, "", n), found.memory),
+        ),
+        found.sharpness,
+    )
+    none, empty = np.empty(0, dtype=np.int64), np.empty(0)
+    return Cost(
+        np.zeros(n + 1, dtype=np.int64),
+        none,
+        empty,
+        np.full(n, found.seconds),
+        np.ones(n),
+        np.ones(n),
+        np.zeros(n),
+        prices.table.engines(parts.tolist()),
+        math.exp(-spread),
+        math.exp(spread),
+        ESTIMATE,
+        "s",
+        FORMULA.sources,
+        findings,
+        time=Sum((Term(LAUNCH, found.least), roofline), estimate=ESTIMATE),
+    )
+
+
+COST = CostKind(Product, price)

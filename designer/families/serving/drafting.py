@@ -1,0 +1,65 @@
+"""Steps of an engine that drafts tokens ahead, per token of a request."""
+
+from __future__ import annotations
+
+from designer.families.serving.formulas.speculation import accepted, drafted_step
+from designer.families.serving.formulas.step_time import StepTime
+from designer.units import Ratio, Seconds
+
+
+class Drafted:
+    """Step times with drafts: a step gives several tokens, so per token it is that much shorter.
+
+    Parameters
+    ----------
+    drafts
+        Tokens drafted ahead.
+    curve
+        Tokens a step gives by drafts, measured.
+    """
+
+    def __init__(self, steps: StepTime, drafts: int, curve: tuple[float, ...]) -> None:
+        self._steps, self.drafts = steps, drafts
+        self.gained = accepted(curve, drafts)
+        self._known: dict[int, float] = {}
+
+    def decode(self, requests: int) -> float:
+        """Time of a decoding step over the tokens a request gets of it [s]."""
+        found = self._known.get(requests)
+        if found is None:
+            steps, all_tokens = self._steps, requests * (self.drafts + 1)
+            plain = steps.decode(requests)
+            # verifying is a decoding step of more rows; each request still reads its cache once
+            rows = steps.tokens(all_tokens, all_tokens) - steps.tokens(requests, requests)
+            found = drafted_step(Seconds(plain + rows), plain, steps.shape.layers, self.drafts, Ratio(self.gained))
+            self._known[requests] = found
+        return found
+
+    def context(self) -> float:
+        """Time for each token of context, over the tokens a request gets of a step [s]."""
+        return self._steps.context() / self.gained
+
+    def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
+        """Time of a step with prompts [s]: prompts are not drafted; requests beside them get one token of theirs."""
+        return self._steps.step(tokens, area, finishing, requests, context)
+
+
+def gain(steps: StepTime, drafted: Drafted, requests: int, context: float) -> float:
+    """How many times as fast requests get their tokens with drafts, at a mean context of so many tokens each [1]."""
+    cached = requests * context
+    plain = steps.decode(requests) + steps.context() * cached
+    return plain / (drafted.decode(requests) + drafted.context() * cached)
+
+
+def pays_until(steps: StepTime, drafted: Drafted, context: float, most: int) -> int:
+    """The most requests at once at which drafts make tokens faster; 0 where they never do, `most` where always."""
+    low, high = 0, 1
+    while high <= most and gain(steps, drafted, high, context) > 1:
+        low, high = high, 2 * high
+    if low == 0 or low >= most:
+        return low
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if gain(steps, drafted, middle, context) > 1 else (low, middle)
+    return low

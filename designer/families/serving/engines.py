@@ -1,0 +1,180 @@
+"""The shipped releases of serving engines: one file each in ``assets/serving/engines``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from designer.errors import CatalogError
+from designer.families.serving.calibration import Calibration
+from designer.families.serving.formulas._release import Overheads, Release, Scheduling
+from designer.resources import assets
+from designer.sources import Constant, Status
+from designer.units import parse
+from designer.workload.entries import check_entry, load_entry
+from designer.workload.models import models
+
+_HEADER: Final = {
+    "id",
+    "engine",
+    "release",
+    "title",
+    "source",
+    "fitted_on",
+    "known",
+    "step_spread",
+    "first_spread",
+    "overheads",
+    "scheduling",
+    "note",
+    "models",
+    "architecture",
+    "first_late",
+}
+ENGINES: Final = ("vllm", "sglang", "tensorrt-llm")
+
+
+def load_release(path: Path) -> Release:
+    """Read one release.
+
+    Raises
+    ------
+    CatalogError
+        Naming the file and the field that is wrong.
+    """
+    return load_entry(path, "engine", _release)
+
+
+def _release(data: Mapping[str, Any], path: Path) -> Release:
+    check_entry(data, path, "engine", _HEADER, _HEADER - {"note", "models", "architecture", "first_late"})
+    given = cast("Mapping[str, Any]", data["overheads"])
+    plain = {"prefill_factor", "narrow", "unpacked", "slower"}
+    values = {k: float(v) if k in plain else parse(v, "duration") for k, v in given.items()}
+    missing = {f.name for f in fields(Overheads)} - set(values) - {"expert_layer", "narrow", "unpacked", "slower"}
+    if missing:
+        raise CatalogError(f"missing {sorted(missing)}", place="overheads", remedy="give them")
+    if data["engine"] not in ENGINES:
+        raise CatalogError(f"{data['engine']!r} is no engine", place="engine", remedy=f"use {', '.join(ENGINES)}")
+    return Release(
+        data["id"],
+        data["engine"],
+        data["release"],
+        data["title"],
+        Overheads(**values),
+        Scheduling(**cast("Mapping[str, Any]", data["scheduling"])),
+        data["known"],
+        float(data["step_spread"]),
+        float(data["first_spread"]),
+        data["fitted_on"],
+        data["source"],
+        tuple((name, weights) for name, _, weights in (one.partition(" ") for one in data.get("models", ()))),
+        data.get("architecture", ""),
+        float(data.get("first_late", 0.0)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The release that answers for a name, and whether it is the one that was asked for."""
+
+    release: Release
+    exact: bool
+
+
+@cache
+def releases() -> Mapping[str, Release]:
+    """All shipped releases by id, sorted."""
+    found = [load_release(path) for path in sorted((assets() / "serving" / "engines").glob("*.toml"))]
+    return MappingProxyType({one.id: one for one in found})
+
+
+def release(engine: str, version: str = "") -> Chosen:
+    """The release of an engine; the set shared by all its releases, with its wide band, for one that is not known.
+
+    Raises
+    ------
+    CatalogError
+        If there is no such engine.
+    """
+    mine = {one.release: one for one in releases().values() if one.engine == engine}
+    if not mine:
+        raise CatalogError(f"there is no serving engine {engine!r}", remedy=f"use {', '.join(ENGINES)}")
+    wanted = version.strip().lower().removeprefix("v")
+    # 1.0 is 1.0.0
+    exact = mine.get(wanted) or (mine.get(f"{wanted}.0") if re.fullmatch(r"\d+\.\d+", wanted) else None)
+    if exact is not None:
+        return Chosen(exact, bool(wanted))
+    for numbers in (3, 2):
+        stem = _stem(wanted, numbers)
+        near = next((one for name, one in mine.items() if name and stem and _stem(name, numbers) == stem), None)
+        if near is not None and numbers == len(_NUMBERS):
+            return Chosen(near, True)
+        if near is not None:
+            # another patch of the same release: near it, and not as sure
+            wide = (math.hypot(near.step_spread, PATCH_SPREAD), math.hypot(near.first_spread, FIRST_PATCH_SPREAD))
+            return Chosen(replace(near, step_spread=wide[0], first_spread=wide[1], known=False), False)
+    shared = mine[""]
+    return Chosen(replace(shared, release=wanted), False)
+
+
+def calibrated(chosen: Chosen, calibration: Calibration | None) -> Chosen:
+    """A release as a benchmark of the deployment showed it; as it is without one."""
+    if calibration is None:
+        return chosen
+    one, shipped = calibration, chosen.release
+    overheads = replace(
+        shipped.overheads,
+        slower=one.steps,
+        prefill_factor=shipped.overheads.prefill_factor * one.prompts,
+        prefill_step=shipped.overheads.prefill_step * one.prompts,
+        path=shipped.overheads.path * one.steps * one.prompts,
+    )
+    measured = ((one.model, one.weights),) if one.model in models() else ()
+    release = replace(
+        shipped,
+        overheads=overheads,
+        known=True,
+        step_spread=one.step_spread,
+        first_spread=max(one.first_spread, one.step_spread),
+        fitted_on="a benchmark of this deployment",
+        models=measured,
+        architecture=one.architecture,
+        first_late=0.0,
+    )
+    return Chosen(release, True)
+
+
+#: vLLM takes smaller steps and fewer requests on devices with less memory than this, and on A100 however much it has
+_LARGE_MEMORY: Final = Constant(70 * 2.0**30, 70 * 2.0**30, 70 * 2.0**30, "vllm-defaults", Status.PRIMARY, "B")
+_SMALL_BUDGET: Final = Constant(2048, 2048, 2048, "vllm-defaults", Status.PRIMARY, "1", "tokens of a step")
+_SMALL_SLOTS: Final = Constant(256, 256, 256, "vllm-defaults", Status.PRIMARY, "1", "requests at once")
+_SMALL_ARCHITECTURE: Final = "Ampere GA100"
+
+
+def scheduling_on(chosen: Release, memory: float, architecture: str) -> Scheduling:
+    """How a release fills its steps on a device of so much memory [B] where nobody says otherwise."""
+    how = chosen.scheduling
+    if chosen.engine != ENGINES[0] or (memory >= _LARGE_MEMORY.value and architecture != _SMALL_ARCHITECTURE):
+        return how
+    small = int(_SMALL_BUDGET.value), int(_SMALL_SLOTS.value)
+    return replace(how, budget=min(how.budget, small[0]), slots=min(how.slots, small[1]))
+
+
+#: what counts in a release's name: major, minor and patch
+_NUMBERS: Final = ("major", "minor", "patch")
+#: how far patches of one release lie apart: SGLang 0.5.6 and 0.5.9 from 0.5.1, logarithm of the factor either way
+PATCH_SPREAD: Final = 0.2
+#: the same of the time to the first token, clients whose ways are not told with it
+FIRST_PATCH_SPREAD: Final = 1.1
+
+
+def _stem(name: str, numbers: int) -> str:
+    """The first numbers of a release's name; empty if it has fewer."""
+    found = re.match(r"\d+" + r"\.\d+" * (numbers - 1), name)
+    return found[0] if found else ""

@@ -1,0 +1,194 @@
+"""What is sent to one replica: arrivals and lengths drawn from a load, or read from a trace."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.errors import AnalysisError, DesignerError
+from designer.families.serving.deployment import Load
+from designer.families.serving.scheduler import Requests
+from designer.families.serving.traces import lengths, read_trace
+
+Float = npt.NDArray[np.float64]
+
+#: gaps less regular than this are drawn as two kinds of gaps, more regular ones as a sum of equal parts
+_EVEN_TOLERANCE: Final = 1e-9
+#: more requests than this to one replica tell nothing more, and take minutes
+_LOOKED_LIMIT: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What one replica gets.
+
+    Parameters
+    ----------
+    requests
+        In order.
+    first
+        The first that is counted.
+    notes
+        What a reader should know of it.
+    """
+
+    requests: Requests
+    first: int
+    notes: tuple[str, ...] = ()
+
+
+def sent_to_one(load: Load, replicas: int, place: str, room: int = 0) -> Sent:
+    """The requests of the first of `replicas`, which take turns; see `sent_to`."""
+    return sent_to(load, replicas, 0, place, room)
+
+
+def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) -> Sent:
+    """The requests of one of `replicas`, which take turns.
+
+    Parameters
+    ----------
+    room
+        Tokens that fit in its cache, for how much of a trace's prefixes is found there.
+
+    Raises
+    ------
+    AnalysisError
+        If a trace cannot be read, or more requests are to be looked at than anybody waits for.
+    """
+    _few(load, replicas, place)
+    draw = np.random.default_rng(load.seed)
+    own = draw if not which else np.random.default_rng((load.seed, which))
+    if load.kind == "trace":
+        return _of_trace(load, replicas, place, room, which)
+    if load.kind == "clients":
+        clients = math.ceil(load.clients / replicas)
+        count = clients * load.waves
+        prompt, output = _lengths(load, count, own)
+        requests = Requests(prompt, output, clients=clients, cached=_found(load, prompt))
+        return Sent(requests, clients * load.warm_up)
+    prompt, output = _lengths(load, load.count, own)
+    if load.kind == "offline":
+        return Sent(Requests(prompt, output, [0.0] * load.count, cached=_found(load, prompt)), 0)
+    if which:
+        # all see the arrivals that the first one sees
+        _lengths(load, load.count, draw)
+    at = arrivals(load, load.count * replicas, draw)[which::replicas]
+    # the engine begins empty: the first tenth fills it; of a load that changes every part counts, the first as well
+    first = 0 if load.profile else load.count // FILLING_LIMIT
+    return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), first)
+
+
+def _few(load: Load, replicas: int, place: str) -> None:
+    clients = load.kind == "clients"
+    count = math.ceil(load.clients / replicas) * load.waves if clients else load.count
+    if load.kind != "trace" and count > _LOOKED_LIMIT:
+        raise AnalysisError(
+            f"{count:,} requests to each replica are too many to look at",
+            place=f"{place}.{'clients' if clients else 'count'}",
+            remedy=f"{'ask for fewer clients, or fewer requests of each' if clients else 'look at fewer'}: "
+            f"{_LOOKED_LIMIT:,} to a replica at most",
+        )
+
+
+#: one request in so many fills an engine that begins empty, and is not counted
+FILLING_LIMIT: Final = 10
+
+
+def _found(load: Load, prompt: Sequence[int]) -> Sequence[int]:
+    return [int(p * load.prefix) for p in prompt] if load.prefix > 0 else ()
+
+
+def _lengths(load: Load, count: int, draw: np.random.Generator) -> tuple[list[int], list[int]]:
+    if load.lengths:
+
+        def choose(weights: Sequence[float], n: int) -> Sequence[int]:
+            share = np.array(weights, dtype=np.float64)
+            return draw.choice(len(share), n, p=share / share.sum()).tolist()
+
+        return lengths(load.lengths).draw(count, draw.random, choose)
+
+    def one(mean: int) -> list[int]:
+        way = int(mean * load.spread)
+        return draw.integers(max(1, mean - way), mean + way, count, endpoint=True).tolist()
+
+    return one(load.prompt), one(load.output)
+
+
+def offered(load: Load, requests: Requests, replicas: int = 1) -> float:
+    """Requests a second that are sent to each of so many replicas [1/s]; 0 where they have no times of their own.
+
+    Of a rate it is what was asked for, and not what so many requests drawn happen to come to.
+    """
+    at = requests.at
+    if load.kind not in ("rate", "trace") or len(at) < 2 or at[-1] <= at[0]:
+        return 0.0
+    return load.rate / replicas if load.kind == "rate" else (len(at) - 1) / (at[-1] - at[0])
+
+
+def arrivals(load: Load, count: int, draw: np.random.Generator) -> Float:
+    """Times of `count` requests [s]: gaps of the given variation, at a rate that may change with time."""
+    if load.variation <= _EVEN_TOLERANCE:
+        gaps = np.ones(count)
+    elif load.variation <= 1:
+        shape = 1 / load.variation**2
+        gaps = draw.gamma(shape, 1 / shape, count)
+    else:
+        # two kinds of gaps with equal shares of the time: short ones within bursts, long ones between
+        square = load.variation**2
+        often = (1 + math.sqrt((square - 1) / (square + 1))) / 2
+        short = draw.random(count) < often
+        gaps = draw.exponential(1.0, count) / np.where(short, 2 * often, 2 * (1 - often))
+    at = np.cumsum(gaps)
+    if not load.profile:
+        return at / load.rate
+    share = np.array(load.profile, dtype=np.float64)
+    share /= share.mean()
+    edges = np.linspace(0.0, max(float(at[-1]), float(count)), len(share) + 1)
+    reached = np.concatenate([[0.0], np.cumsum(share * np.diff(edges))])
+    return np.interp(at, reached, edges) / load.rate
+
+
+def _of_trace(load: Load, replicas: int, place: str, room: int, which: int = 0) -> Sent:
+    try:
+        trace = read_trace(Path(load.trace))
+    except DesignerError as error:
+        at = f"{place}.trace" if not error.place else f"{place}.trace, {error.place}"
+        raise AnalysisError(error.text, file=error.file, place=at, remedy=error.remedy) from None
+    at, prompt, output = list(trace.at), list(trace.prompt), list(trace.output)
+    if load.rate > 0 and at[-1] > 0:
+        factor = (len(at) - 1) / at[-1] / load.rate
+        at = [t * factor for t in at]
+    mine = slice(which, None, replicas)
+    cached: Sequence[int] = _found(load, prompt)
+    if trace.blocks and not cached:
+        cached = prefix_found(trace.blocks, trace.block, prompt, room * replicas)
+    return Sent(Requests(prompt[mine], output[mine], at[mine], cached=cached[mine] if cached else ()), 0, trace.notes)
+
+
+def prefix_found(blocks: Sequence[Sequence[int]], block: int, prompt: Sequence[int], room: int) -> list[int]:
+    """Tokens of each prompt found in a cache of `room` tokens that forgets what was not used for longest."""
+    most = max(0, room // block)
+    known: OrderedDict[int, None] = OrderedDict()
+    found: list[int] = []
+    for ids, size in zip(blocks, prompt, strict=True):
+        hits = 0
+        for one in ids:
+            if one not in known:
+                break
+            hits += 1
+        found.append(min(hits * block, size - 1))
+        for one in ids:
+            if one in known:
+                known.move_to_end(one)
+            else:
+                known[one] = None
+        while len(known) > most:
+            known.popitem(last=False)
+    return found

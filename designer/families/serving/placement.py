@@ -1,0 +1,590 @@
+"""A deployment placed on a drawing: replicas on devices, what joins them over the drawn links, and what fits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.engine.machines.guest import Guest, Work
+from designer.engine.machines.guest_network import network_for
+from designer.engine.machines.guests import guest_of
+from designer.engine.network import Network
+from designer.engine.network.partition import by_value
+from designer.engine.routes.selection import resolve
+from designer.errors import AnalysisError, CatalogError, raised_as
+from designer.families.collective.communicator import Communicator, make_concurrent
+from designer.families.collective.evaluation import role_findings
+from designer.families.serving.deployment import Deployment
+from designer.families.serving.devices import device_of, in_machine, with_kernels
+from designer.families.serving.drafting import Drafted
+from designer.families.serving.drafts import draft
+from designer.families.serving.engines import Chosen, calibrated, release, scheduling_on
+from designer.families.serving.formulas._device import Device
+from designer.families.serving.formulas._number_format import FORMATS, NumberFormat, number_format
+from designer.families.serving.formulas._release import Release, Scheduling
+from designer.families.serving.formulas.expert_balance import ExpertSetup
+from designer.families.serving.formulas.joining import joins_over
+from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.step_time import Split, StepTime
+from designer.families.serving.formulas.time_slicing import time_slicing
+from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.slices import Slice, slice_of
+from designer.families.training.preparation import named_model
+from designer.findings import Finding, Severity
+from designer.formulas.collectives import CollectiveSituation
+from designer.memo import Interned
+from designer.sources import Constant, Status
+from designer.units import Bytes, Ratio, Seconds, format_quantity
+from designer.workload.published_formats import PublishedFormat
+from designer.workload.shape import TransformerShape
+
+Int = npt.NDArray[np.int64]
+
+#: ranks whose groups are tried where the smallest that fits is asked for
+_TENSOR_LIMIT: Final = 8
+#: formats told where a model does not fit, the widest first: those that models are published in
+_NARROWER: Final = ("fp8", "int4")
+#: format of weights where neither a setting nor the model says one
+_UNSAID: Final = "bf16"
+
+#: of the memory for keys and values that states of requests take at most; the slots of a release are fewer then
+_STATE_SHARE: Final = Constant(0.5, 0.3, 0.6, "assumed-serving", Status.ASSUMED, "1", "mamba_full_memory_ratio 0.9")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """A deployment on a drawing.
+
+    Parameters
+    ----------
+    replicas : (n_replicas, devices) parts
+    capacity, capacity_band
+        Tokens whose keys and values fit in one replica, and the ends of that.
+    weights
+        Bytes on the fullest device [B].
+    group
+        What joins the devices of a replica, all replicas at once; None for one device.
+    peers
+        What joins those that share attention heads, where a replica has several such groups; None where it is `group`.
+    cut
+        What of a device each replica has.
+    fetch
+        A request's mean wait for keys and values from beyond the GPU [s].
+    """
+
+    network: Network
+    deployment: Deployment
+    shape: TransformerShape
+    device: Device
+    split: Split
+    chosen: Chosen
+    scheduling: Scheduling
+    replicas: Int
+    steps: StepTime
+    capacity: int
+    capacity_band: tuple[int, int]
+    weights: float
+    group: Communicator | None
+    place: str
+    findings: tuple[Finding, ...]
+    curve: tuple[float, ...] = ()
+    guest: Guest | None = None
+    cut: Slice | None = None
+    fetch: float = 0.0
+    peers: Communicator | None = None
+
+    @property
+    def accelerators(self) -> int:
+        """Devices taken."""
+        return len(np.unique(self.replicas))
+
+    @property
+    def each(self) -> int:
+        """Replicas on one device where they have parts of it."""
+        return self.cut.each if self.cut is not None else 1
+
+    def slowed(self, busy: float) -> float:
+        """How much longer steps take than on a device of its own [1].
+
+        Parameters
+        ----------
+        busy
+            Share of time in which those that take turns on the device have work.
+        """
+        cut = self.cut
+        return time_slicing(cut.turns, Ratio(busy), Seconds(cut.turn)) if cut is not None and cut.turns > 1 else 1.0
+
+    @property
+    def timed(self) -> StepTime | Drafted:
+        """Where step times come from: with drafts, per token."""
+        asked = self.deployment
+        return Drafted(self.steps, asked.drafts, self.curve) if asked.drafts else self.steps
+
+    @property
+    def cache_format(self) -> NumberFormat:
+        """Of keys and values."""
+        return number_format(self.deployment.cache)
+
+    @property
+    def release(self) -> Release:
+        """The engine's release."""
+        return self.chosen.release
+
+    def roomier(self) -> Placement:
+        """The same with twice the memory on each device."""
+        device = replace(self.device, memory=Bytes(2 * self.device.memory))
+        weights = self.steps.weights
+        found = _capacities(
+            self.shape, device, self.scheduling, self.split, weights, self.cache_format, setup_of(self.deployment)
+        )
+        return replace(self, capacity=found[0], capacity_band=found[1:])
+
+
+def place_deployment(network: Network, asked: Deployment, place: str, running: Collection[str] = ()) -> Placement:
+    """A deployment on the parts of its group.
+
+    Parameters
+    ----------
+    running
+        Machines whose own work runs on the same clock, so that they are not taken to be busy besides.
+
+    Raises
+    ------
+    AnalysisError
+        If the model is unknown or no transformer, does not fit, or widths do not divide it or the group.
+    """
+    named = named_model(asked.model, f"{place}.model")
+    shape = named.shape
+    if not isinstance(shape, TransformerShape) or not shape.causal:
+        raise AnalysisError(
+            f"{shape.name} gives no tokens", place=f"{place}.model", remedy="serve a transformer that decodes"
+        )
+    if not asked.group.strip():
+        raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
+    parts = resolve(network, asked.group, f"{place}.group")
+    device, findings = device_of(network, parts, f"{place}.group")
+    guest, told_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place, running)
+    if guest is not None and asked.part:
+        raise AnalysisError(
+            f"both say what a replica has of a GPU: {asked.part} and what it runs in",
+            place=f"{place}.part",
+            remedy="leave the part empty where machines or an instance are named, or name no machines",
+        )
+    if guest is not None:
+        device = in_machine(device, guest)
+        network = network_for(network, guest)
+    with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
+        chosen = calibrated(release(asked.engine, asked.release), asked.calibration)
+    device = with_kernels(device, chosen.release.engine)
+    asked, told_of_weights = _as_published(asked, shape.name, named.published)
+    weights, cache = number_format(asked.weights), number_format(asked.cache)
+    device.runs_as(weights)
+    if asked.adapters > shape.hidden:
+        raise AnalysisError(
+            f"adapters of rank {asked.adapters:,} for a model {shape.hidden:,} wide",
+            place=f"{place}.adapters",
+            remedy="give the rank of the adapters, mostly 8 to 256",
+        )
+    cut = slice_of(network, int(parts[0]), device, asked.part, f"{place}.part")
+    device = cut.device
+    how = _scheduling(chosen.release, asked, device, place)
+    if asked.part:
+        asked, parts = _divided(asked, cut, parts, place)
+    setup = setup_of(asked)
+    split = _split(network, shape, asked, parts, device, how, weights, cache, place)
+    replicas = _replicas(asked, parts, network.island[parts], split, place)
+    group = _group(network, replicas, f"{place}.group")
+    several = 1 < split.tensor < split.devices
+    peers = _group(network, replicas.reshape(-1, split.tensor), f"{place}.group") if several else None
+    steps = _steps(shape, device, split, weights, cache, chosen.release, _joined(group, peers, split), asked)
+    held = _held(shape, split, weights, setup)
+    how = _slots_with_states(shape, device, how, split, weights, cache, setup)
+    capacities = _capacities(shape, device, how, split, weights, cache, setup)
+    if not capacities[0]:
+        raise AnalysisError(
+            f"a block of {how.block:,} tokens is more than there is room for in a replica",
+            place=f"{place}.block",
+            remedy="use blocks as engines have them, 1 to 128 tokens",
+        )
+    told = [*named.findings(), *findings, *told_of_it, *told_of_weights]
+    told += [*_findings_of(asked, chosen, replicas, len(parts)), *_without_experts(asked, shape, weights)]
+    if group is not None:
+        told += role_findings(group)
+    return Placement(
+        network,
+        asked,
+        shape,
+        device,
+        split,
+        chosen,
+        how,
+        replicas,
+        steps,
+        capacities[0],
+        (capacities[1], capacities[2]),
+        held,
+        group,
+        place,
+        tuple(told),
+        _curve(asked, place),
+        guest,
+        cut,
+        peers=peers,
+    )
+
+
+def _without_experts(asked: Deployment, shape: TransformerShape, weights: NumberFormat) -> list[Finding]:
+    """Settings for experts of a model that has none."""
+    found: list[Finding] = []
+    if shape.experts:
+        return found
+    if weights.dense:
+        text = f"{weights.name} is a format of experts: {shape.name} has none, its weights stay {weights.dense}"
+        found.append(Finding("SERVE-FORMAT", Severity.WARNING, text, (), "choose another format of weights"))
+    if asked.expert > 1:
+        text = f"{shape.name} has no experts to share: its expert width of {asked.expert} changes nothing"
+        found.append(Finding("SERVE-EXPERTS", Severity.INFO, text, (), "set the expert width to 1"))
+    return found
+
+
+def _as_published(asked: Deployment, name: str, published: PublishedFormat) -> tuple[Deployment, list[Finding]]:
+    """Weights as asked; where nothing is asked, as engines load the checkpoint: in the format it is stored in."""
+    if asked.weights:
+        return asked, []
+    asked = replace(asked, weights=published.name or _UNSAID, published=True)
+    if published.name:
+        text = f"{name} is served in {published.name}, as it is published: {published.said}"
+        told = Finding("SERVE-PUBLISHED", Severity.INFO, text, (), "set the weights to serve it in another format")
+    elif published.said:
+        text = f"{name} is served in {_UNSAID}: what it is published in is not known, {published.said}"
+        told = Finding("SERVE-PUBLISHED", Severity.WARNING, text, (), "set the weights to the format of the checkpoint")
+    else:
+        return asked, []
+    return asked, [told]
+
+
+def _divided(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Deployment, Int]:
+    """A replica on every slice: slices of one device are no peers of each other."""
+    if max(asked.tensor, asked.data, asked.pipeline) > 1:
+        raise AnalysisError(
+            "a replica on a part of a GPU has no other device", place=f"{place}.part", remedy="use widths of 1"
+        )
+    # one on every device before a second on any
+    return replace(asked, tensor=1, data=1, pipeline=1), np.tile(parts, cut.each)
+
+
+def _curve(asked: Deployment, place: str) -> tuple[float, ...]:
+    """Acceptance of the draft that is asked for; none where nothing is drafted."""
+    if not asked.drafts:
+        return ()
+    with raised_as(AnalysisError, f"{place}.draft", of=CatalogError):
+        return draft(asked.draft)
+
+
+def _scheduling(chosen: Release, asked: Deployment, device: Device, place: str) -> Scheduling:
+    how = scheduling_on(chosen, device.memory, device.architecture)
+    # groups of attention have a scheduler each
+    groups = max(1, asked.data)
+    if asked.budget:
+        how = replace(how, budget=asked.budget)
+    elif how.budget_divided:
+        how = replace(how, budget=max(1, how.budget // groups))
+    if asked.slots:
+        how = replace(how, slots=asked.slots)
+    if asked.block:
+        how = replace(how, block=asked.block)
+    if asked.stream_interval:
+        how = replace(how, stream_interval=asked.stream_interval)
+    if asked.memory_share:
+        if asked.memory_share > 1:
+            raise AnalysisError(
+                f"a share of {asked.memory_share:g} of memory", place=f"{place}.memory_share", remedy="give 0 to 1"
+            )
+        how = replace(how, memory_share=asked.memory_share)
+    return how.of(groups)
+
+
+def setup_of(asked: Deployment) -> ExpertSetup:
+    """How experts are chosen, copied and overlapped; of one group of attention nothing is sent that could overlap."""
+    wide = asked.data > 1 and asked.expert > 1
+    return ExpertSetup(asked.redundant if asked.expert > 1 else 0, Ratio(asked.skew), asked.overlap and wide)
+
+
+def _held(shape: TransformerShape, split: Split, weights: NumberFormat, setup: ExpertSetup) -> Bytes:
+    """Weights on the fullest device, copies of experts with them [B]."""
+    copies = split.copies(shape.experts, setup.redundant)
+    return weights_size(shape, weights, split.tensor, split.data, split.pipeline, copies, split.dense)
+
+
+def _capacity(
+    shape: TransformerShape,
+    device: Device,
+    how: Scheduling,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    setup: ExpertSetup,
+    end: str = "value",
+) -> int:
+    held = _held(shape, split, weights, setup)
+    room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts), end)
+    each = kv_size(shape, split.tensor, Bytes(cache.size.value))
+    token = each.token or each.windowed_layer * each.windowed
+    states = each.state / split.pipeline * how.slots / split.data
+    room = Bytes(room - min(states, _STATE_SHARE.value * max(0.0, room)))
+    return memory_capacity(room, Bytes(token / split.pipeline)) * split.data
+
+
+def _slots_with_states(
+    shape: TransformerShape,
+    device: Device,
+    how: Scheduling,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    setup: ExpertSetup,
+) -> Scheduling:
+    """The same with no more slots than states of requests fit in their share of the memory."""
+    state = kv_size(shape, split.tensor, Bytes(cache.size.value)).state / split.pipeline
+    if not state:
+        return how
+    held = _held(shape, split, weights, setup)
+    room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts))
+    fits = int(_STATE_SHARE.value * max(0.0, room) / state) * split.data
+    return replace(how, slots=max(split.data, min(how.slots, fits)))
+
+
+def _capacities(
+    shape: TransformerShape,
+    device: Device,
+    how: Scheduling,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    setup: ExpertSetup,
+) -> tuple[int, int, int]:
+    """Tokens that fit in a replica, in whole blocks, and the ends of that."""
+    found = [_capacity(shape, device, how, split, weights, cache, setup, end) for end in ("value", "high", "low")]
+    value, low, high = (tokens // how.block * how.block for tokens in found)
+    return value, low, high
+
+
+def _split(
+    network: Network,
+    shape: TransformerShape,
+    asked: Deployment,
+    parts: Int,
+    device: Device,
+    how: Scheduling,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    place: str,
+) -> Split:
+    data, pipeline, expert = max(1, asked.data), max(1, asked.pipeline), max(1, asked.expert)
+    setup = setup_of(asked)
+    local = int(np.unique(network.island[parts], return_counts=True)[1].max())
+    if asked.tensor:
+        choices = [asked.tensor]
+    else:
+        most = min(_TENSOR_LIMIT * max(1, local // _TENSOR_LIMIT), local, len(parts) // data // pipeline)
+        choices = [2**k for k in range(max(1, most).bit_length()) if 2**k <= most and shape.heads % 2**k == 0]
+    if shape.experts and expert > shape.experts + setup.redundant:
+        raise AnalysisError(
+            f"{shape.experts + setup.redundant} experts do not share out over {expert} devices",
+            place=f"{place}.expert",
+            remedy=f"use a width of {shape.experts} at most, or add redundant experts",
+        )
+    if not shape.experts:
+        expert = 1
+    wide = [tensor for tensor in choices if tensor * data % expert == 0]
+    if choices and not wide:
+        raise AnalysisError(
+            f"an expert width of {expert} does not divide the {choices[-1] * data} devices that share a layer",
+            place=f"{place}.expert",
+            remedy="use a divisor of tensor x data, or 1 to cut every expert",
+        )
+    choices = wide
+    if not choices:
+        raise AnalysisError(
+            f"{data} x {pipeline} (data, pipeline) need more than the {len(parts)} accelerators of the group",
+            place=place,
+            remedy="use smaller widths or a larger group",
+        )
+    # one that fits by one account of what else is held, and not by the other, is no choice where there is a wider one
+    sure = [end for end in ("high", "value") if end == "value" or not asked.tensor]
+    for tensor, end in [(tensor, end) for end in sure for tensor in choices]:
+        if shape.heads % tensor:
+            raise AnalysisError(
+                f"{shape.heads} attention heads do not share out over {tensor} devices",
+                place=f"{place}.tensor",
+                remedy="choose a divisor of the number of heads",
+            )
+        if pipeline > shape.layers:
+            raise AnalysisError(
+                f"{shape.layers} layers make no {pipeline} stages", place=f"{place}.pipeline", remedy="use fewer stages"
+            )
+        split = Split(tensor, data, pipeline, expert)
+        if split.devices > len(parts):
+            continue
+        if _capacity(shape, device, how, split, weights, cache, setup, end) > 0:
+            return split
+    split = Split(choices[-1], data, pipeline, expert)
+    if split.devices > len(parts):
+        raise AnalysisError(
+            f"a replica needs {split.devices} accelerators, {asked.group!r} has {len(parts)}",
+            place=place,
+            remedy="use smaller widths or a larger group",
+        )
+    held = _held(shape, split, weights, setup)
+    narrow = _that_fits(shape, device, how, split, weights, cache, setup)
+    on = f"each of {split.devices} devices" if split.devices > 1 else "one device"
+    raise AnalysisError(
+        f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on {on} "
+        f"leave no room for keys and values in {format_quantity(device.memory, 'size')} at a "
+        f"memory share of {how.memory_share:g}",
+        place=place,
+        remedy=f"use more devices for a replica, {narrow or 'narrower weights'}, or parts with more memory",
+    )
+
+
+def _that_fits(
+    shape: TransformerShape,
+    device: Device,
+    how: Scheduling,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    setup: ExpertSetup,
+) -> str:
+    """The widest format narrower than that asked with which a model fits and a device can count, in words; or none."""
+    for form in (FORMATS[name] for name in _NARROWER if FORMATS[name].size.value < weights.size.value):
+        try:
+            device.runs_as(form)
+        except AnalysisError:
+            continue
+        if _capacity(shape, device, how, split, form, cache, setup) > 0:
+            return f"{form.name} weights, with which it fits there (weights={form.name})"
+    return ""
+
+
+def _replicas(asked: Deployment, parts: Int, island: Int, split: Split, place: str) -> Int:
+    """Replicas on devices: inside a server as long as one has room, across servers only where that many are asked."""
+    most = len(parts) // split.devices
+    parts, inside = _servers_first(parts, island, split.devices)
+    count = asked.replicas or inside or most
+    if count > most:
+        raise AnalysisError(
+            f"{count} replicas of {split.devices} need {count * split.devices} accelerators, {asked.group!r} has "
+            f"{len(parts)}",
+            place=f"{place}.replicas",
+            remedy=f"ask for {most} at most, or 0 for as many as fit",
+        )
+    return parts[: count * split.devices].reshape(count, split.devices)
+
+
+def _servers_first(parts: Int, island: Int, devices: int) -> tuple[Int, int]:
+    """Parts server by server, those that make whole replicas first, and how many replicas those make."""
+    servers = by_value(island)
+    order, size = np.argsort(servers.of, kind="stable"), servers.many
+    place = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    whole = place < np.repeat(size // devices * devices, size)
+    return parts[np.r_[order[whole], order[~whole]]], int(whole.sum()) // devices
+
+
+def _findings_of(asked: Deployment, chosen: Chosen, replicas: Int, count: int) -> list[Finding]:
+    found: list[Finding] = []
+    if not chosen.exact:
+        named = f"release {asked.release}" if asked.release else "the release"
+        near = chosen.release.id != asked.engine
+        taken = f"{chosen.release.title} is" if near else "what its releases have in common is"
+        text = f"{named} of {asked.engine} is not known: {taken} taken, in a wide band"
+        found.append(Finding("SERVE-RELEASE", Severity.WARNING, text, (), "give a release that was measured"))
+    if not asked.graph:
+        text = "without captured graphs joining the devices is slower, and so are all kernels, by what is not known"
+        found.append(Finding("SERVE-EAGER", Severity.WARNING, text, (), "take times per token for the least there are"))
+    if replicas.size < count:
+        text = f"{count - replicas.size} of {count} accelerators of the group are left idle"
+        found.append(Finding("SERVE-IDLE", Severity.INFO, text, (), "set replicas to 0, or choose other widths"))
+    return found
+
+
+def _group(network: Network, replicas: Int, place: str) -> Communicator | None:
+    """What joins the devices of a replica while all replicas work: the shape of group that is slowest."""
+    if replicas.shape[1] < 2:
+        return None
+    shapes = make_concurrent(network, replicas, place)
+    size = float(2**20)
+    return max(shapes, key=lambda one: one.time("all-reduce", size).time)
+
+
+#: step times of what was asked last: another load on the same devices, formats and links finds them worked out
+_STEPS_LIMIT: Final = 24
+_STEPS: Final = Interned[StepTime](_STEPS_LIMIT)
+
+
+def _steps(
+    shape: TransformerShape,
+    device: Device,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    of: Release,
+    joined: Sequence[CollectiveSituation],
+    asked: Deployment,
+) -> StepTime:
+    """Step times, the same object for all drawings in which they are the same."""
+    setup = setup_of(asked)
+    key = (shape, device, split, weights, cache, of.overheads, asked.adapters, asked.graph, tuple(joined), setup)
+
+    def make() -> StepTime:
+        joins = joins_over(joined, split, asked.graph)
+        return StepTime(shape, device, split, weights, cache, of.overheads, joins, asked.adapters, setup=setup)
+
+    return _STEPS(key, make)
+
+
+def _joined(group: Communicator | None, peers: Communicator | None, split: Split) -> tuple[CollectiveSituation, ...]:
+    """How those that share heads are joined, how all are, and how they are where all send to all, if they do."""
+    if group is None:
+        return ()
+    found = ((peers or group).situation, group.situation)
+    return (*found, group.exchanging().situation) if split.sends_tokens else found
+
+
+def changed(placement: Placement, asked: Deployment) -> Placement | None:
+    """The same replicas with another engine, formats or scheduler; None where that does not fit or cannot run.
+
+    Widths, group and what joins the devices stay as they are, so this is quick.
+    """
+    try:
+        chosen = calibrated(release(asked.engine, asked.release), asked.calibration)
+        how = _scheduling(chosen.release, asked, placement.device, placement.place)
+        weights, cache = number_format(asked.weights), number_format(asked.cache)
+        placement.device.runs_as(weights)
+    except (AnalysisError, CatalogError):
+        return None
+    shape, split = placement.shape, placement.split
+    device = with_kernels(placement.device, chosen.release.engine)
+    setup = setup_of(asked)
+    how = _slots_with_states(shape, device, how, split, weights, cache, setup)
+    capacities = _capacities(shape, device, how, split, weights, cache, setup)
+    if capacities[0] <= 0:
+        return None
+    joins = placement.steps.joins
+    steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters, setup=setup)
+    held = _held(shape, split, weights, setup)
+    return replace(
+        placement,
+        deployment=asked,
+        chosen=chosen,
+        scheduling=how,
+        steps=steps,
+        capacity=capacities[0],
+        capacity_band=(capacities[1], capacities[2]),
+        weights=held,
+    )

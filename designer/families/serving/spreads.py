@@ -1,0 +1,122 @@
+"""How wide the bands of a served model are: what its release was fitted on, and what that leaves open here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Final
+
+from designer.families.serving.formulas._device import Device
+from designer.families.serving.formulas._number_format import NumberFormat
+from designer.families.serving.formulas._release import Release
+from designer.families.serving.placement import Placement
+from designer.sources import Constant, Status
+from designer.units import Seconds
+from designer.workload.models import model
+from designer.workload.shape import TransformerShape
+
+#: releases of engines were fitted on GPUs: on processors their overheads and kernels are others
+_PROCESSORS: Final = Constant(0.4, 0.25, 0.7, "assumed-serving", Status.ASSUMED, "1", "logarithm either way")
+#: what other widths than those fitted add to a band: stages, several servers, groups of attention
+_WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1", "logarithm of the factor either way")
+#: what a release adds to a band on a model or in a format that it was not fitted on: models left out of the fit are met
+#: within 11 % and 25 % in the median where those in it are within 4 % and 8 %
+_OTHER_MODEL: Final = Constant(0.13, 0.1, 0.18, "fit-serving", Status.DERIVED, "1", "logarithm either way")
+_OTHER_MODEL_FIRST: Final = Constant(0.3, 0.2, 0.45, "fit-serving", Status.DERIVED, "1", "of the first token")
+#: what products at the peak of 4 bit add where no table has them: their share of it is that of 8 bit. With tables all
+#: but two of 60 loads of B200 and RTX PRO 6000 lie within the other parts of the band
+_FOUR_BIT: Final = Constant(
+    0.15, 0.1, 0.25, "assumed-serving", Status.ASSUMED, "1", "no run at a 4-bit peak was fitted"
+)
+#: and on accelerators of another generation: A100 and L40S from H100, four of six groups within .18, all within .25
+_OTHER_GENERATION: Final = Constant(0.12, 0.1, 0.2, "blis-runs", Status.DERIVED, "1", "logarithm either way")
+#: steps for which a server may hold a first token back, to send it with others or to wait for more prompts
+HELD: Final = Constant(
+    20.0, 10.0, 20.0, "inferencex-scripts", Status.SECONDARY, "1", "stream_interval 10 and 20, batch_wait_timeout 20"
+)
+#: equal requests keep clients in step for ever, unless their answers end apart by as little as this; of five sweeps
+#: that ask for equal ones four are met without it and one only with it
+JITTER: Final = Constant(3.0, 2.0, 3.0, "fit-serving", Status.DERIVED, "1", "tokens, half normal")
+
+
+def step_spread(placement: Placement) -> float:
+    """80 % band of step times: logarithm of the factor either way [1]."""
+    split, group = placement.split, placement.group
+    unlike = split.pipeline > 1 or split.data > 1 or (group is not None and group.situation.servers > 1)
+    unlike = unlike or (group is not None and not group.situation.intra_path.is_nvlink)
+    unmeasured = any(f.code == "SERVE-DEVICE" for f in placement.findings)
+    processors = _PROCESSORS.value if placement.device.kernels.processor else 0.0
+    machine = math.log(placement.guest.longer[1]) if placement.guest is not None else 0.0
+    differs = sum((unlike, unmeasured, placement.each > 1))
+    known = release_spread(placement.release, placement.shape, placement.deployment.weights, placement.device)
+    return math.hypot(
+        known,
+        math.sqrt(differs) * _WIDER.value,
+        machine,
+        processors,
+        four_bit(placement.device, placement.steps.weights),
+    )
+
+
+def four_bit(device: Device, weights: NumberFormat) -> float:
+    """What the peak of 4 bit leaves open, nothing where a table has its kernels: logarithm either way [1]."""
+    if device.runs_as(weights) != "fp4":
+        return 0.0
+    table = device.table
+    measured = table is not None and (weights.name in table.products or weights.name in table.experts)
+    return 0.0 if measured else _FOUR_BIT.value
+
+
+def release_spread(release: Release, shape: TransformerShape, weights: str, device: Device) -> float:
+    """What a release leaves open of step times on a model, in a format, on a device: logarithm either way [1]."""
+    return math.hypot(
+        release.step_spread,
+        _OTHER_MODEL.value * other_model(release, shape, weights),
+        _OTHER_GENERATION.value * other_generation(release, device),
+    )
+
+
+def other_model(release: Release, shape: TransformerShape, weights: str) -> bool:
+    """True if the release was fitted on other models, or on this one in another format."""
+    mine = replace(shape, name="", context=0), _width(weights)
+    return bool(release.models) and all(
+        (replace(model(name), name="", context=0), _width(told)) != mine for name, told in release.models
+    )
+
+
+def _width(weights: str) -> str:
+    """Formats of weights that are multiplied alike."""
+    return "bf16" if weights == "fp16" else weights
+
+
+def other_generation(release: Release, device: Device) -> bool:
+    """True if the release was fitted on accelerators of another generation."""
+    fitted = release.architecture
+    return bool(fitted) and not device.kernels.processor and device.architecture.partition(" ")[0] != fitted
+
+
+def first_extra(placement: Placement) -> float:
+    """What release, model and device leave open for the first token beside its steps: logarithm either way [1]."""
+    return first_spread(placement.release, placement.shape, placement.deployment.weights)
+
+
+def first_spread(release: Release, shape: TransformerShape, weights: str) -> float:
+    """What a release leaves open for the first token of a model in a format, beside its steps [1]."""
+    beside = math.sqrt(max(0.0, release.first_spread**2 - release.step_spread**2))
+    return math.hypot(beside, _OTHER_MODEL_FIRST.value * other_model(release, shape, weights))
+
+
+def held_back(release: Release, ttft: Seconds, step: Seconds, interval: int = 0) -> float:
+    """How much later a first token may be sent by a release that is not given: logarithm of the factor [1].
+
+    Servers send tokens in messages of several, or wait some steps for more prompts, where they are told to. That makes
+    a short prompt late by many times its own work, and never early. Whoever gives a streaming interval (0: not given)
+    knows how the server sends.
+
+    Parameters
+    ----------
+    step
+        Of decoding; with drafts it gives more than one token [s].
+    """
+    late = 0.0 if release.known or interval or ttft <= 0 else math.log1p(HELD.value * step / ttft)
+    return math.hypot(late, release.first_late)

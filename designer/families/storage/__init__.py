@@ -1,0 +1,1 @@
+"""Checkpoints, loading of data, and the size of storage."""

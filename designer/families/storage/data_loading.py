@@ -1,0 +1,65 @@
+"""Data loading: what every accelerator gets from storage when all load at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from designer.engine.network import Network
+from designer.engine.question import Question
+from designer.engine.results import ChannelLoads, Curve, WorkloadResult
+from designer.engine.routes.selection import resolve
+from designer.errors import AnalysisError
+from designer.families.training.feeding import feed
+from designer.families.training.preparation import samples_of
+from designer.families.training.tasks import LoadBatch
+from designer.sources import Estimate
+from designer.workload.program import Program
+
+
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+    """Rates of loading.
+
+    Raises
+    ------
+    AnalysisError
+        If its settings do not go together with the drawing.
+    """
+    task, place = program.first(LoadBatch), question.place
+    assert task is not None
+    if task.batch < 1:
+        raise AnalysisError("a batch of no samples", place=f"{place}.batch", remedy="use 1 sample or more")
+    readers = resolve(network, task.group, f"{place}.group")
+    samples, _ = samples_of(task.sequence, True, task.input, place)
+    samples = replace(samples, batch=float(task.batch))
+    fed = feed(network, readers, task.input, samples, place)
+    overlapped = task.input.prefetch > 0
+    each = task.batch * samples.stored
+    why = fed.account(each, overlapped, explained=question.explained)
+    loaded, n = fed.answer, len(readers)
+    sources = tuple(sorted({"fit-storage", *loaded.sources}))
+    slowest = f"slowest: {fed.slowest(task.input)}"
+
+    def rate(amount: float, unit: str) -> Estimate:
+        return Estimate(amount / why.value, amount / why.high, amount / why.low, unit, sources, slowest)
+
+    def time(times: float) -> Estimate:
+        return Estimate(why.value * times, why.low * times, why.high * times, "s", sources)
+
+    metrics = {
+        "input_time": time(1.0),
+        "samples_per_second": rate(n * task.batch, "1/s"),
+        "data_rate_per_gpu": rate(each, "B/s"),
+        "rate": rate(n * each, "B/s"),
+        "epoch_time": time(samples.epoch / (n * task.batch)),
+        "input_cores": fed.receiving(sources, "cores receiving, and handing batches to accelerators"),
+    }
+    stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stage_rates().items()))
+    result = question.result(
+        metrics,
+        *why.bottlenecks(loaded.words),
+        loaded.flows,
+        loaded.traffic.n_flows,
+        loaded.findings,
+        {"flow-stages": stages} if question.curves else {},
+    )
+    return result, loaded.loads

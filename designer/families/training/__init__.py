@@ -1,0 +1,1 @@
+"""Training: jobs on accelerators, their steps, input and layouts."""

@@ -1,0 +1,1 @@
+"""Costs of tasks, one kind of task per file."""

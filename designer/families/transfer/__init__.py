@@ -1,0 +1,1 @@
+"""Transfers: bytes between sets of parts."""

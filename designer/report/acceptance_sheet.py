@@ -1,0 +1,115 @@
+"""The sheet of an acceptance as a report: what was tested, what failed with its likely cause, and every result."""
+
+from __future__ import annotations
+
+import datetime
+
+from designer.decisions.acceptance_cluster import STAGES, Cluster, Outcome, Verdict
+from designer.report.cells import muted, strong, text
+from designer.report.document import Align, Block, Chapter, Head, Items, Report, Row, Table, rich
+from designer.report.document import Item as ListItem
+from designer.report.subject import written_date
+from designer.report.wording import counted
+from designer.units import format_si
+
+#: results of one stage on the sheet; the others are counted
+_MOST = 400
+
+
+def acceptance_sheet(cluster: Cluster, verdict: Verdict, date: datetime.date) -> Report:
+    """The sheet: a summary by stage, failures, and the results of each stage."""
+    failed = verdict.failed
+    name = cluster.design.title or cluster.design.name
+    total = counted(len(verdict.outcomes), "result")
+    title = f"{len(failed):,} of {counted(len(verdict.outcomes), 'result')} below the limit"
+    chapters = [_summary(cluster, verdict, title if failed else f"All {total} reach their limits")]
+    if failed:
+        chapters.append(_failures(failed))
+    for stage, (topic, told, _) in STAGES.items():
+        own = [o for o in verdict.outcomes if o.stage == stage]
+        if own:
+            chapters.append(_results(stage, topic, told, own))
+    facts = (
+        ("Nodes", f"{len(cluster.nodes):,}"),
+        ("Results", f"{len(verdict.outcomes):,}"),
+        ("Design", cluster.design.name),
+    )
+    return Report(f"Acceptance of {name}", "Test results", facts, tuple(chapters), "", written_date(date))
+
+
+def _summary(cluster: Cluster, verdict: Verdict, title: str) -> Chapter:
+    r = Align.RIGHT
+    heads = (Head("Stage"), Head("What is tested"), Head("Results", r), Head("Failed", r), Head("Verdict"))
+    rows: list[Row] = []
+    for stage, (name, told, _) in STAGES.items():
+        own = [o for o in verdict.outcomes if o.stage == stage]
+        bad = sum(not o.passed for o in own)
+        word = text("failed", "alarm") if bad else text("passed", "ok") if own else muted("not run")
+        rows.append(Row((strong(f"{stage} {name}"), text(told), text(f"{len(own):,}"), text(f"{bad:,}"), word)))
+    blocks: list[Block] = [Table("Stages", heads, tuple(rows))]
+    gaps = [*(f"not tested, {place}" for place in verdict.untested), *(f"not read, {file}" for file in verdict.unread)]
+    if gaps:
+        more = [f"and {len(gaps) - 20:,} more"] if len(gaps) > 20 else []
+        blocks.append(Items("Gaps", tuple(ListItem(rich(gap), ()) for gap in [*gaps[:20], *more])))
+    return Chapter("summary", "Acceptance", title, "Is the cluster as it was designed?", tuple(blocks))
+
+
+def _failures(failed: tuple[Outcome, ...]) -> Chapter:
+    heads = (
+        Head("Where"),
+        Head("Test"),
+        Head("Measured", Align.RIGHT),
+        Head("Limit", Align.RIGHT),
+        Head("Likely cause"),
+    )
+    rows = tuple(
+        Row(
+            (
+                strong(o.place),
+                text(o.judged.expected.trial.sort),
+                text(format_si(o.judged.measured, o.judged.expected.estimate.unit)),
+                text(format_si(o.judged.expected.limit, o.judged.expected.estimate.unit)),
+                text(o.cause or "no single fault explains it"),
+            )
+        )
+        for o in failed[:_MOST]
+    )
+    causes = len({o.cause for o in failed})
+    title = f"{counted(len(failed), 'failure')}, {counted(causes, 'likely cause')}"
+    return Chapter("failures", "Failures", title, "What is wrong?", (Table("", heads, rows),))
+
+
+def _results(stage: int, topic: str, told: str, own: list[Outcome]) -> Chapter:
+    r = Align.RIGHT
+    heads = (
+        Head("Where"),
+        Head("Test"),
+        Head("Measured", r),
+        Head("Expected", r),
+        Head("Limit", r),
+        Head("Share", r),
+        Head(""),
+    )
+    rows: list[Row] = []
+    for o in sorted(own, key=lambda o: (o.passed, o.judged.share))[:_MOST]:
+        e = o.judged.expected
+        word = text("pass", "ok") if o.passed else text("fail", "alarm")
+        about = e.trial.parts[0].rpartition("/")[2]
+        rows.append(
+            Row(
+                (
+                    text(o.place),
+                    text(f"{e.trial.sort} {about}"),
+                    text(format_si(o.judged.measured, e.estimate.unit)),
+                    text(format_si(e.estimate.value, e.estimate.unit)),
+                    text(format_si(e.limit, e.estimate.unit)),
+                    text(f"{o.judged.share:.0%}"),
+                    word,
+                )
+            )
+        )
+    note = rich(f"{len(own) - _MOST:,} more results pass.") if len(own) > _MOST else ()
+    bad = sum(not o.passed for o in own)
+    title = f"{counted(len(own), 'result')}, {f'{bad:,}' if bad else 'none'} below the limit"
+    blocks = (Table("", heads, tuple(rows), note=note, small=True),)
+    return Chapter(f"stage-{stage}", f"Stage {stage}, {topic}", title, told.capitalize(), blocks)

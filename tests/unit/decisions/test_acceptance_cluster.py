@@ -1,0 +1,187 @@
+"""Acceptance of a cluster: scripts that run on tools of the tests, and a folder of results judged by place."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+import pytest
+
+from designer.cli.main import run
+from designer.decisions.acceptance_cluster import STAGES, Cluster, Verdict, judge
+from designer.design.document import Design
+from designer.interchange.acceptance_scripts import expectations, scripts
+from designer.interchange.generating import generate
+from designer.testing.formats import acceptance_junit
+
+#: tools that print what the real ones print, at a rate that RATE scales
+_TOOLS = {
+    "nvbandwidth": """
+name=$2
+echo "Running $name."
+case $name in
+host_to_all*) echo "SUM host_to_all_memcpy_ce $(rate 400)"; exit;;
+device_to_device*) for i in 0 1 2 3 4 5 6 7; do head="$head $i"; done; echo "$head"
+  for i in 0 1 2 3 4 5 6 7; do line=$i; for j in 0 1 2 3 4 5 6 7; do
+    if [ $i = $j ]; then line="$line N/A"; else line="$line $(rate 392)"; fi; done; echo "$line"; done; exit;;
+esac
+echo "  0 1 2 3 4 5 6 7"
+r=$(rate 55.4)
+echo "0 $r $r $r $r $r $r $r $r"
+""",
+    "cuda-stream": 'echo "Triad       $(rate 2850000)     0.1 0.1 0.1"\n',
+    "all_reduce_perf": """
+for i in 0 1 2 3 4 5 6 7; do echo "#  Rank  $i"; done
+echo "#  size  count  type  redop  root  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong"
+r=$(rate ${BUS:-460})
+echo "  $2  268435456  float  sum  -1  1000  10.0  $r  0  1000  10.0  $r  0"
+""",
+    "all_gather_perf": 'BUS=345 exec all_reduce_perf "$@"\n',
+    "alltoall_perf": 'BUS=345 exec all_reduce_perf "$@"\n',
+    "ib_write_bw": """
+case "$*" in *"-D 10 "*) ;; *) exit 0;; esac
+echo " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
+echo " 1048576    100000           395.0            $(rate 388)          0.05"
+""",
+    "fio": """
+for w in "$@"; do case $w in --name=*) name=${w#--name=};; esac; done
+echo "$name: (g=0): rw=read"
+echo "   READ: bw=6500MiB/s ($(rate 6900)MB/s), 6500MiB/s-6500MiB/s"
+""",
+    "gpu_burn": 'r=$(rate 400000); echo "100.0%  proc\'d: 1 ($r Gflop/s) - 1 ($r Gflop/s)"\n',
+    "mpirun": 'shift 4; BUS=460 "$@"\n',
+}
+_RATE = """#!/bin/sh
+rate() { awk -v r="$1" -v s="${RATE:-1}" 'BEGIN { printf "%.2f", r * s }'; }
+"""
+
+
+@pytest.fixture(scope="module")
+def pod() -> Design:
+    return generate("rail-optimized", {"nodes": "4", "unit": "4"}, {"server": "dgx-h100", "switch": "qm9700"})
+
+
+@pytest.fixture(scope="module")
+def cluster(pod: Design) -> Cluster:
+    return Cluster(pod)
+
+
+def _run(folder: Path, cluster: Cluster, slow: str = "", stages: str = "") -> subprocess.CompletedProcess[str]:
+    """The scripts as they are written, with tools of the tests; SLOW matches the address and command of a slow run."""
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    for name, body in _TOOLS.items():
+        (tools / name).write_text(f"{_RATE}{body}")
+        (tools / name).chmod(0o755)
+    reach = tools / "reach"
+    reach.write_text(
+        '#!/bin/sh\ncase "$1 $2" in ${SLOW:-never}) RATE=0.4;; esac\nexport RATE=${RATE:-1}\nexec sh -c "$2"\n'
+    )
+    reach.chmod(0o755)
+    for name, text in scripts(cluster).items():
+        (folder / name).write_text(text)
+    usual = "/usr/bin:/bin"
+    env = {"PATH": f"{tools}:{usual}", "SSH": str(reach), "RAIL_WAIT": "0", "SLOW": slow}
+    return subprocess.run(
+        ["sh", "run.sh", *stages.split()], cwd=folder, env=env, capture_output=True, text=True, timeout=240, check=False
+    )
+
+
+def _by_place(verdict: Verdict) -> set[str]:
+    return {o.place for o in verdict.failed}
+
+
+@pytest.mark.skipif(shutil.which("awk") is None, reason="the scripts need awk")
+def test_a_sound_cluster_passes_every_stage(tmp_path: Path, cluster: Cluster) -> None:
+    """Four nodes: three tests of eight GPUs each in stage 1, three pairs on eight rails, groups of two and four."""
+    done = _run(tmp_path, cluster)
+    assert done.returncode == 0, done.stderr
+    assert "all stages ran" in done.stderr
+    verdict = judge(cluster, tmp_path / "results")
+    by_stage = {stage: [o for o in verdict.outcomes if o.stage == stage] for stage in STAGES}
+    assert len(by_stage[1]) == 4 * 8 * 3
+    assert {o.place for o in by_stage[3]} == {f"servers-{k}+servers-{k + 1}" for k in range(3)}
+    assert len(by_stage[3]) == 3 * 8
+    assert {o.place for o in by_stage[5]} == {"2-nodes", "4-nodes"}
+    assert not verdict.unread
+    assert not verdict.untested
+    assert not verdict.failed, [(o.place, o.judged) for o in verdict.failed]
+
+
+def test_a_rail_slow_with_both_neighbours_names_its_node(tmp_path: Path, cluster: Cluster) -> None:
+    """mlx5_4 of the second node is slow to the first and to the third: its own cable, transceiver or port."""
+    _run(tmp_path, cluster, "*servers-[01]*mlx5_4*", "3")
+    verdict = judge(cluster, tmp_path / "results", (3,))
+    assert _by_place(verdict) == {"servers-0+servers-1", "servers-1+servers-2"}
+    assert {o.cause for o in verdict.failed} == {
+        "mlx5_4 of servers-1 is slow to all it was tested with: its cable, transceiver or port"
+    }
+
+
+def test_a_rail_slow_everywhere_names_its_switch(tmp_path: Path, cluster: Cluster) -> None:
+    _run(tmp_path, cluster, "*mlx5_4*", "3")
+    verdict = judge(cluster, tmp_path / "results", (3,))
+    assert len(verdict.failed) == 3
+    assert all("leaf switch" in o.cause for o in verdict.failed)
+
+
+def test_a_slow_node_has_the_cause_that_explains_it(tmp_path: Path, cluster: Cluster) -> None:
+    """One GPU of the third node reads its memory at 40 %: the fault is of that GPU, in the words of that node."""
+    _run(tmp_path, cluster, "servers-2*--device 5*", "1")
+    verdict = judge(cluster, tmp_path / "results", (1,))
+    assert _by_place(verdict) == {"servers-2"}
+    assert len(verdict.failed) == 1
+    assert "servers-2" in verdict.failed[0].cause
+    assert "gpu5" in verdict.failed[0].cause
+
+
+def test_nodes_without_results_are_named(tmp_path: Path, cluster: Cluster) -> None:
+    _run(tmp_path, cluster, stages="1")
+    shutil.rmtree(tmp_path / "results" / "devices" / "servers-3")
+    (tmp_path / "results" / "devices" / "servers-0" / "hbm-gpu0.txt").write_text("killed")
+    verdict = judge(cluster, tmp_path / "results", (1,))
+    assert verdict.untested == ("devices: servers-3",)
+    assert len(verdict.unread) == 1
+
+
+def test_limits_are_those_of_the_promises(cluster: Cluster) -> None:
+    rows = expectations(cluster)
+    told = json.loads(scripts(cluster)["limits.json"])
+    assert len(told["tests"]) == len(rows)
+    assert {t["stage"] for t in told["tests"]} == {name for name, _, _ in STAGES.values()}
+    assert all(t["limit"] <= t["expected"] for t in told["tests"])
+    assert told["nodes"] == list(cluster.nodes)
+
+
+def test_sheets_as_junit_and_as_a_report(
+    tmp_path: Path, cluster: Cluster, pod: Design, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from designer.interchange.native.writer import save
+
+    _run(tmp_path, cluster, "servers-2*--device 5*", "1")
+    verdict = judge(cluster, tmp_path / "results", (1,))
+    tree = xml.fromstring(acceptance_junit(verdict, "pod"))
+    assert (tree.get("tests"), tree.get("failures")) == (str(len(verdict.outcomes)), "1")
+    assert len(tree.findall(".//failure")) == 1
+    save(pod, tmp_path / "pod.design.json")
+    words = ["accept", str(tmp_path / "pod.design.json"), "--folder", str(tmp_path / "results"), "--stage", "1"]
+    assert run(words) == 1
+    assert "FAIL" in capsys.readouterr().out
+    for suffix in (".md", ".pdf", ".xml", ".html"):
+        assert run([*words, "-o", str(tmp_path / f"sheet{suffix}")]) == 1
+        assert (tmp_path / f"sheet{suffix}").stat().st_size > 500
+    assert "servers-2" in (tmp_path / "sheet.md").read_text()
+    assert run([*words, "-o", str(tmp_path / "sheet.md")]) == 2
+    assert run([*words, "-o", str(tmp_path / "sheet.doc")]) == 2
+
+
+def test_the_command_writes_scripts_that_a_shell_reads(tmp_path: Path) -> None:
+    assert run(["accept", "su-h100-32", "--scripts", str(tmp_path / "s")]) == 0
+    assert subprocess.run(["sh", "-n", str(tmp_path / "s" / "run.sh")], check=False).returncode == 0
+    assert len((tmp_path / "s" / "hosts.txt").read_text().splitlines()) == 32
+    assert run(["accept", "su-h100-32", "--scripts", str(tmp_path / "s")]) == 2
+    assert run(["accept", "su-h100-32", "--stage", "1"]) == 2
+    assert run(["accept", "su-h100-32", "--folder", str(tmp_path)]) == 2

@@ -1,0 +1,226 @@
+"""The scheduler: what goes in comes out, jumps change nothing, and where it is a queue it is that queue."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.errors import AnalysisError, Cancelled
+from designer.families.serving.engines import ENGINES, release
+from designer.families.serving.formulas._release import Scheduling
+from designer.families.serving.records import ServingRun
+from designer.families.serving.scheduler import Requests, run_requests
+
+ROOMY = 500_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """Steps whose length is a straight line of what is in them."""
+
+    base: float = 5e-3
+    each: float = 2e-5
+    cached: float = 3e-8
+    token: float = 2e-5
+    pair: float = 1e-10
+
+    def decode(self, requests: int) -> float:
+        return self.base + self.each * requests
+
+    def context(self) -> float:
+        return self.cached
+
+    def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
+        return self.base + self.token * tokens + self.pair * area + self.each * requests + self.cached * context
+
+
+def lengths(count: int, prompt: int, output: int, seed: int = 0) -> tuple[list[int], list[int]]:
+    draw = random.Random(seed)
+    return (
+        [draw.randint(int(0.8 * prompt), prompt) for _ in range(count)],
+        [draw.randint(max(1, int(0.8 * output)), output) for _ in range(count)],
+    )
+
+
+def how(engine: str = "vllm", **changes: object) -> Scheduling:
+    return replace(release(engine).release.scheduling, **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("clients", [1, 7, 64])
+def test_tokens_are_conserved_and_jumps_change_nothing(engine: str, clients: int) -> None:
+    prompt, output = lengths(6 * clients, 2000, 300)
+    requests = Requests(prompt, output, clients=clients)
+    run = run_requests(Line(), requests, how(engine), ROOMY)
+    slow = run_requests(Line(), requests, how(engine), ROOMY, jump=False)
+    assert run.counts.tokens_in == sum(prompt)
+    assert run.counts.tokens_out == sum(output)
+    assert run.counts.steps == slow.counts.steps
+    assert run.served.all()
+    np.testing.assert_allclose(run.first, slow.first, rtol=1e-9)
+    np.testing.assert_allclose(run.done, slow.done, rtol=1e-9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_keys_and_values_never_exceed_their_room_and_preempted_requests_say_everything(engine: str) -> None:
+    prompt, output = lengths(300, 1500, 900)
+    run = run_requests(Line(), Requests(prompt, output, clients=64), how(engine), 40_000)
+    assert run.counts.kv_peak <= 40_000
+    assert run.turns[:, 5].max() <= 40_000
+    assert run.served.all()
+    assert run.counts.tokens_out == sum(output)
+    if engine == "tensorrt-llm":
+        assert run.counts.preempted == 0
+    if run.counts.preempted:
+        assert run.counts.tokens_in > sum(prompt)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 3000), st.integers(1, 400)), min_size=1, max_size=40),
+    st.integers(1, 20),
+    st.sampled_from(ENGINES),
+    st.integers(500, 9000),
+)
+def test_every_request_is_answered_or_refused(
+    pairs: list[tuple[int, int]], clients: int, engine: str, room: int
+) -> None:
+    prompt, output = [p for p, _ in pairs], [o for _, o in pairs]
+    run = run_requests(Line(), Requests(prompt, output, clients=clients), how(engine, budget=2048), room)
+    block = how(engine).block
+    fits = np.array([-(-(p + o) // block) * block <= room for p, o in pairs])
+    assert (run.served == fits).all()
+    assert run.counts.tokens_out == sum(o for o, fit in zip(output, fits, strict=True) if fit)
+    assert run.counts.kv_peak <= room
+    assert (run.first[fits] <= run.done[fits]).all()
+    assert (run.sent[fits] < run.first[fits]).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_little_in_a_closed_loop(engine: str) -> None:
+    clients = 32
+    prompt, output = lengths(40 * clients, 1024, 256)
+    run = run_requests(Line(), Requests(prompt, output, clients=clients), how(engine), ROOMY)
+    begin, end = 0.2 * run.end, 0.8 * run.end
+    stays = np.minimum(run.done, end) - np.maximum(run.sent, begin)
+    assert np.maximum(stays[run.served], 0.0).sum() / (end - begin) == pytest.approx(clients, rel=1e-9)
+
+
+def _poisson(rate: float, count: int, seed: int) -> list[float]:
+    draw = random.Random(seed)
+    at, now = [], 0.0
+    for _ in range(count):
+        now += draw.expovariate(rate)
+        at.append(now)
+    return at
+
+
+@pytest.mark.parametrize("output", [1, 40])
+@pytest.mark.parametrize("load", [0.3, 0.7])
+def test_one_slot_is_the_queue_of_lindley_and_of_m_d_1(output: int, load: float) -> None:
+    one = how(slots=1)
+    count = 40_000
+    service = float(run_requests(Line(), Requests([1000], [output], [0.0]), one, ROOMY).latency[0])
+    at = _poisson(load / service, count, 5)
+    run = run_requests(Line(), Requests([1000] * count, [output] * count, at), one, ROOMY)
+    free, waits = 0.0, []
+    for arrival in at:
+        begin = max(free, arrival)
+        waits.append(begin - arrival)
+        free = begin + service
+    np.testing.assert_allclose(run.latency - service, waits, rtol=1e-6, atol=1e-9)
+    # mean wait of M/D/1: load x service / (2 (1 - load)); correlated, so its error comes from parts of the run
+    means = np.array([part.mean() for part in np.array_split(run.latency - service, 20)])
+    error = means.std(ddof=1) / math.sqrt(len(means))
+    assert abs(means.mean() - load * service / (2 * (1 - load))) < 3 * error
+
+
+def test_slots_that_do_not_disturb_each_other_are_m_m_c() -> None:
+    """Steps of one length whoever runs: c slots are c servers; exponential outputs of mean 100 steps."""
+
+    class Even(Line):
+        def decode(self, requests: int) -> float:
+            return 1e-3
+
+        def context(self) -> float:
+            return 0.0
+
+        def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
+            return 1e-3
+
+    servers, count, mean = 4, 30_000, 200.0
+    draw = random.Random(3)
+    output = [max(1, round(draw.expovariate(1 / mean))) for _ in range(count)]
+    service = 1e-3 * sum(output) / count
+    load = 0.8
+    at = _poisson(load * servers / service, count, 7)
+    run = run_requests(Even(), Requests([10] * count, output, at), how(slots=servers), ROOMY)
+    own = run.latency - 1e-3 * np.array(output)
+    offered = load * servers
+    blocked = offered**servers / math.factorial(servers) / (1 - load)
+    erlang = blocked / (sum(offered**k / math.factorial(k) for k in range(servers)) + blocked)
+    expected = erlang * service / (servers * (1 - load))
+    parts = np.array([part.mean() for part in np.array_split(own, 20)])
+    # an arrival waits for the end of the step under way: half a step in the mean, at most one
+    assert abs(parts.mean() - expected) < 3 * parts.std(ddof=1) / math.sqrt(len(parts)) + 1e-3
+
+
+def test_prefixes_that_are_cached_are_not_computed_again() -> None:
+    requests = Requests([1000] * 20, [10] * 20, clients=2)
+    found = Requests([1000] * 20, [10] * 20, clients=2, cached=[600] * 20)
+    whole, part = (run_requests(Line(), r, how(), ROOMY) for r in (requests, found))
+    assert whole.counts.tokens_in - part.counts.tokens_in == 20 * 600
+    assert part.ttft.mean() < whole.ttft.mean()
+
+
+def test_the_same_run_twice_is_the_same() -> None:
+    prompt, output = lengths(300, 4000, 100)
+    runs = [run_requests(Line(), Requests(prompt, output, clients=16), how(), ROOMY) for _ in range(2)]
+    assert (runs[0].done == runs[1].done).all()
+
+
+def test_gaps_are_the_steps_that_were_taken() -> None:
+    prompt, output = lengths(60, 500, 200)
+    run: ServingRun = run_requests(Line(), Requests(prompt, output, clients=6), how(), ROOMY)
+    gaps, weights = run.gaps()
+    # every token but the first of a request follows one gap
+    assert weights.sum() == pytest.approx(sum(output) - len(output))
+    assert (gaps * weights).sum() == pytest.approx((run.done - run.first).sum(), rel=1e-3)
+
+
+def test_bad_requests_are_refused_in_words() -> None:
+    with pytest.raises(AnalysisError, match="no prompt or no output"):
+        Requests([0], [1], [0.0])
+    with pytest.raises(AnalysisError, match="lack a length or a time"):
+        Requests([1, 2], [1], clients=1)
+
+
+def test_a_run_can_be_stopped() -> None:
+    prompt, output = lengths(20_000, 200, 20)
+    with pytest.raises(Cancelled):
+        run_requests(Line(), Requests(prompt, output, clients=50), how(), ROOMY, cancelled=lambda: True)
+
+
+@pytest.mark.parametrize(
+    ("block", "at_once"),
+    # 17 + 2 tokens: 64 have room for three prompts, but of blocks of 16 each takes two
+    [(1, 3), (16, 2)],
+)
+def test_whole_blocks_are_taken(block: int, at_once: int) -> None:
+    sent = Requests([17] * 6, [2] * 6, [0.0] * 6)
+    run = run_requests(Line(), sent, how("vllm", block=block), 64)
+    assert np.unique(run.first, return_counts=True)[1].tolist()[0] == at_once
+    assert run.served.all()
+    assert run.counts.kv_peak <= 64
+
+
+@pytest.mark.parametrize(("block", "served"), [(1, True), (16, False)])
+def test_a_request_that_only_begins_a_block_takes_all_of_it(block: int, served: bool) -> None:
+    """33 + 1 tokens are three blocks of 16, which 40 tokens of room do not have."""
+    run = run_requests(Line(), Requests([33], [1], [0.0]), how("vllm", block=block), 40)
+    assert run.served.tolist() == [served]
