@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
 
         load = place.partition(".")[2]
         title = design.workloads[load].title if load else "this load"
-        rate = _rate(settings)
+        rate = requests_per_second(settings)
         print_page(
             lambda: page_of_size(found, design, title, rate, operation.limits, options.design, load),
             options,
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
     return 0 if found.best is not None else 1
 
 
-def _rate(settings: Mapping[str, object]) -> float:
+def requests_per_second(settings: Mapping[str, object]) -> float:
     """Requests per second that are asked for; 0 where none are."""
     from designer.errors import UnitError
     from designer.units import parse
