@@ -30,7 +30,7 @@ from designer.spelling import did_you_mean
 _KEPT: Final = 1
 _INSTRUCTIONS = (
     "Designs of machines that train and serve AI models. Begin with list_designs and open_design, or import_machine "
-    "for a pasted dump; analyze states what binds, explain why, suggest what to change, edit tries a change. Values "
+    "for a pasted dump; analyze says what limits, explain why, suggest what to change, edit tries a change. Values "
     "are in SI units. Numbers have a band, low to high: compare bands, not values. Nothing is written unless dry_run "
     "is false."
 )

@@ -432,8 +432,11 @@ class Policy(Frozen):
     gpudirect: bool = True
     rail_affinity: bool = True
     numa_local: bool = True
-    ecmp: Literal["split", "hash"] = "split"
+    #: over equal paths flows spread evenly, are hashed to one of them each, or go packet by packet where there is room
+    ecmp: Literal["split", "hash", "adaptive"] = "split"
     hash_seed: int = 0
+    #: queue pairs of a flow, each of which is hashed for itself
+    hash_flows: int = Field(default=1, ge=1, le=64)
     #: GPUs may pass data on for pairs without a direct accelerator link, as NCCL does for send and receive
     relay_through_gpu: bool = False
     #: access control services send peer-to-peer traffic up to the root complex

@@ -98,6 +98,13 @@ _EVERY: Final[Sequence[Lines]] = (
     _over_time("serving-kv", "KV cache over time", Axis("Share of room", "1", zero=True)),
     _over_time("schedule-accelerators", "Accelerators over the day", Axis("Accelerators", zero=True)),
     _over_time("schedule-power", "Power over the day", Axis("Power", "W", zero=True)),
+    Lines(
+        "congestion-draws",
+        "Speed over draws of the hash",
+        "flow",
+        Axis("Share of an even split", "1"),
+        Axis("Share of draws", "1", zero=True),
+    ),
     _over_time("serving-queue", "Requests over time", Axis("Requests", zero=True)),
     Lines(
         "serving-replicas",

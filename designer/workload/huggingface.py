@@ -12,6 +12,7 @@ from typing import Final, NoReturn, cast
 
 from designer.errors import CatalogError, ExchangeError
 from designer.plain_text import deeper_than
+from designer.workload.layer_kinds import LayerKinds, layer_kinds, searched_layers, selection
 from designer.workload.missing_mechanisms import missing_mechanism
 from designer.workload.model_families import (
     CLASSIC,
@@ -262,13 +263,15 @@ class _Reader:
     def read(self) -> ConfigResult:
         """The model."""
         self._refuse_others()
-        layers = self.need("number of layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers")
+        kinds = self._kinds()
+        layers = kinds.layers
         hidden = self.need("width", "hidden_size", "n_embd", "d_model", "dim")
         heads = self.need("number of attention heads", "num_attention_heads", "n_head", "n_heads")
-        kv_heads = self._kv_heads(heads)
-        experts = self._experts(layers)
+        searched = searched_layers(self.data, hidden)
+        kv_heads = heads // searched.group if searched and heads % searched.group == 0 else self._kv_heads(heads)
+        experts = self._experts(layers, kinds.experts)
         q_rank, kv_rank, rope, head_dim, value_dim = self._latent(hidden, heads)
-        window, windowed = self._window(layers)
+        window, windowed = self._window(kinds)
         gated = self.family not in WITHOUT_GATE
         classic = self.family in CLASSIC
         shape = TransformerShape(
@@ -279,7 +282,7 @@ class _Reader:
             kv_heads=heads if kv_rank else kv_heads,
             head_dim=head_dim,
             value_head_dim=value_dim,
-            ffn=self._dense_width(hidden, experts),
+            ffn=searched.width if searched else self._dense_width(hidden, experts),
             vocabulary=self.need("vocabulary", "vocab_size", "padded_vocab_size"),
             gated=gated,
             tied=self.flag("tie_word_embeddings", self.family in TIED),
@@ -303,13 +306,21 @@ class _Reader:
             qkv_biases=self.flag("attention_bias", self.flag("qkv_bias", self.family in QKV_BIASES)),
             norm_vectors=2 if self.family in WITHOUT_GATE else 1,
             head_norms=self.flag("use_qk_norm", self.family in HEAD_NORMS),
+            state_layers=kinds.state,
+            state_inputs=kinds.sizes.inputs if kinds.sizes else 0,
+            state_outputs=kinds.sizes.outputs if kinds.sizes else 0,
+            state_values=kinds.sizes.values if kinds.sizes else 0,
+            state_kept=kinds.sizes.kept if kinds.sizes else 0,
+            idle_layers=searched.idle if searched else kinds.idle,
+            bare_layers=searched.bare if searched else kinds.bare,
+            expert_hidden=self.number("moe_latent_size", "routed_expert_hidden_size", least=0) or 0,
+            attention_gate=self.flag("attn_output_gate", False) or self.flag("mla_use_output_gate", False),
         )
+        self.assumptions += [*kinds.notes, *([searched.note] if searched else [])]
+        shape = self._sizes_of_windows(self._compressed(self._selecting(shape)))
         if not self.name:
             shape = replace(shape, name=f"{shape.name} {_size(float(shape.parameters))}")
-        selected = self.number("index_topk", least=0)
-        if selected:
-            text = f"sparse attention to {selected} selected tokens is not modelled: all tokens are attended to"
-            self.assumptions.append(text)
+        self._left_out()
         if self.family not in KNOWN:
             self.assumptions.append(f"model_type {self.family[:40]!r} is not known: read as a gated decoder")
         dtype = self._number_format()
@@ -325,7 +336,7 @@ class _Reader:
                 "enter a transformer of the same size by hand",
             )
         found = missing_mechanism(self.data, self.family)
-        if found is not None:
+        if found is not None and not self._modelled(found[0]):
             key, mechanism = found
             self._fail(
                 key,
@@ -337,6 +348,102 @@ class _Reader:
             if encoder or decoder:
                 text = "layers of cross-attention between an encoder and a decoder are not modelled"
                 self._fail("encoder_layers", text, "give a decoder or an encoder")
+
+    def _modelled(self, key: str) -> bool:
+        """True if layers of the kind that a key shows are read."""
+        if key == "block_configs":
+            return searched_layers(self.data, self.number("hidden_size") or 0) is not None
+        return self._layers_told() is not None
+
+    def _layers_told(self) -> LayerKinds | None:
+        count = self.number("num_hidden_layers", "n_layer", "n_layers", "num_layers") or 0
+        return layer_kinds(self.data, count)
+
+    def _kinds(self) -> LayerKinds:
+        """Layers by kind: as they are listed, else all alike."""
+        told = self._layers_told()
+        if told is not None:
+            return told
+        return LayerKinds(self.need("number of layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers"))
+
+    def _selecting(self, shape: TransformerShape) -> TransformerShape:
+        """The same with the tokens that its attention selects."""
+        found = selection(self.data)
+        if found is None:
+            return shape
+        self.assumptions.append(
+            f"each token attends to {found.tokens:,} selected tokens, in every layer that attends: "
+            "shorter contexts are read as if they had as many"
+        )
+        return replace(shape, selected_tokens=found.tokens, index_heads=found.heads, index_dim=found.size)
+
+    def _compressed(self, shape: TransformerShape) -> TransformerShape:
+        """The same with keys and values of several tokens in one entry (DeepSeek-V4), as the mean over its layers."""
+        listed = self.data.get("compress_ratios")
+        if not isinstance(listed, list):
+            return shape
+        ratios = [one for one in cast("list[object]", listed) if isinstance(one, int)][: shape.layers]
+        kept = [one for one in ratios if one > 0]
+        if len(ratios) != shape.layers or not kept:
+            return shape
+        few, selecting = min(kept), sum(one == min(kept) for one in kept)
+        self.assumptions.append(
+            f"{len(kept)} layers keep one entry for {few} to {max(kept)} tokens: taken as the mean over them, each "
+            f"with a share of the selection that {selecting} have"
+        )
+        return replace(
+            shape,
+            cached_values=max(1, round(sum(shape.head_dim / one for one in kept) / len(kept))),
+            selected_tokens=max(1, round(shape.selected_tokens * few * selecting / len(kept))),
+            index_dim=max(1, round(shape.index_dim / few * selecting / len(kept))),
+            windowed_layers=len(ratios) - len(kept),
+            windowed_values=shape.head_dim,
+            q_rank=self.number("q_lora_rank", least=0) or 0,
+            out_rank=self.number("o_lora_rank", least=0) or 0,
+            out_groups=self.number("o_groups", least=0) or 0,
+        )
+
+    def _sizes_of_windows(self, shape: TransformerShape) -> TransformerShape:
+        """The same where layers with a window have heads of other sizes than those without."""
+        heads, kv_heads = self.number("swa_num_attention_heads"), self.number("swa_num_key_value_heads")
+        size, value = self.number("swa_head_dim"), self.number("swa_v_head_dim")
+        whole = shape
+        if self.number("global_head_dim"):
+            # here the sizes that are named without a word are those of windows
+            heads, kv_heads, size, value = shape.heads, shape.kv_heads, shape.head_dim, shape.value_head_dim
+            of_all = self.number("global_head_dim") or size
+            whole = replace(
+                shape,
+                head_dim=of_all,
+                value_head_dim=of_all,
+                kv_heads=self.number("num_global_key_value_heads") or kv_heads,
+            )
+        elif not heads or not kv_heads or not size:
+            return replace(shape, value_head_dim=self.number("v_head_dim") or shape.value_head_dim) if heads else shape
+        else:
+            whole = replace(shape, value_head_dim=self.number("v_head_dim") or shape.value_head_dim)
+        if not shape.windowed_layers:
+            return whole
+        value = value or size
+        window = replace(whole, heads=heads, kv_heads=kv_heads, head_dim=size, value_head_dim=value)
+        text = f"{shape.windowed_layers} layers with a window have heads of their own size, in time by their parameters"
+        self.assumptions.append(text)
+        return replace(
+            whole, windowed_values=kv_heads * (size + value), windowed_parameters=window.attention_parameters
+        )
+
+    def _left_out(self) -> None:
+        """Say what of the model is left out: layers that draft, and towers that see or hear."""
+        drafting = self.number(
+            "num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "num_mtp_layers", least=0
+        )
+        if drafting:
+            layers = f"{drafting} layers that draft" if drafting > 1 else "a layer that drafts"
+            self.assumptions.append(f"{layers} tokens: left out unless drafts are asked for")
+        for key, what in (("vision_config", "sees"), ("audio_config", "hears")):
+            tower = self.outer.get(key)
+            if isinstance(tower, dict) and tower:
+                self.assumptions.append(f"the part that {what} ({key}) is left out: requests are of text")
 
     def _kv_heads(self, heads: int) -> int:
         given = self.number("num_key_value_heads", "num_kv_heads", "n_kv_heads", "multi_query_group_num")
@@ -373,13 +480,12 @@ class _Reader:
             size = hidden // heads
         return 0, 0, 0, size, size
 
-    def _experts(self, layers: int) -> _Experts:
+    def _experts(self, layers: int, listed: int | None) -> _Experts:
         count = self.number("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts", least=0) or 0
         if count <= 1:
             return _Experts()
-        per_token = self.number(
-            "num_experts_per_tok", "experts_per_token", "moe_topk", "num_experts_per_token", "moe_top_k"
-        )
+        keys = ("num_experts_per_tok", "experts_per_token", "moe_topk", "num_experts_per_token", "moe_top_k")
+        per_token = self.number(*keys, "top_k_experts")
         if per_token is None:
             self.assumptions.append("experts per token are not given: 2 taken")
             per_token = min(2, count)
@@ -387,10 +493,18 @@ class _Reader:
         if width is None:
             self._fail("moe_intermediate_size", "a model with experts needs their inner width", "give it")
         shared = self.number("n_shared_experts", "num_shared_experts", least=0) or 0
-        shared_width = self.number("shared_expert_intermediate_size", least=0) or shared * width
+        shared_width = (
+            self.number("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size", least=0)
+            or shared * width
+        )
         if self.family == "llama4":
             shared, shared_width = 1, width
-        return _Experts(count, per_token, width, shared, shared_width, self._moe_layers(layers))
+        if self.flag("enable_moe_block", False):
+            # a dense feed-forward part beside the experts of each layer
+            shared, shared_width = 1, self.number("intermediate_size") or width
+        return _Experts(
+            count, per_token, width, shared, shared_width, self._moe_layers(layers) if listed is None else listed
+        )
 
     def _token_groups(self) -> int:
         """Groups that the experts of a token are taken from; 0 where there is one group."""
@@ -418,7 +532,8 @@ class _Reader:
     def _dense_width(self, hidden: int, experts: _Experts) -> int:
         if self.family == "llama4":
             return self.number("intermediate_size_mlp", "intermediate_size") or 0
-        width = self.number("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "d_ff")
+        keys = ("dense_intermediate_size", "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "d_ff")
+        width = self.number(*keys)
         if width is not None:
             return width
         nested = self.data.get("ffn_config")
@@ -431,10 +546,16 @@ class _Reader:
             self.assumptions.append("no feed-forward width is given: 4 times the width taken")
         return (ratio or 4) * hidden
 
-    def _window(self, layers: int) -> tuple[int, int]:
+    def _window(self, told: LayerKinds) -> tuple[int, int]:
+        layers = told.layers - told.state
         window = self.number("sliding_window", "attention_chunk_size", least=0) or 0
         if not window or not self.flag("use_sliding_window", True):
             return 0, 0
+        if told.windowed is not None:
+            return window, told.windowed
+        if self.data.get("compress_ratios"):
+            # what a window is beside compressed keys and values is said with them
+            return window, 0
         kinds = self.data.get("layer_types")
         if isinstance(kinds, list):
             sliding = sum("sliding" in str(kind) or "chunked" in str(kind) for kind in cast("list[object]", kinds))

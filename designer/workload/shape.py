@@ -41,6 +41,21 @@ class TransformerShape:
         Whether tokens see only earlier ones, and the share of tokens that the loss is computed on.
     window, windowed_layers
         Sliding window in tokens, and how many layers have it.
+    windowed_values, windowed_parameters
+        Values a token keeps in a layer with a window, and parameters of the attention of one; 0: those of the others.
+    state_layers, state_inputs, state_outputs, state_values, state_kept
+        Layers that keep a state of fixed size in place of keys and values, columns and rows of the products before and
+        after it, values of the state of a request, and inputs of its convolution that are kept.
+    idle_layers, bare_layers
+        Layers that mix no tokens, and layers without a feed-forward part.
+    selected_tokens, index_heads, index_dim
+        Tokens that attention looks at, and heads and size of the keys by which they are selected; 0: all tokens.
+    cached_values
+        Values a token keeps in a layer where that is neither its heads nor its ranks; 0 otherwise.
+    expert_hidden
+        Width that routed experts work at where it is not that of the model; 0 otherwise.
+    attention_gate, out_rank, out_groups
+        Whether what attention puts out is gated by a product, and the rank and groups of its output product; 0: whole.
     biases, norm_vectors, extra_parameters
         True if products have biases, vectors of a norm (1 scale, 2 scale and shift), and parameters beyond the layers.
     context
@@ -74,6 +89,23 @@ class TransformerShape:
     predicted_share: Ratio = ALL
     window: int = 0
     windowed_layers: int = 0
+    windowed_values: int = 0
+    windowed_parameters: int = 0
+    state_layers: int = 0
+    state_inputs: int = 0
+    state_outputs: int = 0
+    state_values: int = 0
+    state_kept: int = 0
+    idle_layers: int = 0
+    bare_layers: int = 0
+    selected_tokens: int = 0
+    index_heads: int = 0
+    index_dim: int = 0
+    cached_values: int = 0
+    expert_hidden: int = 0
+    attention_gate: bool = False
+    out_rank: int = 0
+    out_groups: int = 0
     biases: bool = False
     qkv_biases: bool = False
     norm_vectors: int = 1
@@ -93,6 +125,11 @@ class TransformerShape:
             "window",
             "positions",
             "context",
+            "state_layers",
+            "idle_layers",
+            "bare_layers",
+            "selected_tokens",
+            "expert_hidden",
         ):
             self._require(field_name, 0)
         if not self.head_dim:
@@ -107,12 +144,19 @@ class TransformerShape:
             raise self._wrong("experts", "a model with experts needs moe_layers, expert_ffn and experts_per_token")
         if self.experts_per_token > self.experts:
             raise self._wrong("experts_per_token", f"{self.experts_per_token} of {self.experts} experts")
-        if self.moe_layers > self.layers or self.windowed_layers > self.layers:
-            raise self._wrong("moe_layers", f"more than the {self.layers} layers there are")
-        if self.moe_layers < self.layers and not self.ffn:
-            raise self._wrong("ffn", "layers without experts need a feed-forward width")
+        self._check_layers()
         if self.shared_experts and not self.shared_ffn:
             object.__setattr__(self, "shared_ffn", self.shared_experts * self.expert_ffn)
+
+    def _check_layers(self) -> None:
+        if self.moe_layers + self.bare_layers > self.layers:
+            raise self._wrong("moe_layers", f"more than the {self.layers} layers there are")
+        if self.windowed_layers > max(0, self.attention_layers):
+            raise self._wrong("windowed_layers", f"more than the {self.attention_layers} layers that attend")
+        if self.state_layers and not (self.state_inputs and self.state_outputs and self.state_values):
+            raise self._wrong("state_layers", "they need state_inputs, state_outputs and state_values")
+        if self.dense_layers > 0 and not self.ffn:
+            raise self._wrong("ffn", "layers without experts need a feed-forward width")
 
     def _require(self, field_name: str, least: int) -> None:
         value = getattr(self, field_name)
@@ -125,9 +169,39 @@ class TransformerShape:
         )
 
     @property
+    def attention_layers(self) -> int:
+        """Layers that attend."""
+        return self.layers - self.state_layers - self.idle_layers
+
+    @property
+    def dense_layers(self) -> int:
+        """Layers with a feed-forward part that every token passes."""
+        return self.layers - self.moe_layers - self.bare_layers
+
+    @property
+    def state_parameters(self) -> int:
+        """Parameters of one layer that keeps a state, with its norm."""
+        return self.hidden * (self.state_inputs + self.state_outputs) + self._norm if self.state_layers else 0
+
+    @property
+    def expert_width(self) -> int:
+        """Width that routed experts work at."""
+        return self.expert_hidden or self.hidden
+
+    @property
+    def _beside_attention(self) -> int:
+        """Parameters of the gate of what attention puts out, and of the selection of tokens."""
+        gate = self.hidden * self.heads * self.value_head_dim * self.attention_gate
+        if not self.selected_tokens:
+            return gate
+        return gate + (self.q_rank or self.hidden) * self.index_heads * self.index_dim + self.hidden * self.index_dim
+
+    @property
     def attention_parameters(self) -> int:
         """Parameters of the attention of one layer, with its norm."""
-        out = self.heads * self.value_head_dim * self.hidden
+        width = self.heads * self.value_head_dim
+        out = width * self.out_rank + self.out_groups * self.out_rank * self.hidden if self.out_rank else 0
+        out = (out or width * self.hidden) + self._beside_attention
         query_width = self.heads * self.head_dim
         if self.kv_rank:
             rest = self.head_dim - self.rope_dim
@@ -138,7 +212,8 @@ class TransformerShape:
         kv_width = self.kv_heads * (self.head_dim + self.value_head_dim)
         biases = (query_width + kv_width) * (self.biases or self.qkv_biases) + self.hidden * self.biases
         head_norms = 2 * self.head_dim * self.head_norms
-        return self.hidden * (query_width + kv_width) + out + biases + head_norms + self._norm
+        query = self.hidden * self.q_rank + self.q_rank * query_width if self.q_rank else self.hidden * query_width
+        return query + self.hidden * kv_width + out + biases + head_norms + self._norm
 
     @property
     def _norm(self) -> int:
@@ -156,7 +231,8 @@ class TransformerShape:
     @property
     def expert_parameters(self) -> int:
         """Parameters of one routed expert."""
-        return self._feed_forward(self.expert_ffn)
+        biases = (self.expert_ffn + self.expert_width) * self.biases
+        return (3 if self.gated else 2) * self.expert_width * self.expert_ffn + biases
 
     @property
     def moe_common_parameters(self) -> int:
@@ -164,7 +240,7 @@ class TransformerShape:
         if not self.experts:
             return 0
         shared = self._feed_forward(self.shared_ffn) if self.shared_ffn else 0
-        return self.hidden * self.experts + shared + self._norm
+        return self.hidden * (self.experts + 2 * self.expert_hidden) + shared + self._norm
 
     @property
     def embedding_parameters(self) -> int:
@@ -187,12 +263,13 @@ class TransformerShape:
         return self._parameters(self.experts_per_token)
 
     def _parameters(self, experts: int) -> int:
-        dense = (self.layers - self.moe_layers) * (self.attention_parameters + self.dense_parameters)
-        sparse = self.moe_layers * (
-            self.attention_parameters + self.moe_common_parameters + experts * self.expert_parameters
-        )
+        windowed = self.windowed_layers if self.windowed_parameters else 0
+        mixing = (self.attention_layers - windowed) * self.attention_parameters + windowed * self.windowed_parameters
+        mixing += self.state_layers * self.state_parameters
+        dense = self.dense_layers * self.dense_parameters
+        sparse = self.moe_layers * (self.moe_common_parameters + experts * self.expert_parameters)
         ends = self.embedding_parameters + self.head_parameters + self._norm
-        return dense + sparse + ends + self.extra_parameters
+        return mixing + dense + sparse + ends + self.extra_parameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _SHOWN = 20
 
 _MORE = (
     "Designs are drawn from templates of servers, generated fabrics and storage of the catalog; each is analysed.\n"
-    "Told are those within all limits that no other beats in cost, power, racks and the goal, and why others lost.\n"
+    "Shown are those within all limits that no other beats in cost, power, racks and the goal, and why others lost.\n"
     "Prices come from your own list alone; without one network ports count instead. --choose replaces what is tried:\n"
     "server (template ids), nodes, network, layout, storage; to serve split and tensor; of hosts nodes, migration.\n"
     "FILE of --keep takes every design as it is worked out: given again, the search goes on there.\n\n"

@@ -37,9 +37,7 @@ def run(options: argparse.Namespace) -> int:
     suffix = Path(options.output).suffix.lower()
     if suffix not in REPORTS:
         known = ", ".join(REPORTS)
-        raise ReportError(
-            f"{options.output!r} does not tell a format of reports", place="-o", remedy=f"end it with {known}"
-        )
+        raise ReportError(f"{options.output!r} names no format of reports", place="-o", remedy=f"end it with {known}")
     day = None
     if options.date:
         try:

@@ -114,7 +114,7 @@ def _replay(options: argparse.Namespace, until: float | None) -> int:
     ]
     if given:
         raise DesignerError(
-            f"--jobs beside --{given[0].replace('_', '-')}", place="--jobs", remedy="replay a job list by itself"
+            f"--jobs together with --{given[0].replace('_', '-')}", place="--jobs", remedy="replay a job list by itself"
         )
     listed = read_jobs(Path(options.jobs))
     loaded = opened(options)

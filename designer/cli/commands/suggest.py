@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _MORE = (
     "Considered are wider slots, better NICs, drives, memory and storage of the catalog, more cables and uplinks\n"
-    "drives beside those that bind, GPUs moved to another switch, and other route policies. Each answer is the edited\n"
-    "design analysed again. Without a price list ports count first, then watts.\n\n"
+    "drives in addition to those that limit, GPUs moved to another switch, and other route policies.\n"
+    "Each answer is the edited design analysed again. Without a price list ports count first, then watts.\n\n"
 )
 
 

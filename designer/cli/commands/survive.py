@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _MORE = (
     "Taken away in turn: every server, switch, NVSwitch, PCIe switch, GPU, NIC, DPU, storage system and drive, one\n"
-    "link of every bundle, and one of the two feeds of every rack that tells its power. Failures that nothing tells\n"
-    "apart are worked out once.\n\n"
+    "link of every bundle, and one of the two feeds of every rack that states its power. Failures that are\n"
+    "equal in every respect are computed once.\n\n"
 )
 #: what the costs rest on
 _MODEL = (
@@ -93,7 +93,7 @@ def _hourly(design: Design, options: argparse.Namespace) -> tuple[Hourly, ...]:
     settings, prices = (Path(name) if name else None for name in (options.settings, options.prices))
     found = hourly(design, load_settings(settings, prices), None)
     if not found:
-        remedy = "give --settings with a file that holds [cost] rent, or years beside a price list"
+        remedy = "give --settings with a file that holds [cost] rent, or years and a price list"
         raise FormatError("these do not state what an hour costs", place="--prices", remedy=remedy)
     return found
 

@@ -61,9 +61,9 @@ def _of_request(asked: Serving, place: str) -> float:
 
 def in_matrices(shape: TransformerShape) -> float:
     """Weights that every token is multiplied with, embeddings aside [1]."""
-    dense = (shape.layers - shape.moe_layers) * (shape.attention_parameters + shape.dense_parameters)
-    each = shape.attention_parameters + shape.moe_common_parameters + shape.experts_per_token * shape.expert_parameters
-    return dense + shape.moe_layers * each
+    mixing = shape.attention_layers * shape.attention_parameters + shape.state_layers * shape.state_parameters
+    each = shape.moe_common_parameters + shape.experts_per_token * shape.expert_parameters
+    return mixing + shape.dense_layers * shape.dense_parameters + shape.moe_layers * each
 
 
 def peak_rate(network: Network, goal: TrainStep | Serving, place: str) -> float:

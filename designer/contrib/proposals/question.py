@@ -337,7 +337,7 @@ class Question:
         missing = [m.name for m in self.measures if m.name not in values]
         if missing:
             told = next((f.text for f in result.findings if f.severity is Severity.ERROR), "")
-            return Worth(refused=told or f"the analysis tells no {missing[0]}")
+            return Worth(refused=told or f"the analysis gives no {missing[0]}")
         return Worth(values)
 
     def errors(self, design: Design) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from designer.engine.routes.fabric_routes import across
 from designer.engine.routes.gateways import Fabric, Likeness, cross, find_doors, find_fabric
 from designer.engine.routes.legs import Collected, Float, Int, Legs, Routes, Segments, groups_of, join_legs
 from designer.engine.routes.routing.host_paths import Rules, find_segment
-from designer.engine.routes.structure import STRUCTURES_LIMIT, Structure, digest, structure_of
+from designer.engine.routes.structure import STRUCTURES_LIMIT, Structure, digest, hashed_by, structure_of
 from designer.memo import Store, memo
 
 #: entries of routes kept for each structure: 24 MB
@@ -188,7 +188,7 @@ def _across(network: Network, fabric: Fabric, outer: Legs, found: Collected) -> 
     drawn = policy.ecmp == "hash"
     # draws go by the numbers of parts
     ends = (side if drawn else np.searchsorted(fabric.ends, side) for side in (outer.source, outer.target))
-    key = digest(outer.flow, *ends, outer.share) + f"{found.sums};{policy.ecmp};{policy.hash_seed}".encode()
+    key = digest(outer.flow, *ends, outer.share) + f"{found.sums};{hashed_by(policy)}".encode()
     known = kept.get(key)
     if known is None:
         mine = Collected(found.sums)

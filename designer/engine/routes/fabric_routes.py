@@ -12,7 +12,7 @@ from designer.engine.network.hashing import draw, mix
 from designer.engine.routes.gateways import Fabric, find_fabric
 from designer.engine.routes.legs import Collected, Float, Int, Legs
 from designer.engine.routes.routing.fabric import Distances, hashed_paths, measure, split_paths
-from designer.engine.routes.structure import STRUCTURES_LIMIT, digest, seed_of
+from designer.engine.routes.structure import STRUCTURES_LIMIT, digest, hashed_by
 from designer.memo import Store, memo
 
 #: entries of paths kept for each fabric: 24 MB
@@ -43,16 +43,16 @@ def across(network: Network, fabric: Fabric, legs: Legs, found: Collected) -> bo
         legs = legs.chosen(~cabled)
         if not len(legs):
             return False
+    hashed, seed, pieces = hashed_by(network.design.policy)
+    legs, labels = _in_pieces(legs, pieces)
     targets, target = _targets(fabric, legs.target)
     distances = measure(fabric.graph, targets)
-    hashed = network.design.policy.ecmp == "hash"
     row, uplink = _nearest_uplinks(fabric, distances, legs.source, target)
     reached = np.zeros(len(legs), dtype=bool)
     reached[row] = True
     found.lost.append(legs.flow[~reached])
-    labels = _labels(legs)
     if hashed:
-        row, uplink, part = _draw(row, uplink, fabric.cables, labels, seed_of(network.design.policy))
+        row, uplink, part = _draw(row, uplink, fabric.cables, labels, seed)
     else:
         part = _by_cables(fabric, row, uplink, len(legs))
     found.add(legs.flow[row], fabric.out[uplink], legs.share[row] * part)
@@ -79,7 +79,7 @@ def across(network: Network, fabric: Fabric, legs: Legs, found: Collected) -> bo
             again, entry = _expand(which, paths.last_request, np.bincount(paths.last_request, minlength=len(first)))
             _arrive(fabric, legs, row[again], paths.last_switch[entry], part[again] * paths.last_share[entry], found)
             return False
-    paths = hashed_paths(fabric.graph, distances, labels[row], switch, goal, seed_of(network.design.policy))
+    paths = hashed_paths(fabric.graph, distances, labels[row], switch, goal, seed)
     at = paths.request
     found.add(legs.flow[row[at]], paths.channel, (legs.share[row] * part)[at] * paths.share)
     at = paths.last_request
@@ -226,6 +226,22 @@ def _uplinks(fabric: Fabric, gateways: Int) -> tuple[Int, Int]:
 def _labels(legs: Legs) -> Int:
     """What switches hash: flow and gateways, not the order of routing, so that edits elsewhere keep it."""
     return (mix(legs.source, legs.target, legs.flow) >> np.uint64(1)).astype(np.int64)
+
+
+def _in_pieces(legs: Legs, pieces: int) -> tuple[Legs, Int]:
+    """Legs cut into equal pieces, and the label of each piece; those of the first are those of uncut legs."""
+    labels = _labels(legs)
+    if pieces == 1:
+        return legs, labels
+    number = np.repeat(np.arange(pieces), len(legs))
+    cut = Legs(
+        np.tile(legs.flow, pieces),
+        np.tile(legs.source, pieces),
+        np.tile(legs.target, pieces),
+        np.tile(legs.share, pieces) / pieces,
+    )
+    mixed = (mix(np.tile(labels, pieces), number) >> np.uint64(1)).astype(np.int64)
+    return cut, np.where(number == 0, np.tile(labels, pieces), mixed)
 
 
 def _draw(row: Int, uplink: Int, cables: Int, labels: Int, seed: int) -> tuple[Int, Int, Float]:

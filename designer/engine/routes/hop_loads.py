@@ -24,6 +24,7 @@ from designer.engine.network.partition import Float, Int, Numbers, Partition, by
 from designer.engine.routes.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, both_directions, efficiencies_of
 from designer.engine.routes.legs import Legs, Routes
 from designer.engine.routes.staging import stages
+from designer.engine.routes.structure import cables_of
 from designer.memo import memo
 
 #: fewer hops than this are all routed, none represents others
@@ -247,7 +248,7 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, servers: 
     entry *= arrays.cables[link]
     entry += arrays.first_resource[link]
     if network.frame.hashed:
-        entry += (mix(routes.flow, link) % arrays.cables[link].astype(np.uint64)).astype(np.int64)
+        entry += cables_of(network.design.policy, routes.flow, link, arrays.cables[link])
     on_bus = stages(network, routes)
     crosses = network.island[legs.source] != network.island[legs.target]
     protocol = np.where(crosses, RDMA, P2P)

@@ -16,8 +16,11 @@ from designer.catalog.parttype import Domain
 from designer.design.document import Policy
 from designer.engine.network import NETWORKS_LIMIT, Network
 from designer.engine.network.frame import STRUCTURES_LIMIT, Frame
+from designer.engine.network.hashing import mix
 from designer.engine.network.islands import find_islands
 from designer.memo import Interned, memo
+
+Int = npt.NDArray[np.int64]
 
 Bool = npt.NDArray[np.bool_]
 
@@ -75,7 +78,35 @@ def seed_of(policy: Policy) -> int:
     return policy.hash_seed if policy.ecmp == "hash" else 0
 
 
+def hashed_by(policy: Policy) -> tuple[bool, int, int]:
+    """What routes over equal paths depend on: whether flows are hashed, the seed, and the queue pairs of a flow."""
+    hashed = policy.ecmp == "hash"
+    return hashed, seed_of(policy), policy.hash_flows if hashed else 1
+
+
+def cables_of(policy: Policy, flow: Int, link: Int, cables: Int) -> Int:
+    """Which cable of its bundle each entry takes where flows are hashed.
+
+    Parameters
+    ----------
+    flow, link, cables : (nnz,) of each entry; queue pairs of a flow are entries of their own
+    """
+    _, seed, pieces = hashed_by(policy)
+    columns = [flow, link]
+    if seed:
+        columns.append(np.full(len(flow), seed))
+    if pieces > 1:
+        order = np.lexsort((np.arange(len(flow)), link, flow))
+        new = np.ones(len(flow), dtype=bool)
+        new[1:] = (np.diff(flow[order]) != 0) | (np.diff(link[order]) != 0)
+        place = np.arange(len(flow)) - np.maximum.accumulate(np.where(new, np.arange(len(flow)), 0))
+        number = np.empty(len(flow), dtype=np.int64)
+        number[order] = place
+        columns.append(number)
+    return (mix(*columns) % cables.astype(np.uint64)).astype(np.int64)
+
+
 def _key(network: Network) -> object:
     policy, islands = network.design.policy, find_islands(network)
-    rules = (policy.relay_through_gpu, policy.pcie_acs, policy.ecmp, seed_of(policy), policy.rail_affinity)
+    rules = (policy.relay_through_gpu, policy.pcie_acs, *hashed_by(policy), policy.rail_affinity)
     return network.frame, tuple(graph.shape for graph in islands.classes), rules

@@ -14,13 +14,13 @@ from designer.engine.account.bottlenecks import Limit
 from designer.engine.flows import Incidence
 from designer.engine.network import Network
 from designer.engine.network.capacities import SPREAD
-from designer.engine.network.hashing import mix
 from designer.engine.routes import folding, route
 from designer.engine.routes.efficiency import COPY, P2P, PROTOCOLS, RDMA, STORAGE, both_directions, efficiencies_of
 from designer.engine.routes.folding import Fold, Meeting, every_flow, fold
 from designer.engine.routes.legs import Legs
 from designer.engine.routes.selection import Traffic
 from designer.engine.routes.staging import stages
+from designer.engine.routes.structure import cables_of
 from designer.engine.transfers.flow_rates import RateEstimate
 from designer.engine.transfers.limits import MOUNTED_LIMIT, FlowLimits, Mounts, client_paths, mounts_of
 from designer.formulas.transfer.achievable_fraction import both_directions_share, product
@@ -332,7 +332,7 @@ class Problem:
         network, link = self.network, channel >> 1
         cables = network.cables[link]
         direction = np.where(network.full[link], channel & 1, 0)
-        cable = (mix(flow, link) % cables.astype(np.uint64)).astype(np.int64)
+        cable = cables_of(network.design.policy, flow, link, cables)
         return network.first_resource[link] + direction * cables + cable
 
     def _both_ways(self, codes: Sequence[tuple[int, int, int]], constants: Sequence[Constant]) -> list[_Entries]:

@@ -364,7 +364,8 @@ def saturated(rate: float, most: float, what: str, more: str) -> Finding:
     """A load above what can be answered [1/s]; `more` says how much more it takes."""
     text = (
         f"{format_quantity(rate, 'frequency')} of requests arrive, {what} can take "
-        f"{format_quantity(most, 'frequency')} at most: from there on queues grow for ever and no latency is told"
+        f"{format_quantity(most, 'frequency')} at most: "
+        "above that queues would grow without limit, so no latency is given"
     )
     remedy = f"ask for less than {most:.3g} requests a second, or {more}"
     return Finding("SERVE-SATURATED", Severity.ERROR, text, (), remedy)

@@ -95,7 +95,7 @@ def work(placement: Placement, phase: Phase) -> tuple[float, float]:
     shape, devices = placement.shape, placement.split.devices
     tokens = phase.tokens or phase.requests
     flop = 2 * shape.active_parameters * tokens / devices
-    attention = 2 * 2 * shape.heads * (shape.head_dim + shape.value_head_dim) / 2 * shape.layers / devices
+    attention = 2 * 2 * shape.heads * (shape.head_dim + shape.value_head_dim) / 2 * shape.attention_layers / devices
     area = prefill_area(phase.tokens, 0.0) if phase.tokens else phase.context
     flop += attention * area
     read = placement.weights

@@ -38,6 +38,7 @@ from designer.families.training.preparation import named_model
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveSituation
 from designer.memo import Interned
+from designer.sources import Constant, Status
 from designer.units import Bytes, Ratio, Seconds, format_quantity
 from designer.workload.published_formats import PublishedFormat
 from designer.workload.shape import TransformerShape
@@ -50,6 +51,9 @@ _TENSOR_LIMIT: Final = 8
 _NARROWER: Final = ("fp8", "int4")
 #: format of weights where neither a setting nor the model says one
 _UNSAID: Final = "bf16"
+
+#: of the memory for keys and values that states of requests take at most; the slots of a release are fewer then
+_STATE_SHARE: Final = Constant(0.5, 0.3, 0.6, "assumed-serving", Status.ASSUMED, "1", "mamba_full_memory_ratio 0.9")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,6 +203,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     peers = _group(network, replicas.reshape(-1, split.tensor), f"{place}.group") if several else None
     steps = _steps(shape, device, split, weights, cache, chosen.release, _joined(group, peers, split), asked)
     held = _held(shape, split, weights, setup)
+    how = _slots_with_states(shape, device, how, split, weights, cache, setup)
     capacities = _capacities(shape, device, how, split, weights, cache, setup)
     if not capacities[0]:
         raise AnalysisError(
@@ -329,8 +334,29 @@ def _capacity(
     held = _held(shape, split, weights, setup)
     room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts), end)
     each = kv_size(shape, split.tensor, Bytes(cache.size.value))
-    token = each.token or each.layer * each.windowed
+    token = each.token or each.windowed_layer * each.windowed
+    states = each.state / split.pipeline * how.slots / split.data
+    room = Bytes(room - min(states, _STATE_SHARE.value * max(0.0, room)))
     return memory_capacity(room, Bytes(token / split.pipeline)) * split.data
+
+
+def _slots_with_states(
+    shape: TransformerShape,
+    device: Device,
+    how: Scheduling,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    setup: ExpertSetup,
+) -> Scheduling:
+    """The same with no more slots than states of requests fit in their share of the memory."""
+    state = kv_size(shape, split.tensor, Bytes(cache.size.value)).state / split.pipeline
+    if not state:
+        return how
+    held = _held(shape, split, weights, setup)
+    room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts))
+    fits = int(_STATE_SHARE.value * max(0.0, room) / state) * split.data
+    return replace(how, slots=max(split.data, min(how.slots, fits)))
 
 
 def _capacities(
@@ -545,6 +571,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
     shape, split = placement.shape, placement.split
     device = with_kernels(placement.device, chosen.release.engine)
     setup = setup_of(asked)
+    how = _slots_with_states(shape, device, how, split, weights, cache, setup)
     capacities = _capacities(shape, device, how, split, weights, cache, setup)
     if capacities[0] <= 0:
         return None

@@ -87,9 +87,9 @@ def _of_load(asked: Serving) -> Iterator[_Reason]:
     if load.kind != "trace":
         yield _set(trace=bool(load.trace.strip())), f"the load is {_LOADS[load.kind]}", "set load to trace"
     elif load.reuse.strip():
-        yield ["reuse"], "the trace tells which prompts begin alike", "leave it out, or use another load"
+        yield ["reuse"], "the trace says which prompts begin with the same tokens", "leave it out, or use another load"
     if load.kind != "trace" and load.reuse.strip():
-        yield _set(prefix=load.prefix > 0), "reuse tells how much of prompts is found", "leave one of the two out"
+        yield _set(prefix=load.prefix > 0), "reuse says how much of the prompts is found", "leave one of the two out"
     if asked.deployment.prompts and asked.tiers.strip():
         yield ["tiers"], "engines that read prompts keep them on their accelerators", "let all do both"
     if not asked.tiers.strip():

@@ -296,6 +296,12 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     guest, told = guest_of(network, parts, job.machines, Work.TRAINING, place, running)
     drawn, network = network, network_for(network, guest)
     layout = _layout(job, len(parts), place)
+    if isinstance(shape, TransformerShape) and (shape.state_layers or shape.idle_layers or shape.bare_layers):
+        raise AnalysisError(
+            f"{shape.name} has layers without attention or without a feed-forward part, whose training is not modelled",
+            place=f"{place}.model",
+            remedy="serve it, or train a transformer of the same size",
+        )
     if job.forward_only and isinstance(shape, TransformerShape):
         raise AnalysisError(
             "a forward pass alone is estimated for convolutional networks",

@@ -109,8 +109,8 @@ def _design_form(design: Design) -> Form:
             design.policy.ecmp,
             design.policy.ecmp,
             "choice",
-            (("split", "split"), ("hash", "hash")),
-            note="whether flows spread over equal paths evenly, or each is hashed to one",
+            (("split", "split"), ("hash", "hash"), ("adaptive", "adaptive")),
+            note="whether flows spread over equal paths evenly, are hashed to one each, or are routed packet by packet",
             make=lambda t: SetPolicy({"ecmp": t}),
         ),
         Entry(

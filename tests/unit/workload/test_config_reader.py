@@ -46,7 +46,7 @@ def test_real_configurations_read(file: Path) -> None:
     total, active = REAL[file.stem]
     assert found.shape.parameters / 1e9 == pytest.approx(total, rel=0.005)
     assert found.shape.active_parameters / 1e9 == pytest.approx(active, rel=0.005)
-    assert found.assumptions == ()
+    assert all("drafts tokens" in one for one in found.assumptions)
     assert found.context_length >= 1024
 
 
@@ -206,7 +206,7 @@ def test_layers_with_experts_may_be_listed_one_by_one() -> None:
 
 
 def test_attention_to_selected_tokens_is_an_assumption() -> None:
-    assert any("2048 selected tokens" in one for one in parse_config(text(index_topk=2048), "m").assumptions)
+    assert any("2,048 selected tokens" in one for one in parse_config(text(index_topk=2048), "m").assumptions)
 
 
 def test_whole_numbers_written_as_decimals_are_read() -> None:

@@ -39,7 +39,7 @@ _LAYOUTS: Final[dict[str, dict[str, Any]]] = {
 _KEPT: Final = ", nothing recomputed"
 #: a goal that says any of these has its layout
 _OWN: Final = frozenset({"tensor", "pipeline", "sharding", "context", "expert"})
-_GIVEN: Final = "as told"
+_GIVEN: Final = "as given"
 
 
 def following(asked: Asked, chosen: Chosen) -> Choice | None:

@@ -21,6 +21,7 @@ from designer.families.serving.formulas.expert_exchange import LOW_LATENCY_LIMIT
 from designer.families.serving.formulas.gemm_law import gemm_parts
 from designer.families.serving.formulas.kernel_table import AttentionFit, Experts, ExpertShape, Products
 from designer.families.serving.formulas.kv_size import KvSize, kv_size
+from designer.families.serving.formulas.state_layer import DECODE_FLOOR, PREFILL_FLOOR, state_decode, state_prefill
 from designer.formulas.formula import Formula
 from designer.formulas.shapes import TransformerNumbers
 from designer.units import Bytes, Ratio, Seconds
@@ -166,34 +167,56 @@ class StepTime:
         self._beside: dict[int, tuple[Any, Any]] = {}
         self._sends = bool(shape.experts) and split.sends_tokens
         self._choose_tables()
-        heads = shape.heads / split.tensor
-        decode = self._fit(prompts=False)
-        prefill = self._fit(prompts=True)
-        #: decode attention, per cached token and step, all layers that keep everything [s]
-        self.per_context = self.kv.token / (decode.share * device.bandwidth)
-        head_size = (shape.head_dim + shape.value_head_dim) / 2
-        one = attention_prefill(1.0, heads, head_size, device.half, Ratio(prefill.share))
-        #: prefill attention, per pair of tokens, all layers that keep everything [s]
-        self.per_pair = one * self.kv.full * (1 if shape.causal else 2)
-        self._per_pair_windowed = one * self.kv.windowed
-        self._decode_share = Ratio(decode.share)
-        self._attention_floor = terms.launches(shape.layers * decode.floor)
         self._groups = split.data
         self._spread = split.data * split.pipeline
-        self._context = terms.memory(self.per_context / self._spread)
-        self._pairs = terms.arithmetic(self.per_pair / self._spread)
-        self._pairs_windowed = terms.arithmetic(self._per_pair_windowed / self._spread)
-        own = shape.layers * overheads.layer + overheads.step
-        self._fixed = self._attention_floor + terms.engine(own)
-        self._fixed_prompts = terms.launches(shape.layers * prefill.floor) + terms.engine(own + overheads.prefill_step)
+        self._attend()
         self._prefill_factor = overheads.prefill_factor
-        self._request = terms.engine(overheads.request) + terms.memory(shape.layers * decode.each / split.pipeline)
-        self._token = terms.memory(shape.layers * prefill.each / self._spread)
         self._least = terms.arithmetic(self._least_token())
         read, read_expert = self._least_read()
         self._read, self._read_expert = terms.memory(read), terms.memory(read_expert) if read_expert else 0.0
         one = elementwise(1.0, shape.hidden, _HALF_SIZE, device.bandwidth, kernels.elementwise)
         self._between = terms.memory(shape.layers * one / self._spread)
+
+    def _attend(self) -> None:
+        """What attention and states take: for each request, token, pair of tokens, and fixed."""
+        shape, device, split, terms, overheads = self.shape, self.device, self.split, self.terms, self.overheads
+        heads = shape.heads / split.tensor
+        decode = self._fit(prompts=False)
+        prefill = self._fit(prompts=True)
+        #: decode attention, per cached token and step, all layers that keep everything [s]
+        read = self.kv.full * self.kv.read if shape.selected_tokens else self.kv.token
+        self.per_context = read / (decode.share * device.bandwidth)
+        head_size = (shape.head_dim + shape.value_head_dim) / 2
+        if shape.kv_rank and shape.selected_tokens:
+            # selected tokens are looked at in their compressed form
+            head_size = (2 * shape.kv_rank + shape.rope_dim) / 2
+        one = attention_prefill(1.0, heads, head_size, device.half, Ratio(prefill.share))
+        #: layers that look at some tokens alone: windows, and selected ones
+        self._limited = ((self.kv.windowed, self.kv.windowed_layer, self.kv.window),)
+        #: prefill attention, per pair of tokens, all layers that keep everything [s]
+        self.per_pair = one * self.kv.full * (1 if shape.causal else 2)
+        if shape.selected_tokens:
+            self._limited += ((self.kv.full, self.kv.layer - self.kv.read, shape.selected_tokens),)
+            self.per_pair = self._index_pair() * self.kv.full
+        self._limited = tuple((n, size, window) for n, size, window in self._limited if n)
+        self._pairs_limited = [
+            (terms.arithmetic(one * n / split.data / split.pipeline), float(window)) for n, _, window in self._limited
+        ]
+        self._decode_share = Ratio(decode.share)
+        attend, states = shape.attention_layers, shape.state_layers
+        self._attention_floor = terms.launches(attend * decode.floor + states * DECODE_FLOOR.value)
+        self._context = terms.memory(self.per_context / self._spread)
+        self._pairs = terms.arithmetic(self.per_pair / self._spread)
+        own = shape.layers * overheads.layer + overheads.step
+        self._fixed = self._attention_floor + terms.engine(own)
+        floors = attend * prefill.floor + states * PREFILL_FLOOR.value
+        self._fixed_prompts = terms.launches(floors) + terms.engine(own + overheads.prefill_step)
+        self._request = terms.engine(overheads.request) + terms.memory(attend * decode.each / split.pipeline)
+        self._token = terms.memory(attend * prefill.each / self._spread)
+        if states:
+            self._request += terms.memory(state_decode(self.kv.state, device.bandwidth) / split.pipeline)
+            one = state_prefill(shape.state_values / split.tensor, device.half)
+            self._token += terms.arithmetic(states * one / self._spread)
 
     def _choose_tables(self) -> None:
         """Measured times of the formats of this model on the device, and the device they were measured on."""
@@ -265,12 +288,13 @@ class StepTime:
     def _least_token(self) -> float:
         """Products of one token of a prompt at the share of the peak that the largest reach [s]."""
         shape = self.shape
-        dense = shape.layers * shape.attention_parameters + (shape.layers - shape.moe_layers) * shape.dense_parameters
+        dense = shape.attention_layers * shape.attention_parameters + shape.dense_layers * shape.dense_parameters
+        dense += shape.state_layers * shape.state_parameters
         routed = shape.experts_per_token * shape.expert_parameters + shape.moe_common_parameters
         active = dense + (shape.moe_layers * routed if shape.moe_layers else 0)
         if shape.kv_rank:
             # latent attention folds some of its products into others
-            active -= shape.layers * shape.attention_parameters
+            active -= shape.attention_layers * shape.attention_parameters
         device = self.device
         peak = max(device.flops[device.runs_as(how)] for how in (self._base, self.weights))
         share = 1.0 if device.table is not None else device.kernels.compute
@@ -280,8 +304,9 @@ class StepTime:
         """Reading the weights that every token needs, and those of one expert in all layers, as kernels do [s]."""
         shape, split = self.shape, self.split
         spread = split.tensor * split.data
-        dense = shape.layers * shape.attention_parameters / split.tensor
-        dense += (shape.layers - shape.moe_layers) * shape.dense_parameters / split.dense
+        dense = shape.attention_layers * shape.attention_parameters / split.tensor
+        dense += shape.state_layers * shape.state_parameters / split.tensor
+        dense += shape.dense_layers * shape.dense_parameters / split.dense
         dense += shape.moe_layers * shape.moe_common_parameters / split.dense if shape.moe_layers else 0.0
         narrow = self._base.narrow and self.device.runs_as(self._base) in ("fp8", "int8", "fp4")
         rate = self.device.bandwidth * split.pipeline
@@ -357,10 +382,13 @@ class StepTime:
         shape, base = self.shape, self._base
         heads = shape.heads / self.split.tensor
         half = number_format("bf16")
-        out = self._gemm(rows, shape.hidden, heads * shape.value_head_dim, base)
+        out = self._output_products(rows, heads * shape.value_head_dim)
         if not shape.kv_rank:
             keys = max(1.0, shape.kv_heads / self.split.tensor) * (shape.head_dim + shape.value_head_dim)
-            return self._gemm(rows, heads * shape.head_dim + keys, shape.hidden, base) + out
+            if shape.q_rank:
+                out += self._gemm(rows, heads * shape.head_dim, shape.q_rank, base)
+            query = shape.q_rank or heads * shape.head_dim
+            return self._gemm(rows, query + keys, shape.hidden, base) + out
         plain = shape.head_dim - shape.rope_dim
         down = shape.kv_rank + shape.rope_dim + (shape.q_rank or heads * shape.head_dim)
         time = self._gemm(rows, down, shape.hidden, base) + out
@@ -368,6 +396,44 @@ class StepTime:
             time += self._gemm(rows, heads * shape.head_dim, shape.q_rank, base)
         time += self._gemm(rows, heads * shape.kv_rank, plain, half)
         return time + self._gemm(rows, heads * shape.value_head_dim, shape.kv_rank, half)
+
+    def _output_products(self, rows: float, width: float) -> Any:
+        """The product behind attention, the gate of what goes into it, and those that select tokens [s]."""
+        shape, base = self.shape, self._base
+        if shape.out_rank:
+            groups = max(1.0, shape.out_groups / self.split.tensor)
+            out = groups * self._gemm(rows, shape.out_rank, width / groups, base)
+            out += self._gemm(rows, shape.hidden, groups * shape.out_rank, base)
+        else:
+            out = self._gemm(rows, shape.hidden, width, base)
+        if shape.attention_gate:
+            out += self._gemm(rows, width, shape.hidden, base)
+        if shape.selected_tokens:
+            # every device selects for itself
+            out += self._gemm(rows, shape.index_heads * shape.index_dim, shape.q_rank or shape.hidden, base)
+            out += self._gemm(rows, shape.index_dim + shape.index_heads, shape.hidden, base)
+        return out
+
+    def _index_pair(self) -> float:
+        """What selecting takes for a pair of tokens, in one layer, in 8 bit where the device has it [s]."""
+        device = self.device
+        peak = device.flops[device.runs_as(number_format("fp8"))]
+        return 2 * self.shape.index_heads * self.shape.index_dim / (device.kernels.narrow_compute * peak)
+
+    def _mixers(self, rows: float, size: Bytes) -> Any:
+        """Products of all layers that attend or keep a state, and joining what comes out of them [s]."""
+        shape, tensor = self.shape, self.split.tensor
+        join = self.joins.reduce(size)
+        one = self._attention_products(rows)
+        windowed = shape.windowed_layers if shape.windowed_parameters else 0
+        time = (shape.attention_layers - windowed) * (one + join)
+        if windowed:
+            time += windowed * (one * (shape.windowed_parameters / shape.attention_parameters) + join)
+        if shape.state_layers:
+            one = self._gemm(rows, shape.state_inputs / tensor, shape.hidden, self._base)
+            one += self._gemm(rows, shape.hidden, shape.state_outputs / tensor, self._base)
+            time += shape.state_layers * (one + join)
+        return time
 
     def _feed_forward(self, rows: float, width: float) -> Any:
         shape, base = self.shape, self._base
@@ -379,10 +445,15 @@ class StepTime:
         shape = self.shape
         cut = max(1, self.split.tensor * self.split.data // self.split.expert)
         wanted = ExpertShape(
-            shape.hidden, shape.expert_ffn, shape.experts_per_token, shape.experts, cut, self.split.expert
+            shape.expert_width, shape.expert_ffn, shape.experts_per_token, shape.experts, cut, self.split.expert
         )
         time = self._routed(wanted, tokens)
         time += self._gemm(tokens / self.split.data, shape.experts, shape.hidden, number_format("bf16"))
+        if shape.expert_hidden:
+            # to the width of the experts and back, whole on every device
+            rows = tokens / self.split.data
+            time += self._gemm(rows, shape.expert_hidden, shape.hidden, self._base)
+            time += self._gemm(rows, shape.hidden, shape.expert_hidden, self._base)
         if shape.shared_ffn:
             time += self._feed_forward(tokens / self.split.data, shape.shared_ffn / self.split.tensor)
         # what surrounds the experts (routing, permutation, the sum with shared experts) is in no table
@@ -459,7 +530,7 @@ class StepTime:
             )
             sent = rows / split.tensor * cut * busiest
             known = 0.0
-            for size in dispatched(shape.hidden, self._base.narrow or self.weights.size.value <= 1):
+            for size in dispatched(shape.expert_width, self._base.narrow or self.weights.size.value <= 1):
                 known += self.joins.dispatch(Bytes(sent * copies.inside * size), Bytes(sent * copies.between * size))
             known = self._sent[tokens, prompts] = known * shape.moe_layers * (2 if self.setup.overlap else 1)
         return known
@@ -487,16 +558,13 @@ class StepTime:
         rows = tokens / split.data / split.pipeline
         together = tokens / split.pipeline
         size = Bytes(rows * shape.hidden * _HALF_SIZE)
-        common = self._attention_products(rows) + self.joins.reduce(size)
-        kernels = self.device.kernels
-        common += self.terms.memory(
-            elementwise(rows, shape.hidden, _HALF_SIZE, self.device.bandwidth, kernels.elementwise)
-        )
+        share = self.device.kernels.elementwise
+        between = self.terms.memory(elementwise(rows, shape.hidden, _HALF_SIZE, self.device.bandwidth, share))
         joined: Any = self.joins.reduce(size)
         if split.data > 1 and not self._sends:
             joined = self.joins.exchange(Bytes(together * shape.hidden * _HALF_SIZE))
-        dense = shape.layers - shape.moe_layers
-        time = shape.layers * common
+        dense = shape.dense_layers
+        time = self._mixers(rows, size) + shape.layers * between
         if dense:
             one = rows if self._sends else together
             time += dense * (joined + self._feed_forward(one, shape.ffn / split.dense))
@@ -536,12 +604,11 @@ class StepTime:
         return known
 
     def _windows(self, requests: float) -> Any:
-        """Reading the windows of running requests [s]."""
-        kv = self.kv
-        if not kv.windowed:
+        """Reading the windows and the selected tokens of running requests [s]."""
+        read = sum(n * size * window for n, size, window in self._limited) * requests / self.split.data
+        if not read:
             return 0.0
-        read = Bytes(kv.layer * kv.windowed * kv.window * requests / self.split.data)
-        return self.terms.memory(attention_decode(read, self.device.bandwidth, self._decode_share, Seconds(0.0)))
+        return self.terms.memory(attention_decode(Bytes(read), self.device.bandwidth, self._decode_share, Seconds(0.0)))
 
     def decode(self, requests: int) -> Seconds:
         """A step in which all requests decode, but for what grows with their context [s]."""
@@ -594,8 +661,8 @@ class StepTime:
             bound = self._shortest(products, longest(read, peak) + together * self._between)
             prompts = longest(prompts, bound - base)
         prompts += self._pairs * area + self._token * tokens
-        if self._pairs_windowed:
-            prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))
+        for each, window in self._pairs_limited:
+            prompts += each * min(area, tokens * window)
         time = base + prompts + self._fixed_prompts + self._request * -(-sampled // self._groups)
         if requests:
             time += self._context * context + self._attention_floor + windows

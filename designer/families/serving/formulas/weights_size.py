@@ -45,8 +45,8 @@ def weights_size(
     whole = replicated_attention(shape)
     attention = whole + (shape.attention_parameters - whole) / tensor
     spread = tensor * data
-    held = attention * dense * shape.layers
-    held += (shape.layers - shape.moe_layers) * shape.dense_parameters / (shared or spread) * dense
+    held = (attention * shape.attention_layers + shape.state_parameters / tensor * shape.state_layers) * dense
+    held += shape.dense_layers * shape.dense_parameters / (shared or spread) * dense
     if shape.experts:
         common = shape.moe_common_parameters / (shared or spread) * dense
         held += shape.moe_layers * (

@@ -226,7 +226,9 @@ WORKLOAD = WorkloadKind(
         Setting("slots", "Requests at once", "count", 0, help="of one attention group; 0 for the engine's default"),
         Setting("memory_share", "Memory share", "ratio", 0, help="0 for the engine's default"),
         Setting("graph", "Captured graphs", "flag", True, help="off: every kernel is launched by itself"),
-        Setting("adapters", "Adapter rank", "count", 0, help="low-rank adapters beside the weights; 0 for none"),
+        Setting(
+            "adapters", "Adapter rank", "count", 0, help="low-rank adapters in addition to the weights; 0 for none"
+        ),
         Setting("drafts", "Tokens drafted", "count", 0, help="speculative decoding; 0 for none"),
         Setting("draft", "Draft", "text", "", help="id of a measured acceptance curve"),
         Setting(
