@@ -86,7 +86,7 @@ class DecisionTools:
         full: bool = False,
     ) -> dict[str, Any]:
         """Which changes make a workload faster, the best first; save_as writes the design with all of them applied."""
-        from designer.cli.commands.suggest import as_document
+        from designer.cli.decision_documents import suggestions_document
         from designer.decisions.suggest import STEPS_LIMIT, suggest
         from designer.pages.suggest import page_of_suggestions
 
@@ -94,31 +94,31 @@ class DecisionTools:
             raise FormatError(f"{steps} steps", place="steps", remedy=f"give 1 to {STEPS_LIMIT}")
         drawn = self._opened(design)
         found = suggest(drawn, workload or None, steps=steps)
-        answer = _answer(page_of_suggestions(found, drawn, design), full, lambda: as_document(found))
+        answer = _answer(page_of_suggestions(found, drawn, design), full, lambda: suggestions_document(found))
         for step in found.steps:
             drawn = step.edit.apply(drawn)
         return {**answer, "written": self._saved(drawn, save_as, dry_run)}
 
     def survive(self, design: str, workload: str = "", full: bool = False) -> dict[str, Any]:
         """What is left of a workload after each single failure, the worst first."""
-        from designer.cli.commands.survive import as_document
+        from designer.cli.decision_documents import survey_document
         from designer.decisions.failures_survey import survive
         from designer.pages.survive import page_of_failures
 
         drawn = self._opened(design)
         found = survive(drawn, workload or None)
-        return _answer(page_of_failures(found, drawn, design), full, lambda: as_document(found))
+        return _answer(page_of_failures(found, drawn, design), full, lambda: survey_document(found))
 
     def simulate(self, design: str, workloads: list[str] | None = None, full: bool = False) -> dict[str, Any]:
         """Workloads together over time: how long each takes, and what slows it down."""
         from designer.analysis.simulation import simulate
-        from designer.cli.commands.simulate import as_document
+        from designer.cli.decision_documents import simulation_document
         from designer.pages.simulate import page_of_simulation
 
         drawn = self._opened(design)
         found = simulate(drawn, workloads or None, file=design)
         page = page_of_simulation(found, drawn, design, tuple(found.findings))
-        return _answer(page, full, lambda: as_document(found, list(found.findings)))
+        return _answer(page, full, lambda: simulation_document(found, list(found.findings)))
 
     def compare(self, a: str, b: str, full: bool = False) -> dict[str, Any]:
         """What differs between two designs, and why their metrics do."""
@@ -162,7 +162,7 @@ class DecisionTools:
 
     def size(self, design: str, workload: str, full: bool = False) -> dict[str, Any]:
         """How many accelerators a serving workload of a design needs for its load and limits."""
-        from designer.cli.commands.size import as_document, requests_per_second
+        from designer.cli.decision_documents import requests_per_second, size_document
         from designer.decisions.serving_size import size_serving
         from designer.engine.network import build_network
         from designer.families.serving.tasks import Serve
@@ -183,13 +183,13 @@ class DecisionTools:
         found = size_serving(build_network(drawn), operation, place)
         rate = requests_per_second(spec.settings)
         page = page_of_size(found, drawn, spec.title, rate, operation.limits, design, workload)
-        return _answer(page, full, lambda: as_document(found))
+        return _answer(page, full, lambda: size_document(found))
 
     def propose(
         self, goal: str, settings: list[str], within: str = "", limits: list[str] | None = None, full: bool = False
     ) -> dict[str, Any]:
         """Designs for a goal within limits, the best first: goal is a kind of workload, settings are NAME=VALUE."""
-        from designer.cli.commands.propose import as_document
+        from designer.cli.decision_documents import proposals_document
         from designer.contrib.proposals.page import page_of_proposals
         from designer.contrib.proposals.reading import read_wanted
         from designer.contrib.proposals.search import propose
@@ -197,7 +197,7 @@ class DecisionTools:
         self.designs.demand_inside([*settings, *(limits or ())])
         wanted = read_wanted(goal, settings, within=within or None, limits=limits or ())
         found = propose(wanted)
-        return _answer(page_of_proposals(found), full, lambda: as_document(found))
+        return _answer(page_of_proposals(found), full, lambda: proposals_document(found))
 
     def cabling(self, design: str, media: str = "any", full: bool = False) -> dict[str, Any]:
         """Cables and transceivers to order, with part numbers; media any, or optical without copper."""
