@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_design(parser)
     parser.add_argument(
-        "--for", metavar="LOAD", dest="load", help="id of the serving workload; the only one by default"
+        "--for", "--workload", metavar="LOAD", dest="load", help="id of the serving workload; the only one by default"
     )
     parser.add_argument(
         "--with",
