@@ -45,3 +45,24 @@ def test_proposed_commands_run_as_pasted(
             continue  # it waits for what is pasted into it
         # 1 is an answer: findings that are errors, tests that fail
         assert page_of(again)[0] in (0, 1), (again, capfd.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "hgx-h100-8", "hgx-h200-8", "--workload", "resnet-50"],
+        ["size", "serving-l40s-4", "--workload", "chat-8b"],
+        ["report", "hgx-h100-8", "--workload", "h2d", "-o", "one.md"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_workload_is_chosen_in_the_same_way_everywhere(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, text = page_of(command)
+    assert code == 0
+    said = text + (Path("one.md").read_text("utf-8") if command[0] == "report" else "")
+    assert "Llama 2 7B" not in said
+    assert page_of([*command, "--workload", "nobody"])[0] == 2
+    assert "nobody" in capfd.readouterr().err

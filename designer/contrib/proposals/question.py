@@ -15,7 +15,7 @@ from typing import Final
 
 from designer.analysis.study import run_workload
 from designer.contrib.proposals.bounds import least_work, peak_rate
-from designer.contrib.proposals.families._family import Asked, Family
+from designer.contrib.proposals.family import Asked, Family
 from designer.contrib.proposals.goal import KEPT_SHARE, MONEY, PORTS, POWER, RACKS, Wanted
 from designer.contrib.proposals.pareto import Choice, Limit, Measure, Settings, Worth
 from designer.design.document import Design
