@@ -123,6 +123,8 @@ class Load:
         Requests that are looked at.
     waves, warm_up
         Of clients: requests each, and how many of them are not counted.
+    measured_as
+        The benchmark script that sends it; empty for none.
     """
 
     kind: str
@@ -141,6 +143,7 @@ class Load:
     warm_up: int
     seed: int
     reuse: str = ""
+    measured_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
