@@ -30,7 +30,7 @@ CLOCK-MET              info           A workload was slowed by another one
 CLOCK-SATURATED        error          More work arrives than can be done
 CLOCK-SHIFT            info           Starting a workload later would make all of them faster
 CLOCK-SHORT            warning        The simulated time is too short for some figures
-CLOCK-SLOWED           info           A workload takes longer beside the others
+CLOCK-SLOWED           info           A workload takes longer with the others running
 CLOCK-STUCK            error          A task cannot go on in the time simulated
 COLL-OTHER-NETWORK     warning        Traffic of accelerators runs over a network meant for something else
 COLL-SHARP-OFF         warning,info   Reduction in the switches is not counted
@@ -133,7 +133,7 @@ IMP-SELF-LINK          warning        GPUs list links to themselves
 IMP-SHARED-GPU         info           Several ranks share one GPU
 IMP-SHARED-LINKS       info           Shared links are drawn as switches
 IMP-SHARED-PORT        warning        Interfaces share one PCI device
-IMP-SIDE-PATH          info           The PCIe link beside a chip-to-chip link is not drawn
+IMP-SIDE-PATH          info           The PCIe link parallel to a chip-to-chip link is not drawn
 IMP-SLOW-LINK          warning        A link is slower than most between such parts
 IMP-SLOW-UPLINK        warning,info   An uplink is slower than what hangs below
 IMP-SOCKET-DISTANCES   info           Links between sockets follow from latencies
@@ -179,7 +179,7 @@ NVLINK-MISSING         warning        A GPU has fewer NVLinks than its twin
 POOL-FULL              warning        Jobs come faster than they are done
 POOL-REST              info           Some accelerators are left out of the pools
 SCHEDULE-NEVER         warning        A workload of a timetable never gets an accelerator
-SERVE-APART            info           A model named as beside another one shares no accelerator with it
+SERVE-APART            info           A model named as sharing GPUs with another one shares none
 SERVE-CONTEXT          warning        Requests are longer than the model was made for
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
 SERVE-DRAFTS           warning,info   Up to how many requests at once drafted tokens pay
@@ -191,20 +191,23 @@ SERVE-LIMIT            error          A limit of the service is not met
 SERVE-MIXED            warning        Accelerators of several kinds serve
 SERVE-MORE             info           How much a served model uses, and what more would bring
 SERVE-NEAR             warning        The load is near what the replicas can answer
+SERVE-OPERATED         info           Step tokens or slots of a served model were chosen to hold limits
 SERVE-PROCESSORS       info           Serving engines were measured on accelerators, not on processors
 SERVE-PUBLISHED        warning,info   Weights are served as the model is published
 SERVE-READERS          info           More readers would load the model faster
 SERVE-REFUSED          warning        Long requests are refused
 SERVE-RELEASE          warning        The release of the serving engine is not known
 SERVE-SATURATED        error          More requests arrive than can be answered
+SERVE-SCALED           info           How many replicas follow the load, and what they cost
 SERVE-TIER             warning        Keys and values beyond the GPU help little
 SERVE-TRACE            info           The requests of a file were changed
 SERVE-TURNS            info           Models take turns on the same accelerators
 SERVE-UNUSED           info           A setting of a served model changes nothing as it is asked for
 STORE-ASSUMED          info           Rates of a storage system are assumed from its ports
 TRAIN-BATCH            warning        The batch is too large for the dataset
-TRAIN-BESIDE           info           A retraining beside a workload takes some of its pace
+TRAIN-BESIDE           info           A retraining that runs with a workload takes some of its pace
 TRAIN-CADENCE          warning        Retraining takes longer than the time to the next one
+TRAIN-CHECKPOINT       warning        A checkpoint takes longer to write than the time to the next one
 TRAIN-CHOSEN           info           Sharding or recomputation is chosen so that the model fits
 TRAIN-DATASET          warning        The dataset does not hold what the model reads
 TRAIN-IDLE             warning        Some accelerators do not train
@@ -250,7 +253,7 @@ def _read() -> dict[str, Code]:
     found: dict[str, Code] = {}
     for line in _TABLE.strip().splitlines():
         code, severities, title = line.split(maxsplit=2)
-        assert code not in found, f"the code {code} stands twice"
+        assert code not in found, f"the code {code} occurs twice"
         found[code] = Code(title, tuple(severities.split(",")))
     return found
 

@@ -48,7 +48,7 @@ def register(code: str, title: str, severities: tuple[Severity, ...]) -> None:
     """
     new = FindingKind(title, severities)
     if _KINDS.setdefault(code, new) != new:
-        raise ValueError(f"the finding code {code!r} stands for {_KINDS[code].title!r} already")
+        raise ValueError(f"the finding code {code!r} means {_KINDS[code].title!r} already")
 
 
 @dataclass(frozen=True, slots=True)

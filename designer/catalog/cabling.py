@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final, Literal, cast
 
@@ -117,7 +117,7 @@ class Cabling(Frozen):
         return {f.family: f for f in self.fibre}[family]
 
 
-@cache
+@lru_cache(maxsize=4)
 def cabling(folder: Path | None = None) -> Cabling:
     """The products in all ``*.toml`` of `folder` (``assets/cabling`` when not given).
 

@@ -158,7 +158,7 @@ def _percentile(context: Context, tree: Call, arguments: list[Value]) -> Value:
     wanted = [f"{name}_{tree.name}", f"{tree.name}_{name}"]
     found = next((w for w in wanted if w in metrics), None)
     if found is None:
-        raise CheckError(f"{jobs[0]!r} tells no {wanted[0]}", tree.at, f"it tells {', '.join(metrics)}")
+        raise CheckError(f"{jobs[0]!r} has no {wanted[0]}", tree.at, f"it has {', '.join(metrics)}")
     return context.world.metric(jobs[0], found, context.load)
 
 
@@ -503,7 +503,7 @@ class Evaluator:
         if not arguments:
             found = [w for w in self.world.design.workloads if tree.name in self.world.result(w, self.load).metrics]
             if len(found) != 1:
-                raise CheckError(f"{len(found)} workloads tell {tree.name}", tree.at, f'name one: {tree.name}("…")')
+                raise CheckError(f"{len(found)} workloads have {tree.name}", tree.at, f'name one: {tree.name}("…")')
             return self.world.metric(found[0], tree.name, self.load)
         about = self.word(arguments, 0, tree)
         jobs = self.world.jobs(about)

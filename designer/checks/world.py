@@ -317,7 +317,7 @@ class World:
         quantity = self.design.quantity(part, name)
         if field is None or quantity is None or field.dimension == "text":
             names = ", ".join(f.name for f in kind.fields if f.dimension != "text") if kind is not None else "none"
-            raise AnalysisError(f"{path} tells no {name!r}", remedy=f"it may tell {names}")
+            raise AnalysisError(f"{path} has no {name!r}", remedy=f"it may have {names}")
         dimension = "ratio" if field.dimension in ("count", "flag") else field.dimension
         return Measure.exact(quantity.si(dimension), unit_of(dimension), path)
 
@@ -332,7 +332,7 @@ class World:
         if link.generation is not None:
             values["generation"] = (float(link.generation), "ratio")
         if name not in values:
-            raise AnalysisError(f"the link {path} tells no {name!r}", remedy=f"it tells {', '.join(values)}")
+            raise AnalysisError(f"the link {path} has no {name!r}", remedy=f"it has {', '.join(values)}")
         value, dimension = values[name]
         return Measure.exact(value, unit_of(dimension), path)
 
@@ -392,5 +392,5 @@ def _loaded(spec: WorkloadSpec, load: float) -> WorkloadSpec:
     kind = workload_kinds().get(spec.kind)
     name = next((s.name for s in kind.settings if s.dimension == "frequency"), None) if kind is not None else None
     if name is None:
-        raise AnalysisError(f"{spec.id!r} is not asked so often a second", remedy="leave out what stands after at")
+        raise AnalysisError(f"{spec.id!r} is not asked so often a second", remedy="leave out what follows at")
     return with_changes(spec, settings={**spec.settings, name: f"{load!r} 1/s"})

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from designer.design.document import Design
     from designer.interchange.native.reader import Loaded
 
 
@@ -34,6 +35,38 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="workload_files",
         help="add a workload, JSON or TOML with id, kind and settings",
+    )
+
+
+def add_workloads(parser: argparse.ArgumentParser) -> None:
+    """``--workload`` of commands that answer for all workloads of a design."""
+    parser.add_argument(
+        "--workload", metavar="ID", action="append", default=[], dest="only", help="only this one; may be given again"
+    )
+
+
+def with_only(design: Design, names: Sequence[str]) -> Design:
+    """The design with some of its workloads and those they name as neighbours; the design itself without names.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such workload.
+    """
+    if not names:
+        return design
+    from designer.design.document import with_changes
+    from designer.design.ids import find_workload
+    from designer.workload.kind import listed
+
+    kept = [find_workload(design, name, "--workload").id for name in names]
+    settings = [design.workloads[one].settings for one in kept]
+    kept += [one for each in settings for key in ("beside", "background") for one in listed(str(each.get(key, "")))]
+    return with_changes(
+        design,
+        workloads=[spec for spec in design.workloads.values() if spec.id in kept],
+        assertions=[one for one in design.assertions.values() if not one.workload or one.workload in kept],
+        default_workload=kept[0],
     )
 
 

@@ -135,8 +135,8 @@ class DesignTools:
         from designer.interchange.overrides import overridden
 
         before, _ = self._open(design)
-        self._demand_inside(set or [])
-        self._demand_inside(workloads or [])
+        self.demand_inside(set or [])
+        self.demand_inside(workloads or [])
         after = self._changed(before, changes or {})
         after = _with_workloads(overridden(after, set or ()), workloads or ())
         demand_sound(after)
@@ -236,7 +236,7 @@ class DesignTools:
                 if not self.folder.holds(file):
                     self.folder.file(str(file))
                 suite = open_suite(file)
-                self._demand_inside([w.settings for w in suite.design.workloads.values()])
+                self.demand_inside([w.settings for w in suite.design.workloads.values()])
                 tests += run_suite(suite)
             except DesignerError as error:
                 errors.append(str(error).replace(str(self.folder.root), "."))
@@ -281,6 +281,26 @@ class DesignTools:
             told["written"] = self.folder.name(target)
         return told
 
+    @property
+    def writing(self) -> frozenset[str]:
+        """Names of the tools that may write a file."""
+        return frozenset({"edit", "report"})
+
+    def opened(self, name: str) -> Design:
+        """A design of the folder or a template."""
+        return self._open(name)[0]
+
+    def saved(self, design: Design, name: str) -> str:
+        """Write a new design into the folder; its name there."""
+        from designer.interchange.native.envelope import SUFFIX
+        from designer.interchange.native.writer import save
+
+        target = self._target(name, (SUFFIX,))
+        if target.exists():
+            raise FormatError("the file exists already", file=name, remedy="choose another name")
+        save(design, target)
+        return self.folder.name(target)
+
     def _open(self, name: str) -> tuple[Design, list[Finding]]:
         """A design of the folder or a template."""
         from designer.interchange.native.reader import load
@@ -289,10 +309,10 @@ class DesignTools:
         place = self.folder.file(name)
         with raised_in(file=name):
             loaded = load(place if place.exists() or name.endswith(".json") else find_template(name))
-        self._demand_inside([w.settings for w in loaded.design.workloads.values()])
+        self.demand_inside([w.settings for w in loaded.design.workloads.values()])
         return loaded.design, list(loaded.findings)
 
-    def _demand_inside(self, value: object) -> None:
+    def demand_inside(self, value: object) -> None:
         """Refuse settings that name files outside the folder."""
         for text in _texts(value):
             at = text.partition("=")[2].strip() if "=" in text else text

@@ -59,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
         if os.environ.get("DESIGNER_TRACEBACK"):
             raise
         what = f"{type(error).__name__}: {error}".rstrip(": ")
-        return fail(f"a mistake in the program: {what} — report it; with DESIGNER_TRACEBACK=1 it tells where")
+        return fail(f"a mistake in the program: {what} — report it; with DESIGNER_TRACEBACK=1 it says where")
 
 
 def _mend_streams() -> None:

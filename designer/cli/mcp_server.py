@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -10,10 +11,12 @@ from typing import Any, Final
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp.server.mcpserver.prompts import Prompt
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
 from designer.cli.confined import Folder
+from designer.cli.decision_tools import DecisionTools
 from designer.cli.design_tools import DesignTools
 from designer.cli.output import finite
 from designer.cli.piped_input import piped_input
@@ -26,9 +29,40 @@ from designer.spelling import did_you_mean
 #: so many objects stay known to each function: the catalog, and what designs read later share with this one
 _KEPT: Final = 1
 _INSTRUCTIONS = (
-    "Designs of machines that train and serve AI models. Begin with list_designs and open_design; analyze tells what "
-    "binds, explain why, edit tries a change and tells what it does. Values are in SI units. Numbers have a band, low "
-    "to high: compare bands, not values. Nothing is written unless dry_run is false."
+    "Designs of machines that train and serve AI models. Begin with list_designs and open_design, or import_machine "
+    "for a pasted dump; analyze says what limits, explain why, suggest what to change, edit tries a change. Values "
+    "are in SI units. Numbers have a band, low to high: compare bands, not values. Nothing is written unless dry_run "
+    "is false."
+)
+
+#: the main questions: name, title, and what an assistant is asked
+_QUESTIONS: Final = (
+    (
+        "bottleneck",
+        "What limits a design",
+        "Analyze the default workload of {design} with analyze and explain. State the answer with its band, what binds "
+        "now and what next, and what a doubled part would gain.",
+    ),
+    (
+        "improve",
+        "What to change first",
+        "Call suggest for {design}. State the three best changes with their gains, and try the first with edit.",
+    ),
+    (
+        "failures",
+        "What a failure costs",
+        "Call survive for {design}. State which single failures stop or slow its workload most, and what would help.",
+    ),
+    (
+        "acceptance",
+        "Is the built machine as designed",
+        "Call accept for {design}. List the tests with commands and limits; then ask for the outputs and judge them.",
+    ),
+    (
+        "hand-over",
+        "Order and report",
+        "Call cabling and report for {design}. State what is ordered, what it draws, and what limits it.",
+    ),
 )
 
 
@@ -78,12 +112,52 @@ def serve(folder: Folder, writes: bool) -> None:
         If Ctrl-C ended it.
     """
     server = _Server("designer", instructions=_INSTRUCTIONS, version=written_by().split()[-1], log_level="WARNING")
-    for tool in DesignTools(folder, writes).tools:
-        server.add_tool(_answering(tool, folder))
+    designs = DesignTools(folder, writes)
+    decisions = DecisionTools(designs)
+    writing = designs.writing | decisions.writing
+    for tool in (*designs.tools, *decisions.tools):
+        reads = tool.__name__ not in writing
+        hints = ToolAnnotations(read_only_hint=reads, destructive_hint=False, open_world_hint=False)
+        server.add_tool(_answering(tool, folder), annotations=hints)
+    _add_resources(server, designs, folder)
+    for question in _QUESTIONS:
+        _add_question(server, *question)
     os.chdir(folder.root)
     with piped_input():
         folder.guard()
         server.run("stdio")
+
+
+def _add_resources(server: MCPServer[Any], designs: DesignTools, folder: Folder) -> None:
+    """Designs and parts of the catalog as documents by address."""
+
+    @server.resource("designer://designs", mime_type="application/json")
+    def listed() -> str:
+        """The designs and test files in the folder, and the templates."""
+        return json.dumps(finite(_answering(designs.list_designs, folder)()))
+
+    @server.resource("designer://design/{name}", mime_type="application/json")
+    def design(name: str) -> str:
+        """What is in a design: parts, links, workloads, findings."""
+        return json.dumps(finite(_answering(designs.open_design, folder)(name)))
+
+    @server.resource("designer://part/{kind}/{vendor}/{name}", mime_type="application/json")
+    def part(kind: str, vendor: str, name: str) -> str:
+        """A part type with every value, band and source."""
+        return json.dumps(finite(_answering(designs.find_parts, folder)(f"{kind}/{vendor}/{name}")))
+
+    # named by the decorators
+    del listed, design, part
+
+
+def _add_question(server: MCPServer[Any], name: str, title: str, text: str) -> None:
+    """A prompt that asks one question about a design."""
+
+    def ask(design: str) -> str:
+        return text.replace("{design}", design)
+
+    ask.__doc__ = title
+    server.add_prompt(Prompt.from_function(ask, name=name, title=title, description=title))
 
 
 def _answering(tool: Callable[..., dict[str, Any]], folder: Folder) -> Callable[..., dict[str, Any]]:

@@ -20,7 +20,7 @@ from designer.cli.plain import write_coloured
 if TYPE_CHECKING:
     import argparse
 
-    from designer.present.blocks import Change, Figure, Limit, Page, Stack, Table
+    from designer.present.blocks import Change, Figure, Limit, Page, Stack
 
 #: lines of a page, and its width where nothing says one
 _LINES: Final = 30
@@ -381,22 +381,6 @@ def _sources(page: Page) -> list[Line]:
             )
         ]
     return lines
-
-
-def print_details(page: Page) -> None:
-    """Every table of a page."""
-    from designer.present.blocks import Table as PageTable
-
-    for detail in page.details:
-        if isinstance(detail, PageTable):
-            print_table(detail)
-
-
-def print_table(detail: Table) -> None:
-    """A table under its title."""
-    print(f"\n{detail.title}")
-    right = [i for i, column in enumerate(detail.columns) if column.number]
-    print(table([column.title for column in detail.columns], detail.rows, right, margin="  "))
 
 
 def _write(lines: Sequence[Line]) -> None:

@@ -41,7 +41,7 @@ def _read(text: str, file: str) -> Imported:
         fabric.host(name, name, {k: text_of(v) for k, v in mapping(mapping(told).get("labels")).items()})
     fabric.note(
         "IMP-TREE-ONLY",
-        "the model tells who is under whom, not how many cables there are: one stands for all of them",
+        "the model says what is below what, not how many cables there are: one represents all of them",
         remedy="set count and speed of the links",
     )
     return fabric.finish()
@@ -63,7 +63,7 @@ def _block(fabric: FabricDrawing, block: dict[str, object], number: int) -> None
     if domain and names:
         fabric.note(
             "IMP-NVLINK-DOMAIN",
-            "servers that share an NVLink domain are told by their attribute nvlink_domain: the model has no NVLinks",
+            "servers that share an NVLink domain are known by their attribute nvlink_domain: the model has no NVLinks",
             *(fabric.host(name) for name in names),
         )
 

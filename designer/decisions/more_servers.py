@@ -40,7 +40,7 @@ def more_servers(design: Design, accelerators: int) -> Edit:
     totals += [(n, "parts", p, n) for p, n in per_server.items() if n]
     if not totals:
         raise DocumentError(
-            "no accelerator stands in a server, so there is none to add more of",
+            "no accelerator is in a server, so there is none to add more of",
             remedy="put the accelerators into a server, or draw more of them",
         )
     _, what, key, each = max(totals, key=lambda row: row[0])

@@ -115,8 +115,8 @@ class Replicas:
 
     def takes(self, rate: float, most: tuple[float, float, float]) -> str:
         """The load of a replica, in words."""
-        each, able, fast, slow = (format_quantity(x, "frequency") for x in (rate, *most))
-        return f"{each} each of {able} it can take ({slow} to {fast} within the band)"
+        each, able, fast, slow = (format_quantity(x, "frequency").removesuffix("/s") for x in (rate, *most))
+        return f"each replica gets {each} of {able} requests/s ({slow}–{fast})"
 
     def binding(self, asked: Serving, units: int) -> tuple[Bottleneck, ...]:
         """What binds prompts and decoding, by as many of the replicas as are drawn."""

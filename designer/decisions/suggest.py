@@ -320,8 +320,11 @@ def _step(search: Searcher, goal: float) -> tuple[Step, Design, WorkloadResult] 
 
 def _stuck(search: Searcher) -> str:
     labels = [b.label for b in search.whole.binding[:2]]
-    binds = f"{' and '.join(labels) or 'nothing that is drawn'} {'hold' if len(labels) > 1 else 'holds'} it back"
-    if not search.candidates:
-        return f"{binds}, and nothing of the catalog or the route policy widens that"
-    how = "no set" if search.exact else "no set that was tried"
-    return f"{binds}; {how} of the {len(search.candidates)} edits considered lifts it"
+    limits = f"{' and '.join(labels) or 'nothing that is drawn'} {'limit' if len(labels) > 1 else 'limits'} it"
+    count = len(search.candidates)
+    if not count:
+        return f"{limits}, and nothing of the catalog or the route policy widens that"
+    if count == 1:
+        return f"{limits}; the one change considered does not help"
+    none = "none" if search.exact else "no combination that was tried"
+    return f"{limits}; {none} of the {count} changes considered helps"

@@ -170,7 +170,7 @@ def _contents(net: Netlist) -> list[Gap]:
     at = [i for i in np.flatnonzero(np.isin(net.part_def, wanted)).tolist() if i not in filled]
     if not at:
         return []
-    text = "the file this came from tells of the network alone: what is inside these servers is not known"
+    text = "the file this came from describes the network alone: what is inside these servers is not known"
     remedy = f"give them their contents, or take the attribute {UNKNOWN!r} off them"
     return [Gap(CONTENTS, text, tuple(net.path(i) for i in at[:_PLACES_LIMIT]), remedy)]
 

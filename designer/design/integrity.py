@@ -253,7 +253,7 @@ def _link(block: Block, link: Link, within: Address) -> Iterator[Problem]:
             yield _fatal(
                 "DOC-DANGLING",
                 f"{at}.{side}",
-                f"it ends at {end!r}, which stands for several parts",
+                f"it ends at {end!r}, which means several parts",
                 "name one part, or make it a wiring",
                 path,
             )
@@ -351,7 +351,7 @@ def _references(design: Design) -> Iterator[Problem]:
                 text = f"there is no part {path!r}"
                 yield _warn("DOC-REFERENCE", at, text, "choose a part of the design", rack.id)
             elif known != rack.id:
-                text = f"{path!r} stands in {known!r} already"
+                text = f"{path!r} is in {known!r} already"
                 yield _warn("DOC-REFERENCE", at, text, "take it out of one of both racks", rack.id)
     for assertion in design.assertions.values():
         if assertion.workload is not None and assertion.workload not in design.workloads:
@@ -422,7 +422,7 @@ def _misfits(design: Design) -> Iterator[Problem]:
         a, b, kind = asked(row)
         why, number, count = misfit(design, a, b, kind), int(first[row]), int(counts[row])
         where = (net.path(int(net.link_a[number])), net.path(int(net.link_b[number])))
-        more = f" (and {count - 1:,} links alike)" if count > 1 else ""
+        more = f" (and {count - 1:,} links like it)" if count > 1 else ""
         code = MISFIT if kind in fitting_links(a.kind, b.kind) else PORTS
         remedy = "use another kind of link, or parts that fit"
         yield _fatal(code, net.link_path(number), f"{why}{more}", remedy, *where)

@@ -240,7 +240,7 @@ def badges(
 
 
 def _failed(view_state: ViewState, frame: Frame, region: Rect, taken: list[Rect]) -> list[Batch]:
-    """What has failed: links dashed, and on each part or link the word on a plate that is not filled."""
+    """What has failed: links dashed, parts crossed out, and on each the word on a plate that is not filled."""
     loads, theme = view_state.loads, view_state.theme
     links, boxes = np.flatnonzero(loads.failed)[:_MOST_BADGES], np.flatnonzero(loads.box_failed)[:_MOST_BADGES]
     if not len(links) and not len(boxes):
@@ -257,6 +257,7 @@ def _failed(view_state: ViewState, frame: Frame, region: Rect, taken: list[Rect]
     if len(boxes):
         # the links of a failed part need no word of their own
         rect = view_state.geometry.rect[boxes]
+        found.append(Lines(_crosses(frame, rect), theme.bad, 2 * frame.ratio, (), True))
         points = rect[:, :2] + rect[:, 2:] * (0.5, 1.0)
     plates: list[Boxes] = []
     labels: list[Label] = []
@@ -266,6 +267,14 @@ def _failed(view_state: ViewState, frame: Frame, region: Rect, taken: list[Rect]
             plates.append(plate)
             labels.append(label)
     return found + stacked(plates, labels)
+
+
+def _crosses(frame: Frame, rect: Float) -> Float:
+    """The diagonals of boxes. : (2 k, 4)"""
+    low, high = frame.points(rect[:, :2]), frame.points(rect[:, :2] + rect[:, 2:])
+    down = np.concatenate((low, high), axis=1)
+    up = np.stack((low[:, 0], high[:, 1], high[:, 0], low[:, 1]), axis=1)
+    return np.concatenate((down, up))
 
 
 #: where a mark is [device pixels] and its word, empty for a dot

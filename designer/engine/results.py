@@ -148,12 +148,12 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A typical step of a served model, or a collective, and where its time goes.
+    """A typical step or batch of a served model, or a collective, and where its time goes.
 
     Parameters
     ----------
     phase
-        ``prompts``, ``decoding`` or ``collective``.
+        ``prompts``, ``decoding``, ``batch`` or ``collective``.
     seconds
         Its length [s].
     parts

@@ -162,7 +162,11 @@ class AnswerHead(QWidget):
             text, colour = "no answer", colours.bad
         elif state is State.UNFIT:
             text, colour = "cannot run", colours.bad
-        self.live.setText(f"● {text}")
+        whole = f"● {text}"
+        if self.live.isVisible() and self.live.fontMetrics().horizontalAdvance(whole) > self.live.width():
+            # how long it took gives way to large text
+            whole = whole.partition("   ")[0]
+        self.live.setText(whole)
         if colour != self.live.colour:
             self.live.colour = colour
             self.live.update()

@@ -33,6 +33,7 @@ from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.toolbar import Hint, ToolBar
 from designer.gui.window.billing import Billing
+from designer.gui.window.head import Head
 from designer.gui.window.menus import Menus
 from designer.gui.window.racking import Racking
 from designer.gui.window.recovery import Recovery
@@ -60,8 +61,6 @@ if TYPE_CHECKING:
     from designer.gui.workers import Sweeper
     from designer.gui.workspace import Workspace
 
-#: the head with menus and tabs [px]
-_HEAD: Final = 40
 #: meanings of the colours of links
 _COLOURS: Final = {"limits": "What limits", "utilization": "Utilization"}
 #: how many numbers are kept of what is open
@@ -111,7 +110,8 @@ class MainWindow(QMainWindow):
         self._connections: list[tuple[Any, Callable[..., object]]] = []
         self.menus = Menus(self, self, self.pages, self.theme)
         self.qt_actions = self.menus.actions
-        self._lay_out_head()
+        self.head = Head(self._menu_bar, self.tabs, self.autosave, self.menus.search)
+        self.setMenuWidget(self.head)
         self.toolbar, self.hint = ToolBar(self.qt_actions), Hint()
         self.legend = LegendBar(self.hint)
         self.area.tools, self.area.legend = self.area.hold(self.toolbar), self.area.hold(self.legend)
@@ -169,22 +169,6 @@ class MainWindow(QMainWindow):
     def menuBar(self) -> QMenuBar:
         """The bar of menus, which shares its row with the tabs."""
         return self._menu_bar
-
-    def _lay_out_head(self) -> None:
-        """Menus, tabs, the state of saving and the search, in one row."""
-        head = QWidget()
-        head.setObjectName("head")
-        in_row(
-            self._menu_bar,
-            (self.tabs, 1),
-            self.autosave,
-            self.menus.search,
-            on=head,
-            margins=(2, 0, 6, 0),
-            spacing=6,
-        )
-        head.setFixedHeight(max(_HEAD, head.sizeHint().height()))
-        self.setMenuWidget(head)
 
     def run(self, action_id: str, *_: object) -> None:
         """Do what an action does, if it can be done now."""
@@ -386,6 +370,7 @@ class MainWindow(QMainWindow):
             places.answer.update_wanted.connect(partial(self.run, "analyze.run"))
             places.answer.stop_wanted.connect(partial(self.run, "analyze.stop"))
             places.answer.place_wanted.connect(self.show_panel)
+            places.answer.formula_wanted.connect(places.start_test)
             places.moment.run_wanted.connect(partial(self.run, "time.run"))
             places.moment.lanes_wanted.connect(self.toggle_run)
             for name in ("outline", "history"):

@@ -336,6 +336,15 @@ class Places(QFrame):
         if keys:
             (panel.entry() or first_field(panel)).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def start_test(self, text: str) -> None:
+        """Show the tests with a formula to change and add."""
+        from designer.gui.panels.checks import ChecksPanel
+
+        self.bring("checks")
+        panel = self.panels["checks"]
+        assert isinstance(panel, ChecksPanel)
+        panel.start(text)
+
     def arrange(self) -> None:
         """The first page of each place, and the answer in front."""
         for book in self.books.values():

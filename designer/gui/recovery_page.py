@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QPushButton, QVBoxLayout, QWidg
 
 from designer.gui.controls import Button, Label, plain
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
-from designer.gui.start_page import thumbnail
+from designer.gui.start_cards import thumbnail
 from designer.gui.theme import Theme
 from designer.gui.workers import Cancelled_, Newest
 from designer.interchange.native.journal import Leftover, State

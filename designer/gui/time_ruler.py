@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFont,
+    QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -21,7 +23,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import plain
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.moments import clock_text
+from designer.gui.viewmodels.moments import clock_text, ticks
 from designer.gui.viewmodels.scenario import Event
 
 if TYPE_CHECKING:
@@ -35,7 +37,10 @@ _MARKS: Final = 60
 #: the ruler can be zoomed in to this part of the run
 _DEEPEST: Final = 1e-6
 _ZOOM: Final = 1.25
-_RULER, _HEAD = 30, 7
+_RULER, _HEAD = 30, 15
+#: size of the times as a share of other text, and the least distance of two [px]
+_SMALL: Final = 0.86
+_APART: Final = 80.0
 #: what holds a program up is a bar so high [px]
 _HIT: Final = 4.0
 
@@ -146,7 +151,8 @@ class TimeRuler(QWidget):
             painter.drawLine(QPointF(x, _HEAD - 1), QPointF(x, self.height() - 1))
             painter.setBrush(QColor(self.theme.text))
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.drawPolygon(QPolygonF([QPointF(x - 4.5, 0), QPointF(x + 4.5, 0), QPointF(x, _HEAD)]))
+            top = _HEAD - 8
+            painter.drawPolygon(QPolygonF([QPointF(x - 4.5, top), QPointF(x + 4.5, top), QPointF(x, _HEAD)]))
             if self.hasFocus():
                 painter.setPen(QPen(QColor(self.theme.accent), 1))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -188,9 +194,23 @@ class TimeRuler(QWidget):
                         painter.fillRect(box, bad)
                 for one in self.events:
                     self._tick(painter, one.at, self.theme.bad if one.share < 1 else self.theme.good, ground.height())
+                self._draw_axis(painter, frames)
             painter.setPen(QPen(QColor(self.theme.border), 1))
             painter.drawRect(ground.adjusted(0.5, 0.5, -0.5, -0.5))
         return picture
+
+    def _draw_axis(self, painter: QPainter, frames: Frames) -> None:
+        """Times above the load."""
+        font = QFont(self.font())
+        font.setPointSizeF(font.pointSizeF() * _SMALL)
+        painter.setFont(font)
+        painter.setPen(QColor(self.theme.muted))
+        metrics = QFontMetricsF(font)
+        for at in ticks(self.begin, self.end, self.width() / _APART):
+            text = clock_text(at, frames.end)
+            wide = metrics.horizontalAdvance(text)
+            x = min(max(self.x_of(at) - wide / 2, 0.0), self.width() - wide)
+            painter.drawText(QPointF(x, _HEAD - 3), text)
 
     def _tick(self, painter: QPainter, time: float, colour: str, high: float) -> None:
         if self.begin <= time <= self.end:

@@ -146,8 +146,9 @@ class WindowArea(QWidget):
         side = self.width_of_side() if shown and self.side is not None and self._side_open() else 0
         right = wide - (0 if over else side)
         bar = self.bar.sizeHint().height() if shown and self.bar is not None and not self.bar.isHidden() else 0
-        brief = round(_BRIEF * self.unit) if shown and over and self.brief is not None else 0
         run = round(high * _RUN) if shown and self.run is not None and self.run_shown else 0
+        # where the window is small, the lanes of a run take the room of the short answer
+        brief = round(_BRIEF * self.unit) if shown and over and not run and self.brief is not None else 0
         low = high - legend - brief - bar - run
         self._put(self.legend, QRect(0, high - legend, right, legend), bool(legend))
         self._put(self.brief, QRect(0, high - legend - brief, right, brief), bool(brief))
@@ -158,7 +159,7 @@ class WindowArea(QWidget):
         top = 0
         self._put(self.side, QRect(wide - side, top, side, high - legend - brief if over else high), bool(side))
         self._put(self._edge, QRect(wide - side - _EDGE // 2, 0, _EDGE, high), bool(side) and not self.wide)
-        self._stand_tools(shown, right)
+        self._stand_tools(shown, right, low)
         palette = QRect(_AIR, self._below_tools(), round(_PALETTE * self.unit), low - self._below_tools() - _AIR)
         self._put(self.palette_, palette, shown and self.palette_shown)
         for widget in (self.tools, self.corner, self.palette_, self.side, self._edge):
@@ -174,11 +175,14 @@ class WindowArea(QWidget):
             return _AIR
         return self.tools.geometry().bottom() + 6 if not self.narrow else _AIR
 
-    def _stand_tools(self, shown: bool, right: int) -> None:
+    def _stand_tools(self, shown: bool, right: int, low: int) -> None:
         if self.tools is not None:
             stand = getattr(self.tools, "stand", None)
             if stand is not None:
                 stand(self.narrow)
+                self.tools.adjustSize()
+                if self.narrow and self.tools.sizeHint().height() + 2 * _AIR > low:
+                    stand(False)
             self.tools.adjustSize()
             left = _AIR if not (self.narrow and self.palette_shown) else 2 * _AIR + round(_PALETTE * self.unit)
             self._put(self.tools, QRect(QPoint(left, _AIR - 2), self.tools.sizeHint()), shown)

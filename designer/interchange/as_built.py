@@ -162,8 +162,8 @@ class _Messages:
             self._tell(
                 "BUILT-ABSENT",
                 Severity.ERROR,
-                f"{len(absent)} switches or servers of the design are not in the dump, or cannot be told from others: "
-                + ", ".join(self.plan.names[n][:60] for n in absent[:3]),
+                f"{len(absent)} switches or servers of the design are not in the dump, "
+                "or cannot be distinguished from others: " + ", ".join(self.plan.names[n][:60] for n in absent[:3]),
                 absent,
                 "check that they are up; give them the names of the dump",
             )

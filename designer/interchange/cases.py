@@ -235,7 +235,7 @@ def _fields(value: object, place: str) -> dict[str, Any]:
     for name, item in cast("dict[str, Any]", value).items():
         field = spellings.field(name)
         if field in made:
-            raise FormatError(f"{field!r} is told twice", place=place, remedy="keep one of them")
+            raise FormatError(f"{field!r} is given twice", place=place, remedy="keep one of them")
         made[field] = item
     return made
 
@@ -258,7 +258,7 @@ def _case(case: Any, index: int, path: Path, defaults: Mapping[str, Any]) -> tup
                 name,
                 str(data.get("area", kind.reports)),
                 str(data.get("group") or source or path.stem),
-                source or "not told",
+                source or "not given",
                 metric.name,
                 _value(data["value"], data.get("unit"), metric.name),
                 _sided(data.get("sided", "both")),

@@ -202,7 +202,7 @@ def _rate(design: Design, nics: list[Part], place: str) -> str:
         if quantity is not None:
             return str(quantity.value)
     raise FormatError(
-        "the NICs do not tell their rate", place=f"{place}.bandwidth", remedy='give it, such as "400 Gb/s"'
+        "the NICs do not state their rate", place=f"{place}.bandwidth", remedy='give it, such as "400 Gb/s"'
     )
 
 
@@ -343,7 +343,7 @@ def _machines(design: Design, changes: Mapping[str, Any]) -> Iterator[tuple[str,
         known = tuple(id for id in design.vms if fnmatchcase(id, name))
         if not known and (values is None or "host" not in _object(values, place)):
             meant = near(name, design.vms) or [*design.vms][:8]
-            remedy = f"there are {', '.join(meant)}; a new one tells its host"
+            remedy = f"there are {', '.join(meant)}; a new one names its host"
             raise FormatError(f"there is no virtual machine {name!r}", place=place, remedy=remedy)
         if values is None:
             yield place, RemoveVms(known)

@@ -57,7 +57,7 @@ def write_design(
     if exporter is None:
         known = ", ".join(exporters())
         raise ExchangeError(
-            f"there is no format {name!r} to write" if name else "the file's name does not tell its format",
+            f"there is no format {name!r} to write" if name else "the file's name does not say its format",
             file=os.fspath(path),
             remedy=f"use one of {known}",
         )

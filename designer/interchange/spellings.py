@@ -87,7 +87,7 @@ def settings(kind: WorkloadKind, given: Mapping[str, Any]) -> dict[str, Any]:
             remedy = f"did you mean {', '.join(close)}?" if close else f"designer workloads {kind.name} lists them"
             raise FormatError(f"{kind.name} has no setting {name!r}", place="workload.settings", remedy=remedy)
         if meant in made:
-            raise FormatError(f"{meant!r} is told twice", place="workload.settings", remedy="keep one of them")
+            raise FormatError(f"{meant!r} is given twice", place="workload.settings", remedy="keep one of them")
         made[meant] = _value(known[meant], value)
     return made
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from designer.analysis.simulation import Simulation
 from designer.design.document import Design
-from designer.design.naming import in_names
+from designer.design.naming import link_title, part_title, several
 from designer.engine.clock.frames import Frames, Held
 from designer.engine.clock.interruptions import Cause, Interruption
 from designer.pages.simulate import losses
@@ -16,7 +16,7 @@ from designer.present import numbers
 from designer.present.answer import figure_text
 from designer.present.blocks import Column, Figure, Limit, Page, Share, Stack, State, Table
 from designer.present.limits import named
-from designer.present.words import continued, counted_by, metric_title, opened
+from designer.present.words import continued, counted_by, metric_title, opened, part_words
 from designer.workload.metrics import times_better
 
 #: points that a curve over the run has; the share that is busy is a mean over one of them
@@ -86,10 +86,14 @@ def _headline(
         return _interrupted(found, design, now)
     if not running:
         return "Nothing runs at this instant."
-    limits = named([one.bottleneck for one in held], design)
-    names = _listed([_title(found, name) for name in found.metrics if name in running])
+    limits = named([one.bottleneck for one in held if one.bottleneck.what != "compute"], design)
+    active = [_title(found, name) for name in found.metrics if name in running]
+    names = _listed(active)
     if not limits:
-        return f"Nothing limits {continued(names)} at this instant."
+        parts = _processors(held, design)
+        verb = ("computes" if parts else "runs") if len(active) == 1 else ("compute" if parts else "run")
+        where, them = f" on {parts}" if parts else "", "it" if len(active) == 1 else "them"
+        return f"{names} {verb}{where}; no link limits {them} now."
     limit = " and ".join((limits[0].title, *(one.in_sentence for one in limits[1:_NAMED])))
     verb = "limit" if len(limits) > 1 else "limits"
     return f"{limit} {verb} {continued(names)} now."
@@ -100,7 +104,7 @@ def _interrupted(found: Simulation, design: Design, now: Sequence[Interruption])
     first = now[0]
     same = [one for one in now if (one.cause, one.what, one.begin) == (first.cause, first.what, first.begin)]
     names = [_title(found, name) for name in dict.fromkeys(one.program for one in same)]
-    who, what, since = _listed(names), opened(in_names(design, first.what)), _time(first.begin)
+    who, what, since = _listed(names), name_of(design, first.what), _time(first.begin)
     one = len(names) == 1
     if first.cause is Cause.CUT:
         return f"{who} {'waits' if one else 'wait'}: {what} failed at {since}."
@@ -109,7 +113,18 @@ def _interrupted(found: Simulation, design: Design, now: Sequence[Interruption])
         return f"{who} {'is' if one else 'are'} slower: {what} has {left} of its rate since {since}."
     if first.cause is Cause.STUN:
         return f"{who} {'waits' if one else 'wait'} while {what} is paused to move."
-    return f"{who} failed at {since} and {'restarts' if one else 'restart'} from the last checkpoint."
+    then = f" {'It continues' if one else 'They continue'} at {_time(first.end)}." if first.end < found.run.end else ""
+    return f"{who} stopped at {since}{f', because {what} failed' if what else ''}.{then}"
+
+
+def name_of(design: Design, path: str) -> str:
+    """A part or link that something happened to, as the drawing names it."""
+    a, dash, b = path.rpartition("/")[2].partition("--")
+    if not dash:
+        return link_title(design, path)
+    within = path.rpartition("/")[0]
+    ends = (part_title(design, f"{within}/{end}" if within else end) for end in (a, b.partition(":")[0]))
+    return f"the link {' – '.join(ends)}"
 
 
 def _figures(frames: Frames, moment: float) -> tuple[Figure, ...]:
@@ -142,27 +157,37 @@ def _stacks(found: Simulation) -> tuple[Stack, ...]:
 
 
 def _limits(held: Sequence[Held], design: Design) -> tuple[Limit, ...]:
-    found = named([one.bottleneck for one in held], design)
+    found = named([one.bottleneck for one in held if one.bottleneck.what != "compute"], design)
     ids = {one.bottleneck.id: one.alike for one in held}
-    return tuple(
+    limits = [
         Limit("now", one.title, one.detail, ids=tuple(k for i in one.ids for k in (ids.get(i) or (i,))))
         for one in found[:_LIMITS]
-    )
+    ]
+    if not limits and (parts := _processors(held, design)):
+        engines = tuple(k for one in held for k in (one.alike or (one.bottleneck.id,)))
+        limits = [Limit("now", opened(parts.removeprefix("the ")), "each at its own speed", ids=engines)]
+    return tuple(limits)
+
+
+def _processors(held: Sequence[Held], design: Design) -> str:
+    """What computes, in words: ``the GPUs``; empty where nothing does."""
+    kinds = dict.fromkeys(part_words(design, one.bottleneck.id) for one in held if one.bottleneck.what == "compute")
+    return " and ".join(f"the {several(kind)}" for kind in kinds if kind != "part")
 
 
 def _events(found: Simulation, frames: Frames, design: Design) -> Table | None:
     """What hit workloads and when, and the end of the run."""
     rows: dict[tuple[float, str], None] = {}
     for one in frames.interruptions:
-        what = opened(in_names(design, one.what)) or _title(found, one.program)
+        what = opened(name_of(design, one.what)) if one.what else _title(found, one.program)
         text = {
             Cause.CUT: f"{what} fails",
             Cause.NARROWED: f"{what} falls to {numbers.percent(one.left)}",
             Cause.STUN: f"{what} is paused",
-            Cause.FAILURE: f"{_title(found, one.program)} fails",
+            Cause.FAILURE: f"{what} fails",
         }[one.cause]
         rows[one.begin, text] = None
-        if one.ended:
+        if one.end < found.run.end:
             rows[one.end, f"{_title(found, one.program)} continues"] = None
     if not rows:
         return None

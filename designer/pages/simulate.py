@@ -104,12 +104,16 @@ def page_of_simulation(
 
 
 def _sample(found: Simulation) -> tuple[str, ...]:
-    """What latencies of served models are taken from, where they differ from those of ``analyze``."""
+    """What figures are taken from that differ from those of ``analyze``."""
+    fails = any("ettr" in metrics for metrics in found.metrics.values())
+    drawn = "Effective time counts the failures drawn in this run; analyze gives the mean of long runs."
+    own = (drawn,) if fails else ()
     answered = sum(int((log.run.done <= found.run.end).sum()) for log in logs_of(found.run).values())
     if not answered:
-        return ()
+        return own
     count, time = numbers.counted(answered, "request"), numbers.shown(found.run.end, "s", exact=True)
     return (
+        *own,
         f"Latencies are those of {count} that all replicas answered within {time}; "
         "analyze gives those of the slowest replica over a longer run.",
     )

@@ -14,7 +14,7 @@ from designer.findings import Finding, Severity
 from designer.present import numbers, other
 from designer.present.answer import Answer, Fitting, all_figures, result_table, sources_of, verdicts
 from designer.present.blocks import Change, Chart, Column, Page, State, Table, Tone
-from designer.present.changes import fixes
+from designer.present.changes import fixes, together
 from designer.present.family import Family
 from designer.present.limits import limits_of, named, with_gains
 from designer.present.words import opened, plain, sentence
@@ -66,7 +66,7 @@ def page_of(
     if not valid:
         figures = tuple(f for f in figures if f.name == "memory_per_gpu") or figures[:1]
     title, stacks = family.where(answer)
-    changes = family.changes(answer) if valid else fixes(answer)
+    changes = (*together(answer), *family.changes(answer)) if valid else fixes(answer)
     every = (*(f for f in result.findings if f is not result.unfit), *findings)
     return Page(
         subject=f"{answer.named(result.title)}, on {design.title or design.name}",

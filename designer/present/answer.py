@@ -12,14 +12,12 @@ from designer.design.document import Design, WorkloadSpec
 from designer.design.naming import in_names, part_title
 from designer.engine.results import Table as ResultTable
 from designer.engine.results import WorkloadResult
-from designer.errors import UnitError
 from designer.present import numbers
 from designer.present.blocks import Column, Figure, Share, Source, Table, Tone
 from designer.present.limits import limiting
 from designer.present.targets import Target, Verdict, judge, targets_of
 from designer.present.words import COUNTS, SHARES, counted_by, metric_title, plain
 from designer.sources import Estimate
-from designer.units import DIMENSION_OF_UNIT, parse
 
 
 class Fitting(Protocol):
@@ -142,12 +140,14 @@ class Answer:
             "data_rate_per_gpu": " ",
             "evacuation_time": " ",
             "kv_use": "most at any time",
+            "ettr": "mean of long runs with failures",
         }
 
     @property
     def _memory_note(self) -> str:
         found = self.metric("memory_per_gpu")
-        return found.note if found is not None and found.note.startswith("of ") else "reserved at start-up"
+        has = found.details.get("capacity") if found is not None else None
+        return f"of {numbers.shown(has, 'B', exact=True)}" if has else "reserved at start-up"
 
 
 def figure_text(name: str, value: float, unit: str, what: str = "") -> str:
@@ -194,14 +194,9 @@ def make_figure(
         sign = {">=": "at least ", "<=": "at most "}.get(target.comparison, "") if target.word == "target" else ""
         told = f"{target.word}: {sign}{text}"
         verdict, tone, bound = str(found_verdict), found_verdict.tone, target.value
-    elif name == "memory_per_gpu" and note.startswith("of "):
-        try:
-            bound = parse(note.removeprefix("of "), DIMENSION_OF_UNIT["B"])
-        except UnitError:
-            bound = None
-        if bound is not None:
-            fits = found.value <= bound
-            verdict, tone = ("fits", Tone.GOOD) if fits else ("too much", Tone.BAD)
+    elif name == "memory_per_gpu" and "capacity" in found.details:
+        bound = found.details["capacity"]
+        verdict, tone = ("fits", Tone.GOOD) if found.value <= bound else ("too much", Tone.BAD)
     return Figure(
         name,
         metric_title(name, kind),

@@ -8,6 +8,7 @@ from designer.present import numbers
 from designer.present.answer import Answer, figure_text
 from designer.present.blocks import Change, Tone
 from designer.sources import Estimate
+from designer.workload.kind import listed
 
 
 def suggest(answer: Answer) -> Change:
@@ -18,6 +19,16 @@ def suggest(answer: Answer) -> Change:
 def survive(answer: Answer) -> Change:
     """What single failures cost."""
     return Change("What a failure costs", command=answer.command("survive"), place="improve", tone=Tone.PLAIN)
+
+
+def together(answer: Answer) -> tuple[Change, ...]:
+    """What limits a workload and its neighbours while they run at the same time; nothing for one that names none."""
+    names = [name for key in ("beside", "background") for name in listed(answer.setting(key))]
+    others = [name for name in dict.fromkeys(names) if name in answer.design.workloads]
+    if not others:
+        return ()
+    command = answer.command("simulate", *(word for name in others for word in ("--workload", name)))
+    return (Change("What limits while all run", command=command, place="time", tone=Tone.PLAIN),)
 
 
 def fixes(answer: Answer) -> tuple[Change, ...]:

@@ -193,37 +193,12 @@ _PHRASES: Final[tuple[tuple[re.Pattern[str], _Words], ...]] = tuple(
     for pattern, words in cast(
         "tuple[tuple[str, _Words], ...]",
         (
-            (
-                r"\bno set(?: that was tried)? of the 1 edits considered lifts it",
-                "the one change considered does not help",
-            ),
-            (
-                r"\bno set(?: that was tried)? of the (\d+) edits considered lifts it",
-                r"none of the \1 changes considered helps",
-            ),
-            (r"\bholds it back\b", "limits it"),
-            (r"\bhold it back\b", "limit it"),
-            (r"\bstill bound by ([^;]+)", r"\1 still limits it"),
-            (r"\bbound by ([^;]+?) in place of ([^;]+)", r"\1 limits it instead of \2"),
-            (r"\band (\d+|one) alike\b", r"and \1 like it"),
-            (r"\(and (\d+) hosts alike\)", r"(\1 other hosts likewise)"),
-            (r"\(([\d,]+) alike\)", r"(\1 like it)"),
-            (
-                r"\bqueues grow for ever and no latency is told\b",
-                "queues would grow without limit, so no latency is given",
-            ),
-            (r" is not told\b", " is not set"),
-            (r"\bis told\b", "is set"),
             (r"\bgrid_(\w+)-(\d+\w)", _profile),
             (r"NVIDIA ([\w ]+?)(?: \d+ GB)? \(arithmetic\)", r"arithmetic of the \1"),
             (r"NVIDIA ([\w ]+?)(?: \d+ GB)? \(memory bandwidth\)", r"memory of the \1"),
             (
                 r"\((pcie|nvlink|upi|xgmi|ethernet|infiniband|memory_bus|c2c)( ×\d+)?\)",
                 _kind,
-            ),
-            (
-                r"([\d.]+)/s each of ([\d.]+)/s it can take \(([\d.]+)/s to ([\d.]+)/s within the band\)",
-                r"each replica gets \1 of \2 requests/s (\3–\4)",
             ),
         ),
     )
@@ -278,7 +253,6 @@ _LONGEST: Final = 30
 _VENDOR: Final = re.compile(r"^(NVIDIA|AMD|Intel|Tesla)\s+")
 _MEMORY: Final = re.compile(r"\s+\d+ ?GB\b")
 _ASIDE: Final = re.compile(r"\s*\([^()]*\)")
-_PLURAL: Final = re.compile(r"(?<=[^s])(?<!e)s$|(?<=(?:ch|sh|ss))es$|(?<=e)s$")
 
 
 def metric_title(name: str, kind: str = "") -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from designer.engine.results import WorkloadResult
 from designer.present import words
 from designer.report.document import Span, Text, rich
 from designer.report.subject import Context
-from designer.report.wording import continued, per_second
+from designer.report.wording import continued
 from designer.sources import Status
 
 
@@ -30,16 +29,6 @@ def strong(value: str) -> Text:
 def muted(value: str) -> Text:
     """In the second ink."""
     return text(value, "muted")
-
-
-def images(result: WorkloadResult) -> bool:
-    """True if the samples of a workload are images rather than sequences."""
-    return result.kind == "training" and "tokens_per_second" not in result.metrics
-
-
-def per(result: WorkloadResult, metric: str) -> str:
-    """What a metric of a workload counts per second."""
-    return per_second(metric, images(result))
 
 
 def sure(status: Status | str) -> Text:

@@ -79,7 +79,8 @@ def answer(subjects: Sequence[Subject]) -> str:
     up = sorted((p for p in pairs if p.gain >= SAME), key=lambda p: -p.gain)
     down = sorted((p for p in pairs if p.gain <= 1 / SAME), key=lambda p: p.gain)
     if not up and not down:
-        return f"The designs answer alike: none of {counted(len(pairs), 'workload')} differs by more than 2\u00a0%"
+        none = f"none of {counted(len(pairs), 'workload')} differs by more than 2%"
+        return f"The designs give the same answers: {none}"
     if up and down:
         return (
             f"Design {other.letter} is {times(up[0].gain)} as good as design {first.letter} at {up[0].title}, and"

@@ -29,12 +29,6 @@ _SPELLED: Final = {
     "vmotion": "vMotion",
     "vsan": "vSAN",
 }
-#: how often per second of what, by metric
-PER_SECOND: Final = {
-    "tokens_per_second": "tokens/s",
-    "samples_per_second": "samples/s",
-    "requests_per_second": "requests/s",
-}
 #: from and up to here times along an axis are in minutes [s]
 _MINUTES: Final = 120.0
 _HOURS: Final = 36_000.0
@@ -154,10 +148,3 @@ def ends(estimate: Estimate, what: str = "") -> tuple[str, str]:
 def line_rate(value: float) -> str:
     """The raw rate of a port in bits, ``400 Gb/s``."""
     return format_line_rate(value).replace(" ", NBSP)
-
-
-def per_second(metric: str, dataset_of_images: bool = False) -> str:
-    """What a metric counts per second."""
-    if dataset_of_images and metric == "samples_per_second":
-        return "images/s"
-    return PER_SECOND.get(metric, "")

@@ -91,7 +91,7 @@ class Context:
             count *= group.replicas - len(group.exceptions) if member is None else 1
             block = block_at_step(block, (group_id, member))
         one = any(member is not None for _, member in within) and count == 1
-        return "" if not within else " in this member alone" if one else f" in all {count:,} members alike"
+        return "" if not within else " in this member alone" if one else f" in all {count:,} members"
 
     def blocks(self) -> Iterator[tuple[Block, str, int]]:
         """The design and the contents of its groups, each once: with the path to the first, and how often it stands."""

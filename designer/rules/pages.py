@@ -20,7 +20,7 @@ SECTIONS: Final = ("What it checks", "Why it matters", "How to fix", "Sources", 
 _WAIVERS: Final = """## Accepting a finding
 
 A waiver in the design says which finding is accepted, why, by whom and until when; without `where` it covers the rule
-everywhere, without `expires` it holds for good. One that ran out is told as a finding of its own.
+everywhere, without `expires` it holds for good. One that ran out is reported as a finding of its own.
 
 ```json
 "waivers": [
@@ -55,7 +55,7 @@ def markdown(rule: Rule) -> str:
     lines += [f"Severity: {rule.severity}. Profiles: {speaks}.{mends}", ""]
     for name in SECTIONS:
         lines += [f"## {name}", "", told.get(name, ""), ""]
-    lines += [f"Drawn: `tests/rules/{rule.code}/pass.design.json` passes, `fail.design.json` beside it does not.", ""]
+    lines += [f"Drawn: `tests/rules/{rule.code}/pass.design.json` passes, `fail.design.json` next to it does not.", ""]
     return "\n".join(lines)
 
 
@@ -64,16 +64,16 @@ _BY_HAND: Final = """## Also check by hand
 
 Not all that goes wrong can be seen in a drawing. Before a system is handed over look at these as well:
 
-- **Kernel and driver switches** that no part tells: `NCCL_*` variables, nvidia-peermem loaded, IOMMU in passthrough
+- **Kernel and driver switches** that no part states: `NCCL_*` variables, nvidia-peermem loaded, IOMMU in passthrough
   mode, huge pages, interrupts near their NIC, the CPU governor. `designer accept` finds most by what they cost.
 - **Lossless Ethernet on every switch**: NET007 reads what the drawing says of PFC and ECN; whether each switch has it
   is in its own configuration.
 - **Module numbers of an NVSwitch board**: drawn ones are used, missing ones are assumed in the order of the board's
   list; compare with the fabric manager's map before device groups are planned.
-- **Supported pairs** of firmware, driver, hypervisor and guest: HW003 tells unlike ones, whether a pair is supported is
-  in the vendors' matrices, which change monthly.
+- **Supported pairs** of firmware, driver, hypervisor and guest: HW003 reports unlike ones, whether a pair is supported
+  is in the vendors' matrices, which change monthly.
 - **Heat**: a rack's power is added up, its airflow is not; clocks held down by heat show in `designer accept`.
-- **Real load** of virtual machines: VM046, VM050 and VM052 use what the drawing tells of it. Measure before you decide.
+- **Real load** of virtual machines: VM046, VM050 and VM052 use what the drawing says of it. Measure before you decide.
 - **Bitfusion**: VM051 rests on a statement we could not confirm in a document.
 """
 
@@ -106,7 +106,7 @@ def findings_page() -> str:
         [
             "# Codes of findings",
             "",
-            "What an import, an analysis, a simulation or a check may tell, with its severities. Design rules have",
+            "What an import, an analysis, a simulation or a check may report, with its severities. Design rules have",
             "[pages of their own](rules/README.md). Made from `designer/finding_codes.py` by",
             "`python -m designer.rules.pages`.",
             "",

@@ -94,7 +94,7 @@ class Rule:
 
     def finding(self, offence: Offence) -> Finding:
         """An offence as a finding."""
-        more = f" (and {offence.alike - 1:,} alike)" if offence.alike > 1 else ""
+        more = f" (and {offence.alike - 1:,} like it)" if offence.alike > 1 else ""
         return Finding(
             self.code, offence.severity or self.severity, f"{offence.text}{more}", offence.where, offence.remedy
         )

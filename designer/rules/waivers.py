@@ -42,6 +42,6 @@ def apart(design: Design, findings: Iterable[Finding], today: date) -> tuple[lis
         if expired(waiver, today):
             text = f"the waiver {waiver.id!r} of {waiver.code} by {waiver.author} ran out on {waiver.expires}"
             stand.append(
-                Finding("WAIVER-EXPIRED", Severity.WARNING, text, (waiver.id,), "mend the finding, or waive it anew")
+                Finding("WAIVER-EXPIRED", Severity.WARNING, text, (waiver.id,), "mend the finding, or waive it again")
             )
     return stand, waived

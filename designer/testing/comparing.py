@@ -178,9 +178,9 @@ def _why(before: tuple[Bottleneck, ...], after: tuple[Bottleneck, ...]) -> str:
     first, second = before[0].label, after[0].label
     same = {(b.what, b.id) for b in before} == {(b.what, b.id) for b in after}
     if first == second:
-        return f"still bound by {second}"
+        return f"{second} still limits it"
     if same:
-        return f"bound by {second} in place of {first}"
+        return f"{second} limits it instead of {first}"
     return f"bottleneck moved from {first} to {second}"
 
 

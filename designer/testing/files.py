@@ -118,7 +118,7 @@ def _suite_of_checks(path: Path, overrides: Sequence[str], workload_files: Seque
     beside = path.parent / name
     if not beside.exists() and (name.endswith(".json") or "design" not in content):
         raise FormatError(
-            f"its design {name!r} does not exist beside it",
+            f"its design {name!r} does not exist next to it",
             file=shown,
             place="design",
             remedy='name another file or a template: design = "hgx-h100-8"',

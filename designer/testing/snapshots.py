@@ -42,7 +42,9 @@ def compare(world: World, snapshot: Snapshot) -> list[Outcome]:
         promise = Promise("snapshot", f"snapshot {snapshot.file.name}")
         return [Outcome(promise, State.ERROR, "", "there is no snapshot yet", mend="make one with --update")]
     except (ValueError, KeyError, TypeError, OSError):
-        raise FormatError("this is no snapshot", file=str(snapshot.file), remedy="make it anew with --update") from None
+        raise FormatError(
+            "this is no snapshot", file=str(snapshot.file), remedy="take a new one with --update"
+        ) from None
     try:
         now = taken(world, snapshot)
     except (DesignerError, KeyError) as error:

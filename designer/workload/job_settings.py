@@ -98,7 +98,11 @@ INPUT: Final = (
     Setting("access", "Access", "choice", "auto", choices=("auto", "random", "sequential")),
     Setting("gpudirect", "GPUDirect", "choice", "policy", choices=("policy", "on", "off")),
     Setting(
-        "background", "Beside it", "text", "", help="ids of transfers and of trainings with a cadence that share it"
+        "background",
+        "At the same time",
+        "text",
+        "",
+        help="ids of transfers and of trainings with a cadence that share it",
     ),
 )
 RUN: Final = (

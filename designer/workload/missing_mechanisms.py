@@ -11,9 +11,9 @@ from typing import Final, cast
 
 from designer.workload.model_families import LAYER_WORDS
 
-_STATE_SPACE: Final = "state-space layers (Mamba) beside attention"
+_STATE_SPACE: Final = "state-space layers (Mamba) with attention"
 _LINEAR: Final = "layers of linear attention"
-_RECURRENT: Final = "layers of gated linear recurrence beside attention"
+_RECURRENT: Final = "layers of gated linear recurrence with attention"
 #: keys that stand for a mechanism wherever they have a value
 _KEYS: Final = (
     ("linear_attn_config", _LINEAR),
@@ -36,8 +36,8 @@ _WORDS: Final = (
     ("lightning", _LINEAR),
     ("delta", _LINEAR),
     ("recurrent", _RECURRENT),
-    ("conv", "convolution layers beside attention"),
-    ("rwkv", "recurrent layers (RWKV) beside attention"),
+    ("conv", "convolution layers with attention"),
+    ("rwkv", "recurrent layers (RWKV) with attention"),
 )
 
 

@@ -183,14 +183,14 @@ def test_a_panel_nobody_looked_at_is_not_made_and_follows_when_it_is(window: Mai
     assert window.places is not None
     assert window.document is not None
     places = window.places
-    assert "plots" not in places._made
+    assert "gantt" not in places._made
     assert "improve" not in places._made
-    assert not places.frames["plots"].findChildren(Panel)
+    assert not places.frames["gantt"].findChildren(Panel)
     window.run("view.run")
-    places.books[Place.RUN].show_page("plots")
-    qtbot.waitUntil(lambda: "plots" in places._made)
-    plots = places.panels["plots"]
-    assert places.frames["plots"].isAncestorOf(plots)
-    assert plots.session is window.document.session
-    assert plots.seen
+    places.books[Place.RUN].show_page("gantt")
+    qtbot.waitUntil(lambda: "gantt" in places._made)
+    lanes = places.panels["gantt"]
+    assert places.frames["gantt"].isAncestorOf(lanes)
+    assert lanes.session is window.document.session
+    assert lanes.seen
     assert not places.panels["improve"].seen

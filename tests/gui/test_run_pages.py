@@ -1,10 +1,10 @@
-"""The Gantt chart and the plots of a run, by real clicks."""
+"""The lanes of a run, by real clicks."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from designer.design.address import Ref
 from designer.gui.main_window import MainWindow
 from designer.gui.panels.gantt import GanttPanel
-from designer.gui.panels.plots import PlotsPanel
 from designer.gui.playing import Player
 from designer.gui.viewmodels.gantt import GanttRow, rows_of, visible
 from designer.gui.viewmodels.plots import chosen_resources
@@ -40,7 +39,7 @@ def test_a_click_on_a_bar_shows_its_instant_and_its_way(window: MainWindow, play
     qtbot.waitUntil(lambda: bool(panel.chart.rows), timeout=5_000)
     chart, frames = panel.chart, player.session.frames
     assert frames is not None
-    number = next(k for k, row in enumerate(chart.rows) if row.program == "storage-to-gpus")
+    number = next(k for k, row in enumerate(chart.rows) if row.program == "storage-to-gpus" and not row.is_head)
     y = 20 + 22 * number + 11
     x = round(chart.x_of(0.3))
     QTest.mouseClick(chart, LEFT, NONE, QPoint(x, y))
@@ -91,42 +90,55 @@ def test_bars_on_the_same_pixel_are_one():
     assert right[0] - left[0] == pytest.approx(90.0)
 
 
-def test_plots_follow_the_selection_and_the_instant(window: MainWindow, player: Player, qtbot: QtBot):
-    window.show_panel("plots")
+def test_curves_below_the_lanes_follow_the_selection_and_share_the_playhead(
+    window: MainWindow, player: Player, qtbot: QtBot
+):
+    window.show_panel("gantt")
     assert window.places is not None
-    panel = window.places.panels["plots"]
-    assert isinstance(panel, PlotsPanel)
-    qtbot.waitUntil(lambda: bool(panel.load.curves), timeout=5_000)
-    session, frames = player.session, player.session.frames
+    panel = window.places.panels["gantt"]
+    assert isinstance(panel, GanttPanel)
+    chart, session, frames = panel.chart, player.session, player.session.frames
     assert frames is not None
+    qtbot.waitUntil(lambda: bool(chart.curves), timeout=5_000)
     session.select([((), Ref("parts", "nvme3"))])
-    qtbot.waitUntil(lambda: any("nvme3" in c.label for c in panel.load.curves), timeout=5_000)
+    qtbot.waitUntil(lambda: any("nvme3" in c.label for c in chart.curves), timeout=5_000)
     chosen = chosen_resources(frames, session.selection)
-    assert [c.resource for c in panel.load.curves] == chosen
-    curve = panel.load.curves[0]
-    middle = len(curve.time) // 2
-    assert curve.value[middle] == pytest.approx(
-        frames.run.busy(chosen[0], curve.time[middle] - 0.5 / 1600, curve.time[middle] + 0.5 / 1600), rel=1e-6
+    loads = [c for c in chart.curves if c.resource >= 0]
+    assert [c.resource for c in loads] == chosen
+    middle = len(loads[0].time) // 2
+    at = loads[0].time[middle]
+    assert loads[0].value[middle] == pytest.approx(
+        frames.run.busy(chosen[0], at - 0.5 / 1600, at + 0.5 / 1600), rel=1e-6
     )
-    player.seek(0.25)
-    qtbot.waitUntil(lambda: panel.load.cursor.value() == 0.25, timeout=2_000)
-    view = panel.load.plot.view
-    at = panel.load.plot.mapFromScene(view.mapViewToScene(QPointF(0.4, 0.5)))
-    QTest.mouseClick(panel.load.plot.viewport(), LEFT, NONE, at)
+    # a press on a curve looks at that instant, in lanes, ruler and canvas
+    y = chart._curve_top(1) + 20
+    QTest.mouseClick(chart, LEFT, NONE, QPoint(round(chart.x_of(0.4)), y))
     assert session.moment == pytest.approx(0.4, abs=0.01)
+    assert chart.moment == session.moment
+    assert window.time_bar.ruler.moment == session.moment
 
 
-def test_without_a_run_both_say_how_to_get_one(window: MainWindow, player: Player):
+def test_each_workload_has_lanes_below_its_title(player: Player):
+    frames, found = player.session.frames, player.session.simulation
+    assert frames is not None
+    assert found is not None
+    rows = rows_of(frames.run, found.titles)
+    heads = [row for row in rows if row.is_head]
+    assert [row.title for row in heads] == [found.titles[name] for name in ("resnet-50", "storage-to-gpus")]
+    assert "steps done" in heads[0].note
+    first = next(row for row in rows if row.program == "resnet-50" and row.step == "step")
+    assert first.title == "Steps"
+
+
+def test_without_a_run_the_lanes_say_how_to_get_one(window: MainWindow, player: Player):
     assert window.places is not None
-    for name in ("gantt", "plots"):
-        window.show_panel(name)
+    window.show_panel("gantt")
     player.clear()
-    for name in ("gantt", "plots"):
-        panel = window.places.panels[name]
-        panel.flush()
-        assert isinstance(panel, GanttPanel | PlotsPanel)
-        assert panel.empty.isVisibleTo(panel)
-        assert "F6" in panel.empty.text.text()
+    panel = window.places.panels["gantt"]
+    panel.flush()
+    assert isinstance(panel, GanttPanel)
+    assert panel.empty.isVisibleTo(panel)
+    assert "F6" in panel.empty.text.text()
 
 
 def test_what_held_a_program_up_is_marked_on_its_rows_and_on_the_ruler(

@@ -438,3 +438,19 @@ def test_the_first_window_is_no_larger_than_the_screen(window: MainWindow, room:
 def test_on_a_large_screen_the_first_window_keeps_its_size(window: MainWindow) -> None:
     window.fit_screen(QRect(0, 0, 1920, 1080))
     assert (window.width(), window.height()) == (1440, 900)
+
+
+def test_menus_are_behind_one_button_where_the_window_is_narrow(window: MainWindow, qtbot: QtBot) -> None:
+    """At 1024 pixels one button opens all menus and leaves the tabs room; keys of actions work all the same."""
+    window.resize(1440, 900)
+    window.open_template("hgx-h100-8")
+    assert window.head.button.isHidden()
+    assert not window.head.bar.isHidden()
+    window.resize(1024, 700)
+    qtbot.waitUntil(lambda: window.head.button.isVisible())
+    assert window.head.bar.isHidden()
+    menu = window.head.button.menu()
+    menu.aboutToShow.emit()
+    assert [a.text() for a in menu.actions()] == [a.text() for a in window.head.bar.actions()]
+    assert all(a.menu() is not None for a in menu.actions())
+    assert {window.qt_actions[name] for name in ("file.open", "edit.undo")} <= set(window.actions())

@@ -20,7 +20,7 @@ from designer.gui.dialogs.command_palette import CommandPalette
 from designer.gui.documents import Document
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
-from designer.gui.start_page import Card
+from designer.gui.start_cards import Card
 from designer.gui.window.tabs import cut_apart
 from designer.gui.workload_form import take_workload
 from designer.interchange.native.reader import load

@@ -327,7 +327,10 @@ def test_rates_of_a_gpu_are_dense_and_fit_together(id: str) -> None:
     part = load_catalog().get(id)
     fp16, fp8, int8 = part.number("flops_fp16"), part.number("flops_fp8"), part.number("flops_int8")
     if fp16 and fp8:
-        assert fp8 == pytest.approx(2 * fp16, rel=0.02), "FP8 is twice FP16, both dense"
+        # Trainium2: 1,299 against 667 TFLOP/s in its data sheet, 1.948 times as much
+        assert fp8 == pytest.approx(2 * fp16, rel=0.02 if id != "gpu/amazon/trainium2" else 0.03), (
+            "FP8 is twice FP16, both dense"
+        )
     if fp16 and int8 and id != "gpu/nvidia/p40":  # whose FP16 runs at 1/64 of FP32
         assert min(abs(int8 / fp16 / ratio - 1) for ratio in (1, 2, 4)) < 0.02, (
             "INT8 is 1, 2 or 4 times FP16, both dense"

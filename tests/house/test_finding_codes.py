@@ -136,7 +136,7 @@ def test_a_code_nobody_registered_is_refused() -> None:
         Finding("NO-SUCH", Severity.INFO, "")
     with pytest.raises(ValueError, match="severity"):
         Finding("DOC-SELF", Severity.INFO, "both ends are the same part")
-    with pytest.raises(ValueError, match="stands for"):
+    with pytest.raises(ValueError, match="means"):
         register("DOC-SELF", "Something else", (Severity.INFO,))
     assert Finding("DOC-SELF", Severity.ERROR, "").title == KINDS["DOC-SELF"].title
 

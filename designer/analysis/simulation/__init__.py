@@ -58,7 +58,7 @@ _TRIES_LIMIT: Final = 50
 #: events of a first look at how long a run is
 _PROBE_LIMIT: Final = 5_000
 #: later than this a second has too few digits left for the steps of a job [s]
-LATEST: Final = Constant(1e9, 1e8, 1e10, "flows-numerics", Status.ASSUMED, "s", "some thirty years: 10 us are told")
+LATEST: Final = Constant(1e9, 1e8, 1e10, "flows-numerics", Status.ASSUMED, "s", "some thirty years: 10 us are resolved")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,7 +268,7 @@ def _in_reach(times: Sequence[tuple[str, float | None]]) -> None:
     """Refuse times at which the clock could not tell one step from the next."""
     for place, time in times:
         if time is not None and LATEST.value < time < math.inf:
-            text = f"{time:g} s is later than the clock tells steps apart"
+            text = f"{time:g} s is later than the clock can separate steps"
             raise AnalysisError(text, place=place, remedy=f"give {LATEST.value:g} s at most")
 
 
@@ -423,7 +423,9 @@ def _started(jobs: Sequence[Job], run: Run) -> list[Finding]:
 
 def _slower(slow: Mapping[str, float]) -> list[Finding]:
     return [
-        Finding("CLOCK-SLOWED", Severity.INFO, f"{name} takes {times:.2f} times as long beside the others", (), "")
+        Finding(
+            "CLOCK-SLOWED", Severity.INFO, f"{name} takes {times:.2f} times as long with the others running", (), ""
+        )
         for name, times in slow.items()
         if times > WORTH_TOLERANCE
     ]

@@ -17,6 +17,7 @@ from designer.engine.question import Question, ask
 from designer.engine.results import Analysis, ChannelLoads, Rows, WorkloadResult
 from designer.engine.routes.channel_rows import CHANNELS_LIMIT, ChannelRows
 from designer.findings import Finding, Severity
+from designer.plain_text import counted
 from designer.progress import Cancel, Progress, Watch
 from designer.sources import Status
 from designer.workload.kind import kind_of
@@ -137,7 +138,8 @@ def _findings(network: Network, loads: ChannelLoads | None, rows: ChannelRows) -
         unsure = numbers[(rows.load > 0) & guessed[network.net.link_def[numbers >> 1]]]
     found: list[Finding] = []
     if len(unsure):
-        text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"
+        links = len(np.unique(unsure >> 1))
+        text = f"{counted(links, 'link')} with traffic {'use' if links > 1 else 'uses'} assumed or unverified rates"
         where = tuple(network.channel_ids(unsure[:_PLACES_LIMIT]))
         found.append(Finding("DATA-UNSURE", Severity.INFO, text, where, "give the real speeds of these links"))
     if 2 * network.net.n_links > CHANNELS_LIMIT:

@@ -290,7 +290,7 @@ def _finding(workload: str, one: _Neighbour, then: str, remedy: str = "") -> Fin
     if math.isinf(one.every):
         text = f"its GPUs compute for {one.name} as well{then}"
         return Finding("SERVE-TURNS", Severity.INFO, text, (), remedy or _APART)
-    text = f"{one.name} runs beside {workload} for {one.share():.1%} of the time{then}"
+    text = f"{one.name} runs together with {workload} for {one.share():.1%} of the time{then}"
     return Finding("TRAIN-BESIDE", Severity.INFO, text, (), remedy)
 
 

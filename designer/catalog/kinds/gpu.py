@@ -14,6 +14,7 @@ KIND = PartKind(
         PortKind("pcie", "PCIe", ("pcie",), count=1),
         PortKind("nvlink", "NVLink", ("nvlink",), count_field="nvlink_links"),
         PortKind("xgmi", "xGMI", ("xgmi",), count_field="xgmi_links"),
+        PortKind("accelerator", "Accelerator", ("ici", "neuronlink", "gaudi_link"), count_field="accelerator_links"),
         PortKind("c2c", "Chip-to-chip", ("c2c",), given_by="c2c_bandwidth_per_direction"),
     ),
     fields=(
@@ -37,6 +38,7 @@ KIND = PartKind(
         Field("link_bandwidth_per_direction", "One NVLink or xGMI link, per direction", "rate"),
         Field("accelerator_bandwidth_per_direction", "All accelerator links, per direction", "rate"),
         Field("xgmi_links", "xGMI links", "count"),
+        Field("accelerator_links", "Links to accelerators, of other makes", "count"),
         Field("pcie_generation", "PCIe generation", "count"),
         Field("pcie_lanes", "PCIe lanes", "count"),
         Field(

@@ -222,7 +222,7 @@ def _print_results(name: str, judged: list[Judged], causes: list[Cause]) -> None
     print("\nWhat explains them, the likeliest first:")
     for cause in (c for c in causes if c.probability >= 1e-3 or c is causes[0]):
         text = "nothing is wrong" if cause.sound else "; or ".join(f.title for f in cause.faults[:3])
-        more = f" (and {len(cause.faults) - 3} that would show alike)" if len(cause.faults) > 3 else ""
+        more = f" (and {len(cause.faults) - 3} with the same symptoms)" if len(cause.faults) > 3 else ""
         print(paragraph(f"  {cause.probability:4.0%}  ", f"{text}{more}"))
         if not cause.sound:
             print(paragraph("        ", next(f.remedy for f in cause.faults)))

@@ -162,7 +162,7 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: N
         gain = f" (this one twice as wide: {alone:.2f}×{gaining})" if alone is not None else ""
         # what is no channel is told in words, with paths in them
         label = named.way(alike[0].label) if alike[0].what == "channel" else named(alike[0].label)
-        text = f"{label}{f' and {more:,} alike' if more else ''}: {named(why)}{gain}"
+        text = f"{label}{f' and {more:,} like it' if more else ''}: {named(why)}{gain}"
         print(paragraph("    ", text, "      "))
     if len(lines) > 8:
         print(f"    … and {len(lines) - 8} more")

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
 
     suffix = Path(options.output).suffix.lower() if options.output else ""
     if options.output and suffix not in (".csv", ".xlsx"):
-        raise ReportError(f"{options.output!r} does not tell a format", place="-o", remedy="end it with .csv or .xlsx")
+        raise ReportError(f"{options.output!r} names no format", place="-o", remedy="end it with .csv or .xlsx")
     design = opened(options).design
     prices = load_settings(prices=Path(options.prices) if options.prices else None).prices
     spares = _share(options.spares) if options.spares is not None else None

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
-from designer.cli.design import add_overrides
+from designer.cli.design import add_overrides, add_workloads, with_only
 from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("a", metavar="A", help="design file or template id")
     parser.add_argument("b", metavar="B", nargs="?", help="another; A itself, changed by --set, where it is left out")
+    add_workloads(parser)
     add_overrides(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     add_page_options(parser)
@@ -34,9 +35,10 @@ def run(options: argparse.Namespace) -> int:
 
     if options.b is None and not options.overrides:
         raise FormatError("there is nothing to compare with", place="B", remedy="name another design, or give --set")
-    first = with_workloads(open_any(options.a).design, options.workload_files)
-    second = with_workloads(open_any(options.b or options.a).design, options.workload_files)
-    second = overridden(second, options.overrides)
+    both = [
+        with_workloads(open_any(name).design, options.workload_files) for name in (options.a, options.b or options.a)
+    ]
+    first, second = with_only(both[0], options.only), with_only(overridden(both[1], options.overrides), options.only)
     found = compare(first, second)
     if options.json:
         print_json(

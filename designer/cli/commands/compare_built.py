@@ -133,7 +133,7 @@ def _line(cost: Cost) -> str:
 
 COMMAND = Command(
     "compare-built",
-    "A design beside the dump of the fabric that was built from it.",
+    "A design compared with the dump of the fabric that was built from it.",
     "designer compare-built pod.design.json ibnetdiscover.txt",
     add_arguments,
     run,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.pages import add_page_options
@@ -17,7 +17,7 @@ _SHOWN = 20
 
 _MORE = (
     "Designs are drawn from templates of servers, generated fabrics and storage of the catalog; each is analysed.\n"
-    "Told are those within all limits that no other beats in cost, power, racks and the goal, and why others lost.\n"
+    "Shown are those within all limits that no other beats in cost, power, racks and the goal, and why others lost.\n"
     "Prices come from your own list alone; without one network ports count instead. --choose replaces what is tried:\n"
     "server (template ids), nodes, network, layout, storage; to serve split and tensor; of hosts nodes, migration.\n"
     "FILE of --keep takes every design as it is worked out: given again, the search goes on there.\n\n"
@@ -63,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search."""
+    from designer.cli.decision_documents import proposals_document
     from designer.cli.output import page_width, print_json, print_problem, progress_bar
     from designer.contrib.proposals.reading import read_wanted
     from designer.contrib.proposals.search import propose
@@ -94,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     keep = Path(options.keep) if options.keep else None
     found = propose(wanted, keep=keep, progress=progress_bar())
     if options.json:
-        print_json(as_document(found))
+        print_json(proposals_document(found))
     else:
         from designer.cli.pages import print_page
         from designer.contrib.proposals.page import page_of_proposals
@@ -143,50 +144,6 @@ def _write(found: Proposals, folder: Path, quiet: bool) -> None:
             raise WriteError("the file exists already", file=str(target), remedy="choose an empty folder")
         save(one.design, target)
         print_written(str(target), quiet=quiet)
-
-
-def as_document(found: Proposals) -> dict[str, Any]:
-    """The JSON that scripts rely on."""
-    units = {m.name: m.unit for m in found.measures}
-    return {
-        "goal": {"kind": found.wanted.goal.kind, "settings": dict(found.wanted.goal.settings)},
-        "measures": [{"name": m.name, "unit": m.unit, "more_is_better": m.more} for m in found.measures],
-        "best": [
-            {
-                "title": one.title,
-                "choices": dict(one.choices),
-                "values": {
-                    name: {"value": e.value, "unit": units[name], "low": e.low, "high": e.high}
-                    for name, e in one.worth.values.items()
-                },
-                "binding": [{"what": b.what, "id": b.id, "label": b.label} for b in one.binding],
-                "broken_rules": list(one.broken),
-                "without_rated_power": list(one.unrated),
-            }
-            for one in found.best
-        ],
-        "designs": found.found.space,
-        "worked_out": found.found.worked_out,
-        "lost": [
-            {
-                "choices": list(one.settings),
-                "designs": one.count,
-                "why": one.why,
-                "measure": one.measure or None,
-                "by": one.by if one.why == "limit" else None,
-                "better": list(one.winner) or None,
-                "certain": one.certain,
-                "worked_out": one.worked_out,
-                "text": one.text or None,
-            }
-            for one in found.found.lost
-        ],
-        "impossible": found.impossible or None,
-        "nearest": [
-            {"limit": n.limit.measure, "asked": n.limit.amount, "best": n.value, "choices": list(n.point.settings)}
-            for n in found.nearest
-        ],
-    }
 
 
 def _print(found: Proposals) -> None:

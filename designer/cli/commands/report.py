@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
-from designer.cli.design import add_overrides
+from designer.cli.design import add_overrides, add_workloads
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date, valid_until"
     )
+    add_workloads(parser)
     add_overrides(parser)
     parser.add_argument("--date", metavar="DAY", help="day printed on the report, as 2026-11-22; today by default")
 
@@ -26,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from designer import atomic
-    from designer.cli.design import opened_as
+    from designer.cli.design import opened_as, with_only
     from designer.cli.output import print_findings, print_written, progress_bar, shown_file
     from designer.errors import DesignerError, ReportError
     from designer.interchange.native.envelope import written_by
@@ -37,9 +38,7 @@ def run(options: argparse.Namespace) -> int:
     suffix = Path(options.output).suffix.lower()
     if suffix not in REPORTS:
         known = ", ".join(REPORTS)
-        raise ReportError(
-            f"{options.output!r} does not tell a format of reports", place="-o", remedy=f"end it with {known}"
-        )
+        raise ReportError(f"{options.output!r} names no format of reports", place="-o", remedy=f"end it with {known}")
     day = None
     if options.date:
         try:
@@ -50,7 +49,9 @@ def run(options: argparse.Namespace) -> int:
         Path(options.settings) if options.settings else None, Path(options.prices) if options.prices else None
     )
     loaded = [(name, opened_as(name, options)) for name in options.designs]
-    given = [Given(one.design, shown_file(name) or "", tuple(one.findings)) for name, one in loaded]
+    given = [
+        Given(with_only(one.design, options.only), shown_file(name) or "", tuple(one.findings)) for name, one in loaded
+    ]
     progress = progress_bar()
     try:
         report = compose_report(given, settings, date=day, version=written_by(), progress=progress)

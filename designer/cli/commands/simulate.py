@@ -13,7 +13,6 @@ from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
-    from designer.analysis.simulation.phases import Binding
     from designer.analysis.simulation.replay import Replay
 
 #: less of a slow-down is not told
@@ -48,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     """Simulate workloads."""
     from designer.analysis.simulation import simulate
     from designer.analysis.simulation.failure_events import Failure
+    from designer.cli.decision_documents import simulation_document
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
     from designer.errors import raised_in
     from designer.findings import Severity
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         _write(found, trace)
     findings = [*loaded.findings, *found.findings]
     if options.json:
-        print_json(as_document(found, findings, not options.no_bands))
+        print_json(simulation_document(found, findings, not options.no_bands))
     else:
         from designer.cli.pages import print_page
         from designer.pages.simulate import page_of_simulation
@@ -114,7 +114,7 @@ def _replay(options: argparse.Namespace, until: float | None) -> int:
     ]
     if given:
         raise DesignerError(
-            f"--jobs beside --{given[0].replace('_', '-')}", place="--jobs", remedy="replay a job list by itself"
+            f"--jobs together with --{given[0].replace('_', '-')}", place="--jobs", remedy="replay a job list by itself"
         )
     listed = read_jobs(Path(options.jobs))
     loaded = opened(options)
@@ -211,100 +211,8 @@ def _write(found: Simulation, trace: Path) -> None:
     atomic.write(trace, make(found.run).encode("utf-8", "replace"))
 
 
-def as_document(found: Simulation, findings: list[Any], bands: bool = True) -> dict[str, Any]:
-    """The JSON that scripts rely on; the ends of bands that were not computed are null."""
-    from designer.cli.output import finding_dict
-    from designer.engine.clock.interruptions import interruptions
-
-    run = found.run
-    return {
-        "design": {"name": found.name, "file": found.file},
-        "end": run.end,
-        "done": run.done,
-        "events": run.events,
-        "workloads": [
-            {
-                "id": name,
-                "title": found.titles.get(name, name),
-                "metrics": {
-                    key: {
-                        "value": m.value,
-                        "unit": m.unit,
-                        "low": m.low if bands else None,
-                        "high": m.high if bands else None,
-                        "sources": list(m.sources),
-                    }
-                    for key, m in metrics.items()
-                },
-                "alone": dict(found.alone.get(name, {})),
-                "slow_down": found.slow_down.get(name),
-                **_binding_document(found.binding[name]),
-            }
-            for name, metrics in found.metrics.items()
-        ],
-        "busiest": [
-            {"id": bound.id, "label": bound.label, "what": bound.what, "busy": share} for bound, share in busiest(found)
-        ],
-        "interruptions": [
-            {
-                "workload": one.program,
-                "cause": str(one.cause),
-                "what": one.what,
-                "begin": one.begin,
-                "seconds": one.end - one.begin,
-                "ended": one.ended,
-            }
-            for one in interruptions(run)
-        ],
-        "marks": {name: list(times) for name, times in run.marks.items()},
-        "meetings": [
-            {
-                "workload": m.workload,
-                "by": m.by,
-                "times": m.times,
-                "begin": m.begin,
-                "seconds": m.seconds,
-                "metric": m.metric,
-            }
-            for m in found.meetings
-        ],
-        "felt": [
-            {
-                "workload": one.workload,
-                "by": one.by,
-                "begin": one.begin,
-                "seconds": one.seconds,
-                "requests": one.requests,
-                "during": dict(one.during),
-                "outside": dict(one.outside),
-                "without": dict(one.without),
-            }
-            for one in found.felt
-        ],
-        "shifts": [
-            {"workload": s.workload, "seconds": s.seconds, "before": s.before, "after": s.after} for s in found.shifts
-        ],
-        "findings": [finding_dict(f) for f in findings],
-    }
-
-
-def _binding_document(found: Binding) -> dict[str, Any]:
-    """What binds a workload, as ``analyze`` writes it."""
-    from designer.cli.documents import bottleneck_document
-
-    names = ("alone", "alone_next", "together", "together_next")
-    phases = [
-        {"begin": p.begin, "end": p.end, "binding": [bottleneck_document(b) for b in p.binding]} for p in found.phases
-    ]
-    return {"binding": {**{n: [bottleneck_document(b) for b in getattr(found, n)] for n in names}, "phases": phases}}
-
-
-def busiest(found: Simulation, count: int = 8) -> list[tuple[Any, float]]:
-    """The busiest resources on average, alike ones listed once, and the share of capacity each used [1]."""
-    return found.run.busiest(count)
-
-
 def _print(found: Simulation, bands: bool) -> None:
+    from designer.cli.decision_documents import busiest
     from designer.cli.output import table
     from designer.engine.clock.interruptions import interruptions
     from designer.units import format_quantity, format_si

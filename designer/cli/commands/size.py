@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_design(parser)
     parser.add_argument(
-        "--for", metavar="LOAD", dest="load", help="id of the serving workload; the only one by default"
+        "--for", "--workload", metavar="LOAD", dest="load", help="id of the serving workload; the only one by default"
     )
     parser.add_argument(
         "--with",
@@ -61,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Find a size."""
+    from designer.cli.decision_documents import requests_per_second, size_document
     from designer.cli.design import opened
     from designer.cli.output import print_json, progress_bar, shown_file
     from designer.decisions.serving_size import size_serving
@@ -88,31 +89,20 @@ def run(options: argparse.Namespace) -> int:
         cost = _cost(options.prices) if networks else None
         found = size_serving(network, operation, place, Watch(progress_bar()), wide, networks, cost)
     if options.json:
-        print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
+        print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **size_document(found)})
     else:
         from designer.cli.pages import print_page
         from designer.pages.size import page_of_size
 
         load = place.partition(".")[2]
         title = design.workloads[load].title if load else "this load"
-        rate = _rate(settings)
+        rate = requests_per_second(settings)
         print_page(
             lambda: page_of_size(found, design, title, rate, operation.limits, options.design, load),
             options,
             lambda: _print(found, operation.limits),
         )
     return 0 if found.best is not None else 1
-
-
-def _rate(settings: Mapping[str, object]) -> float:
-    """Requests per second that are asked for; 0 where none are."""
-    from designer.errors import UnitError
-    from designer.units import parse
-
-    try:
-        return parse(settings.get("rate", "0 1/s"), "frequency")
-    except UnitError:
-        return 0.0
 
 
 def _cost(file: str | None) -> Callable[[Placement], float]:
@@ -204,35 +194,6 @@ def _typed(name: str, value: str) -> object:
     if known.get(name) == "flag" and value in ("true", "false"):
         return value == "true"
     return value
-
-
-def as_document(found: Sized) -> dict[str, Any]:
-    """The JSON that scripts rely on."""
-    from designer.cli.output import finding_dict
-
-    rows = [
-        {
-            "tensor": c.tensor,
-            "with": c.choice,
-            "replicas": c.replicas or None,
-            "accelerators": c.accelerators or None,
-            "holds": c.holds,
-            "why": c.why,
-            "ttft": c.ttft if c.holds else None,
-            "tpot": c.tpot if c.holds else None,
-            "latency": c.latency if c.holds else None,
-        }
-        for c in found.candidates
-    ]
-    binding = [{"what": b.label, "why": b.why} for b in found.binding]
-    return {
-        "drawn": found.drawn,
-        "looked_at": found.looked,
-        "best": rows[0] if found.best else None,
-        "binding": binding,
-        "candidates": rows,
-        "findings": [finding_dict(finding) for finding in found.findings],
-    }
 
 
 def _print(found: Sized, limits: Limits) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _MORE = (
     "Considered are wider slots, better NICs, drives, memory and storage of the catalog, more cables and uplinks\n"
-    "drives beside those that bind, GPUs moved to another switch, and other route policies. Each answer is the edited\n"
-    "design analysed again. Without a price list ports count first, then watts.\n\n"
+    "drives in addition to those that limit, GPUs moved to another switch, and other route policies.\n"
+    "Each answer is the edited design analysed again. Without a price list ports count first, then watts.\n\n"
 )
 
 
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Look for edits."""
+    from designer.cli.decision_documents import suggestions_document
     from designer.cli.design import opened
     from designer.cli.output import print_json, print_written, progress_bar, shown_file
     from designer.decisions.suggest import STEPS_LIMIT, suggest
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             progress=progress_bar(),
         )
     if options.json:
-        print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
+        print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **suggestions_document(found)})
     else:
         from designer.cli.pages import print_page
         from designer.pages.suggest import page_of_suggestions
@@ -108,36 +109,6 @@ def _prices(file: str | None) -> Prices:
     from designer.report.tables.cost import one_currency
 
     return one_currency(load_settings(None, Path(file)).prices if file else None, file)
-
-
-def as_document(found: Suggestions) -> dict[str, Any]:
-    """The JSON that scripts rely on."""
-    return {
-        "workload": found.workload,
-        "metric": {"name": found.metric, "value": found.value, "unit": found.unit},
-        "steps": [
-            {
-                "edits": [one.title for one in step.edits],
-                "cost": {
-                    "money": step.cost.money,
-                    "currency": found.currency,
-                    "not_in_price_list": step.cost.unpriced,
-                    "ports": step.cost.ports,
-                    "watts": step.cost.watts,
-                },
-                "lifted": [{"what": b.what, "id": b.id, "label": b.label} for b in step.lifted],
-                "before": step.before,
-                "after": step.after,
-                "gain": step.gain,
-                "binding": [{"what": b.what, "id": b.id, "label": b.label} for b in step.binding],
-                "exact": step.exact,
-                "considered": step.considered,
-                "analysed": step.analysed,
-            }
-            for step in found.steps
-        ],
-        "stuck": found.stuck,
-    }
 
 
 def _print(found: Suggestions) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _MORE = (
     "Taken away in turn: every server, switch, NVSwitch, PCIe switch, GPU, NIC, DPU, storage system and drive, one\n"
-    "link of every bundle, and one of the two feeds of every rack that tells its power. Failures that nothing tells\n"
-    "apart are worked out once.\n\n"
+    "link of every bundle, and one of the two feeds of every rack that states its power. Failures that are\n"
+    "equal in every respect are computed once.\n\n"
 )
 #: what the costs rest on
 _MODEL = (
@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Take everything away in turn."""
+    from designer.cli.decision_documents import survey_document
     from designer.cli.design import opened
     from designer.cli.output import print_json, progress_bar, shown_file
     from designer.decisions.failures_survey import survive
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     with raised_in(file=options.design):
         found = survive(design, options.workload, pairs=options.pairs, seed=options.seed, progress=progress_bar())
     if options.json:
-        document = as_document(found, hourly)
+        document = survey_document(found, hourly)
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **document})
     else:
         from designer.cli.pages import print_page
@@ -93,63 +94,13 @@ def _hourly(design: Design, options: argparse.Namespace) -> tuple[Hourly, ...]:
     settings, prices = (Path(name) if name else None for name in (options.settings, options.prices))
     found = hourly(design, load_settings(settings, prices), None)
     if not found:
-        remedy = "give --settings with a file that holds [cost] rent, or years beside a price list"
+        remedy = "give --settings with a file that holds [cost] rent, or years and a price list"
         raise FormatError("these do not state what an hour costs", place="--prices", remedy=remedy)
     return found
 
 
-def as_document(found: Survey, hourly: Sequence[Hourly] = ()) -> dict[str, Any]:
-    """The JSON that scripts rely on; costs in money where an hour has a price."""
-    return {
-        "workload": found.workload,
-        "metric": {"name": found.metric, "value": found.value, "unit": found.unit},
-        "failures": found.failures,
-        "fatal": found.fatal,
-        "harmless": found.harmless,
-        "gpus": found.gpus,
-        "between_failures": _estimate(found.between),
-        "gpu_hours_per_year": _estimate(found.gpu_hours_per_year),
-        "cost_per_year": {h.currency: found.gpu_hours_per_year.value * per_gpu(h, found) for h in hourly},
-        "losses": [
-            {
-                "kind": x.kind,
-                "example": x.path,
-                "count": x.count,
-                "left": x.share,
-                "lost": x.lost,
-                "value": x.value,
-                "gpus_lost": x.gpus_lost,
-                "gpus_stranded": x.gpus_stranded,
-                "machines": list(x.machines),
-                "limits": list(x.limits),
-                "leaves_out": x.leaves_out or None,
-                "gpu_hours": _estimate(x.gpu_hours),
-                "cost": {h.currency: x.gpu_hours.value * per_gpu(h, found) for h in hourly},
-                "why": x.binds,
-            }
-            for x in found.losses
-        ],
-        "pairs": [{"parts": list(p.paths), "left": p.share} for p in found.pairs],
-        "seed": found.seed,
-    }
-
-
-def _estimate(found: Estimate) -> dict[str, Any]:
-    return {
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "unit": found.unit,
-        "sources": list(found.sources),
-    }
-
-
-def per_gpu(cost: Hourly, found: Survey) -> float:
-    """What an hour of one accelerator costs."""
-    return cost.value / found.gpus if found.gpus else 0.0
-
-
 def _print(found: Survey, everything: bool, hourly: Sequence[Hourly]) -> None:
+    from designer.cli.decision_documents import per_gpu
     from designer.cli.output import paragraph, table
     from designer.units import format_quantity, format_si
 

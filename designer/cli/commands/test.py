@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_overrides(parser)
     parser.add_argument("--junit", metavar="OUT", help="write JUnit XML")
     parser.add_argument("--github", action="store_true", help="print annotations as GitHub Actions reads them")
-    parser.add_argument("--update", action="store_true", help="take snapshots anew")
+    parser.add_argument("--update", action="store_true", help="take new snapshots")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
             print_problem(str(error))
     total = counts(tests)
     if not tests:
-        remedy = "add a *.checks.toml beside a design, or assertions to it"
+        remedy = "add a *.checks.toml next to a design, or assertions to it"
         raise FormatError("there is no test", file=", ".join(options.paths), remedy=remedy)
     if options.junit:
         write(Path(options.junit), junit(tests).encode())

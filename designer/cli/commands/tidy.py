@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 COMMAND = Command(
     "tidy",
-    "A design with everything placed anew.",
+    "A design with everything placed again.",
     "designer tidy mine.design.json -o tidy.design.json",
     add_arguments,
     run,

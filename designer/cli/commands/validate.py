@@ -188,7 +188,7 @@ def _metrics(as_json: bool) -> int:
         for kind in kinds.values()
         for i, name in enumerate(kind.metrics)
     ]
-    print(table(("kind", "metric", "unit", "what it tells"), rows))
+    print(table(("kind", "metric", "unit", "meaning"), rows))
     return 0
 
 
@@ -211,11 +211,11 @@ A file of measurements:
     }
   ]}
 
-The same as TOML is read as well. What all cases have in common may stand once in "defaults" beside "cases".
+The same as TOML is read as well. What all cases have in common may be given once in "defaults" next to "cases".
 
-design    a template, or a design file beside this one (designer templates)
+design    a template, or a design file next to this one (designer templates)
 changes   other values or types of parts, fields of links, sizes of groups, policy, by id (designer summary --ids);
-          "gpu*" stands for all that begin so, where none is outside groups for those inside; "hosts/nic0" for what
+          "gpu*" means all that begin so, where none is outside groups for those inside; "hosts/nic0" for what
           is inside one group:
           {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}, "groups": {"servers": 16},
            "policy": {"gpudirect": false}, "remove": ["nic1"]}
@@ -228,13 +228,13 @@ changes   other values or types of parts, fields of links, sizes of groups, poli
 workload  id of a workload of the design, a kind with settings (designer workloads KIND), or {"id", "settings"}
 metric    one that the kind reports (designer validate --metrics); busbw, throughput, tokens/s/GPU … are understood
 value     with its unit; a bare number is in SI units, or in those of "unit"
-source    where it is published, or who measured it; a note tells how many cases do not say
+source    where it is published, or who measured it; a note says how many cases do not name it
 group     what was measured together: its median error counts. Without it: the source, or the file
 area      what the groups are averaged over. Without it: by the kind of workload
 sided     "lower" or "upper" where the measurement is a bound, else "both"
-id, note  for people; an id stands once in a file
+id, note  for people; an id occurs once in a file
 
-A case that is wrong or cannot be predicted is told on stderr with file and place; the others are scored.
+A case that is wrong or cannot be predicted is reported on stderr with file and place; the others are scored.
 Error: |ln(predicted / measured)|. Exit code 0: all scored; 1: some not; 2: none.
 JSON: cases[].{id, area, group, source, metric, per_accelerator, measured, sided, predicted, low, high, unit, error,
 inside, problem, place}, problems[].{file, place, text, remedy}, groups, areas, error,
@@ -244,7 +244,7 @@ band.{coverage, width, stated}, bands.AREA.{coverage, width, points}.
 
 COMMAND = Command(
     "validate",
-    "Predictions beside measurements: error by group and area, and how often bands hold.",
+    "Predictions and measurements: error by group and area, and how often bands hold.",
     "designer validate my-measurements.json --json",
     add_arguments,
     run,

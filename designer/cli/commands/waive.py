@@ -90,7 +90,7 @@ def _changed(design: Design, options: argparse.Namespace) -> Design:
 
 COMMAND = Command(
     "waive",
-    "A finding accepted: it no longer counts, and is told apart with who, why and until when.",
+    "A finding accepted: it no longer counts, and is listed separately with who, why and until when.",
     'designer waive mine.design.json MEM001 --reason "data comes over GPUDirect" --author "the architect"',
     add_arguments,
     run,

@@ -147,7 +147,7 @@ def _print(found: Watch) -> None:
 
 COMMAND = Command(
     "watch",
-    "Measured counters of a running machine (Prometheus) beside what its drawing predicts.",
+    "Measured counters of a running machine (Prometheus) next to what its drawing predicts.",
     "designer watch pod.design.json --prometheus http://prometheus:9090 --workload all-reduce",
     add_arguments,
     run,

@@ -72,7 +72,7 @@ def _print(kind: WorkloadKind) -> None:
     print(table(("setting", "form", "default", "what it is"), settings))
     print()
     metrics = [(name, METRICS[name].unit, METRICS[name].help) for name in kind.metrics]
-    print(table(("metric", "unit", "what it tells"), metrics))
+    print(table(("metric", "unit", "meaning"), metrics))
 
 
 def _form(setting: Setting) -> str:

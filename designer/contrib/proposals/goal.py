@@ -76,6 +76,4 @@ def known_metric(kind: str, name: str) -> str:
     names = workload_kinds()[kind].metrics
     if name in names:
         return name
-    raise FormatError(
-        f"{kind} tells no {name!r}", place="--limit", remedy=f"use {', '.join(near(name, names) or names)}"
-    )
+    raise FormatError(f"{kind} has no {name!r}", place="--limit", remedy=f"use {', '.join(near(name, names) or names)}")

@@ -16,7 +16,7 @@ from designer.present.sketch import captioned
 from designer.present.words import opened, plain
 
 #: choices of a search in words
-_CHOICES = {"none": "no network", "drives": "local drives", "as told": "layout as given"}
+_CHOICES = {"none": "no network", "drives": "local drives", "as given": "layout as given"}
 
 
 def page_of_proposals(found: Proposals, folder: str = "", *, drawn: bool = False) -> Page:

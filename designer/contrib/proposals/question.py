@@ -15,7 +15,7 @@ from typing import Final
 
 from designer.analysis.study import run_workload
 from designer.contrib.proposals.bounds import least_work, peak_rate
-from designer.contrib.proposals.families._family import Asked, Family
+from designer.contrib.proposals.family import Asked, Family
 from designer.contrib.proposals.goal import KEPT_SHARE, MONEY, PORTS, POWER, RACKS, Wanted
 from designer.contrib.proposals.pareto import Choice, Limit, Measure, Settings, Worth
 from designer.design.document import Design
@@ -337,7 +337,7 @@ class Question:
         missing = [m.name for m in self.measures if m.name not in values]
         if missing:
             told = next((f.text for f in result.findings if f.severity is Severity.ERROR), "")
-            return Worth(refused=told or f"the analysis tells no {missing[0]}")
+            return Worth(refused=told or f"the analysis gives no {missing[0]}")
         return Worth(values)
 
     def errors(self, design: Design) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ def impossible(question: Question, search: Search, found: Found, nearest: Sequen
     if reached:
         return "; ".join(reached)
     return (
-        "no single limit stands in the way: two or more of them cannot hold together"
+        "no single limit is in the way: two or more of them cannot hold together"
         if question.limits
         else (f"none of the {found.space:,} designs runs: {_usual_reason(found.lost)}")
     )
@@ -117,4 +117,4 @@ def _usual_reason(lost: Iterable[Lost]) -> str:
     for one in lost:
         if one.text:
             counts[one.text] = counts.get(one.text, 0) + one.count
-    return max(counts, key=lambda text: counts[text]) if counts else "no reason is told"
+    return max(counts, key=lambda text: counts[text]) if counts else "no reason is given"

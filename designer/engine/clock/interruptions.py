@@ -61,7 +61,7 @@ class Interruption:
         if not self.ended:
             lasts = f"{lasts}, to the end of the run" if self.end > self.begin else "from the end of the run on"
         told = {
-            Cause.STUN: f"{self.what} stands still",
+            Cause.STUN: f"{self.what} pauses",
             Cause.FAILURE: "it fails and is down",
             Cause.CUT: f"{self.what} is gone",
             Cause.NARROWED: f"{self.what} has {self.left:.0%} of its rate",

@@ -151,7 +151,7 @@ def answered(run: Run, program: str) -> Readings:
 def _pace(run: Run, job: Job, name: str) -> float | None:
     """The time from one end of a step to the next that half of them take at most, other steps it waits for aside [s].
 
-    Those are steps of items before it that are done now and then, such as checkpoints.
+    Those are steps of items before it that are done now and then, such as checkpoints, with what they wait for in turn.
     """
     program = job.program
     ends = sorted(run.ends(job.name, name))
@@ -162,7 +162,8 @@ def _pace(run: Run, job: Job, name: str) -> float | None:
     spent = np.zeros(len(ends))
     for task in mine:
         if task.step in others:
-            spent[np.searchsorted(ends, task.ready, side="right") % len(ends)] += task.time
+            k = int(np.searchsorted(ends, task.ready, side="right")) % len(ends)
+            spent[k] += task.time + (task.ready - ends[k - 1] if k else 0.0)
     return float(np.median(np.diff(ends) - spent[1:]))
 
 

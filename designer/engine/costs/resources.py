@@ -167,7 +167,7 @@ class ResourceTable:
         """A resource in words."""
         if resource in self._parts:
             net, parts = self.network.net, list(self._parts[resource])
-            more = f" and {len(parts) - 1} alike" if len(parts) > 1 else ""
+            more = f" and {len(parts) - 1} like it" if len(parts) > 1 else ""
             path = net.path(parts[0])
             return Bottleneck(ENGINE, path, f"{path}{more}", "does one thing at a time")
         if resource in self._made:

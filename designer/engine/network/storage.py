@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -67,13 +68,23 @@ def storage_inside(design: Design, part: Part, kind: PartKind, ports: Callable[[
     if rates is None:
         return None
     read, write = rates
-    bands = [(one.low / one.value, one.high / one.value) for one in rates]
+    assumed = "" if described(given) else _ASSUMED
+    if assumed:
+        # the links say what reads get at best
+        read = replace(read, value=read.high)
+    bands = [(one.low / one.value, one.high / one.value) for one in (read, write)]
     held = read.stage if read.stage == write.stage else f"{read.stage}; writes: {write.stage}"
-    assumed = "" if given["servers"] is not None else _ASSUMED
     return PartResource(read.value, 1.0, read.value / write.value, held, bands[0], bands[1], assumed)
 
 
-_ASSUMED: Final = "its servers are not drawn: their rates are assumed from its ports"
+_ASSUMED: Final = "neither its rates nor its servers are given, so they are assumed from its ports"
+#: figures of its servers
+_SERVERS: Final = ("servers", "server_bandwidth", "server_cores", "drives")
+
+
+def described(given: Mapping[str, Quantity | None]) -> bool:
+    """True if a figure of the servers of a system is given."""
+    return any(given[name] is not None for name in _SERVERS)
 
 
 def rates_of_servers(
@@ -93,7 +104,7 @@ def rates_of_servers(
 
     protocol, redundancy = given["protocol"], given["redundancy"]
     count, drives = int(value("servers")), value("drives")
-    if not count and any(given[name] is not None for name in _CLIENT_RATES):
+    if not described(given) and any(given[name] is not None for name in _CLIENT_RATES):
         return None
     try:
         servers = StorageServers(

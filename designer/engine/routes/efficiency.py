@@ -21,8 +21,14 @@ from designer.units import BytesPerSecond
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-PROTOCOLS: Final = (TransferProtocol.COPY, TransferProtocol.P2P, TransferProtocol.RDMA, TransferProtocol.STORAGE)
-COPY, P2P, RDMA, STORAGE = range(len(PROTOCOLS))
+PROTOCOLS: Final = (
+    TransferProtocol.COPY,
+    TransferProtocol.P2P,
+    TransferProtocol.RDMA,
+    TransferProtocol.STORAGE,
+    TransferProtocol.STORAGE_WRITE,
+)
+COPY, P2P, RDMA, STORAGE, STORAGE_WRITE = range(len(PROTOCOLS))
 _PLACEMENTS: Final = (Placement.SAME_SWITCH, Placement.SAME_SOCKET, Placement.CROSS_SOCKET)
 N_PLACEMENTS: Final = len(_PLACEMENTS)
 _CLASS: Final = {
@@ -158,7 +164,9 @@ class Efficiencies:
             placement=_PLACEMENTS[placement],
             raw_bandwidth=BytesPerSecond(network.link_facts[definition].rate),
         )
-        return derated(found, link.attributes, str(PROTOCOLS[protocol]))
+        # a machine is calibrated by what it reads
+        calibrated = STORAGE if protocol == STORAGE_WRITE else protocol
+        return derated(found, link.attributes, str(PROTOCOLS[calibrated]))
 
     def _nvlink_generation(self, definition: int) -> int:
         net, design = self._network.net, self._network.design

@@ -15,7 +15,16 @@ from designer.engine.flows import Incidence
 from designer.engine.network import Network
 from designer.engine.network.capacities import SPREAD
 from designer.engine.routes import folding, route
-from designer.engine.routes.efficiency import COPY, P2P, PROTOCOLS, RDMA, STORAGE, both_directions, efficiencies_of
+from designer.engine.routes.efficiency import (
+    COPY,
+    P2P,
+    PROTOCOLS,
+    RDMA,
+    STORAGE,
+    STORAGE_WRITE,
+    both_directions,
+    efficiencies_of,
+)
 from designer.engine.routes.folding import Fold, Meeting, every_flow, fold
 from designer.engine.routes.legs import Legs
 from designer.engine.routes.selection import Traffic
@@ -317,6 +326,7 @@ class Problem:
         code[accelerates[traffic.source] & accelerates[traffic.target] & direct] = P2P
         code[(network.island[traffic.source] != network.island[traffic.target]) & direct] = RDMA
         code[stores[traffic.source] | stores[traffic.target]] = STORAGE
+        code[stores[traffic.target]] = STORAGE_WRITE
         return code
 
     def _through_host_memory(self) -> npt.NDArray[np.bool_]:

@@ -54,7 +54,7 @@ def findings(moves: Moves, *, named: bool) -> Iterator[Finding]:
         for reason in plan.model.distance.reasons:
             yield Finding("MIG-DISTANCE", Severity.ERROR, reason, (), "choose hosts that are nearer, or a faster link")
     if any(moved.going.serial for moved in moves.moved) and len(moves.moved) > 1:
-        text = "machines with virtual GPUs move one at a time, and by hand unless the cluster is told to move them"
+        text = "machines with virtual GPUs move one at a time, and by hand unless the cluster is set to move them"
         remedy = "set VgpuMMAutomationTimeoutSecs = -1 in the advanced options of the cluster"
         yield Finding("MIG-BY-HAND", Severity.INFO, text, (), remedy)
     for each in moves.beside:

@@ -37,7 +37,7 @@ DIRTY_RATE: Final = Setting(
 )
 BACKGROUND: Final = Setting(
     "background",
-    "Running beside",
+    "Running at the same time",
     "text",
     "",
     help="ids of other workloads, separated by commas; trainings with a cadence count for their share of the time",
@@ -47,7 +47,7 @@ BESIDE: Final = (
     BACKGROUND,
     Setting("disks", "Disks moved along", "size", "0 B", help="of each machine, where hosts share no storage"),
     Setting("shares", "Shares of migrations", "count", 0, help="network I/O control; 0 leaves it to the flows"),
-    Setting("shares_beside", "Shares of the traffic beside", "count", 0, help="weighed against those of migrations"),
+    Setting("shares_beside", "Shares of the other traffic", "count", 0, help="weighed against those of migrations"),
 )
 
 

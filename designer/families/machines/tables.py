@@ -160,4 +160,4 @@ def background_table(beside: Sequence[Beside]) -> Table:
     """What other workloads get alone and beside the migrations."""
     columns = (Column("workload"), Column("alone", "B/s"), Column("beside", "B/s"), Column("keeps", "1"))
     rows = tuple((each.title, each.alone, each.together, each.keeps) for each in beside)
-    return Table("Running beside", columns, rows)
+    return Table("Running at the same time", columns, rows)

@@ -91,7 +91,7 @@ def movable(placed: Placed, conditions: Conditions) -> tuple[bool, str | None]:
         if device.kind == "passthrough":
             if kvm and (device.memory_used is not None or conditions.kvm.device_state > 0):
                 continue
-            how = "its driver tells no device state to move" if kvm else "DirectPath I/O ties it to this device"
+            how = "its driver has no device state to move" if kvm else "DirectPath I/O ties it to this device"
             return False, f"{named} is passed through: {how}"
         if device.kind == "sriov" or (device.kind == "dynamic_directpath" and not kvm):
             if conditions.cold:
@@ -141,7 +141,7 @@ class _Search:
         if not told:
             return "no host has the memory or the CPUs left"
         first = next(iter(told.values()))
-        more = f" (and {len(told) - 1} hosts alike)" if len(told) > 1 else ""
+        more = f" (and {len(told) - 1} other hosts likewise)" if len(told) > 1 else ""
         if shape:
             return f"no other host has a place for {shape}: {first}{more}"
         return f"no other host takes it: {first}{more}"

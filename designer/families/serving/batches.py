@@ -17,7 +17,7 @@ from designer.engine.account import account
 from designer.engine.account.bottlenecks import Resources, arithmetic, described, memory_bandwidth
 from designer.engine.account.expression import Longest, Resource, Roofline, Sum, Term, Time, seconds
 from designer.engine.network import Network
-from designer.engine.results import Bottleneck, ChannelLoads
+from designer.engine.results import Bottleneck, ChannelLoads, Step
 from designer.engine.routes.selection import resolve
 from designer.engine.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
@@ -236,6 +236,8 @@ class InBatches:
         Of one instance: as estimated, and at the fast and the slow end; none where more is asked than can be answered.
     pace
         Samples a second of a device [1/s].
+    step
+        Where the time of a typical batch goes.
     """
 
     placed: Placed
@@ -245,6 +247,7 @@ class InBatches:
     binding: tuple[Bottleneck, ...]
     next: tuple[Bottleneck, ...]
     findings: tuple[Finding, ...]
+    step: Step
 
 
 def answered_in_batches(
@@ -284,7 +287,7 @@ def answered_in_batches(
     found["most_samples_per_second"] = _estimate(most, "1/s", work.name)
     rate = _asked_rate(asked)
     findings = list(placed.findings)
-    binding, after = account_of(placed)
+    binding, after, step = account_of(placed)
     runs: list[BatchRun] = []
     if rate > most[0]:
         findings.append(saturated(rate, most[0], "the instances together", "give it more instances"))
@@ -304,7 +307,7 @@ def answered_in_batches(
     if path is not None:
         found |= path.metrics(pace, devices, asked.batch)
         findings += path.answer.findings
-    return InBatches(placed, tuple(runs), pace, found, binding, after, tuple(findings))
+    return InBatches(placed, tuple(runs), pace, found, binding, after, tuple(findings), step)
 
 
 def _fits(work: Work, device: Device, asked: Inference, place: str) -> None:
@@ -590,8 +593,8 @@ def computing(placed: Placed, samples: int) -> Time:
     return Sum((Term(LAUNCH, launches), *meeting))
 
 
-def account_of(placed: Placed) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
-    """What holds a typical batch back, with the gain of twice as much of it, and what would next."""
+def account_of(placed: Placed) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...], Step]:
+    """What limits a typical batch, with the gain of twice as much of it, what would next, and where its time goes."""
     size, path = placed.typical, placed.path
     time = computing(placed, size)
     if path is not None:
@@ -604,4 +607,5 @@ def account_of(placed: Placed) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck
         plain = path.answer.words(resource) if path is not None else described(Resources(placed.network), resource)
         return replace(plain, why=f"{what}: {plain.why}" if plain.why else what)
 
-    return account(time, {}).bottlenecks(words)
+    found = account(time, {})
+    return *found.bottlenecks(words), Step("batch", found.value, found.parts(words))

@@ -40,7 +40,7 @@ SEEDS_APART_LIMIT: Final = 1_000_003
 ARRIVES: Final = Mark("next request")
 ENGINE_START: Final = "engine start"
 _FETCHES: Final = "fetches"
-STANDS: Final = "stands still"
+STANDS: Final = "pauses"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,5 +36,6 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         path.answer.traffic.n_flows if path is not None else 0,
         found.findings,
         curves,
+        steps=[found.step],
     )
     return result, path.loads(found.pace) if path is not None else ChannelLoads.none(network.net.n_links)

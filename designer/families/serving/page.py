@@ -12,7 +12,7 @@ from designer.present.changes import suggest
 from designer.present.family import Family
 from designer.present.steps import stack_of
 
-_STEPS: Final = {"prompts": "Prompt step", "decoding": "Token step"}
+_STEPS: Final = {"prompts": "Prompt step", "decoding": "Token step", "batch": "One batch"}
 #: less than this share of what it can serve is asked for [1]
 _HALF: Final = 0.67
 

@@ -42,7 +42,7 @@ def sharing(
     if near:
         names = [place.removeprefix("workloads."), *(name for name, _ in near)]
         _fit(network, names, [placement, *(one for _, one in near)], place)
-    remedy = "leave it out of those beside"
+    remedy = "remove it from the models that share its GPUs"
     return placement, tuple(
         Finding("SERVE-APART", Severity.INFO, f"{name} has accelerators of its own", (), remedy) for name in apart
     )
@@ -62,7 +62,7 @@ def neighbours(network: Network, asked: Serving, place: str) -> list[tuple[str, 
         where = f"{place}.beside"
         if spec is None or place == f"workloads.{name}":
             known = ", ".join(w.id for w in network.design.workloads.values() if w.kind == "serving") or "none"
-            wrong = "a model beside itself" if spec is not None else f"there is no workload {name!r}"
+            wrong = "a model that shares GPUs with itself" if spec is not None else f"there is no workload {name!r}"
             raise AnalysisError(wrong, place=where, remedy=f"served models: {known}")
         task = task_of(spec.kind, spec.settings, f"workloads.{name}", Serve)
         if task is None or task.operation.deployment.prompts:

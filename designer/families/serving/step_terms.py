@@ -37,7 +37,7 @@ class Spelled:
 
     def __add__(self, other: Spelled | float) -> Spelled:
         if not isinstance(other, Spelled):
-            assert not other, "a time beside an expression has a resource of its own"
+            assert not other, "a time next to an expression has a resource of its own"
             return self
         mine = self.time.parts if isinstance(self.time, Sum) and self.time.times == 1 else (self.time,)
         return Spelled(Sum((*mine, other.time)))

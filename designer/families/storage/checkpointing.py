@@ -57,7 +57,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     moving = account(moved.rates.time(routed_step.write.each), moved.rates.joint_bands, explained=False)
     metrics = {
         "checkpoint_time": timed(write, "burst of all ranks"),
-        "checkpoint_stall": timed(stall, "training stands still"),
+        "checkpoint_stall": timed(stall, "training waits"),
         "restore_time": timed(restore, _readers(plan.layout, restored.from_one)),
         "checkpoint_size": Estimate.relative(found.size, less, more, "B", sources),
         "rate": Estimate(found.size / moving.value, found.size / moving.high, found.size / moving.low, "B/s", sources),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from designer.engine.network import Network
@@ -37,7 +38,12 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         after,
         Rows(lambda: flows(routed_step)),
         n_flows(routed_step),
-        (*routed_step.findings, *(_roles(routed_step) if question.explained else ()), *_cadence(found, task)),
+        (
+            *routed_step.findings,
+            *(_roles(routed_step) if question.explained else ()),
+            *_cadence(found, task),
+            *_behind(found, task),
+        ),
         curves(network, routed_step, task) if question.curves else {},
     )
     return result, loads(network, routed_step)
@@ -54,6 +60,23 @@ def _arrivals(training: TrainStep, routed_step: RoutedStep) -> Bottleneck:
     why = f"{format_quantity(arriving, 'frequency')} arrive, training could take {format_quantity(able, 'frequency')}"
     gain = min(2.0, able / arriving)
     return Bottleneck("limit", "arrivals", "samples arriving", why, gain, gain)
+
+
+def _behind(found: Mapping[str, Estimate], training: TrainStep) -> list[Finding]:
+    """Checkpoints behind training that are not written when the next is due."""
+    write, step, run = found.get("checkpoint_time"), found.get("step_time"), training.run
+    if write is None or step is None or not run.snapshot:
+        return []
+    due = run.checkpoint_every * step.value
+    if write.value <= due:
+        return []
+    takes, every, waits = (format_quantity(s, "duration") for s in (write.value, due, write.value - due))
+    text = (
+        f"writing a checkpoint takes {takes} and the next is due after {every}: training waits {waits} for each; the "
+        "step time leaves these waits out, the time to train holds them"
+    )
+    steps = math.ceil(write.value / step.value)
+    return [Finding("TRAIN-CHECKPOINT", Severity.WARNING, text, (), f"write one every {steps:,} steps, or faster")]
 
 
 def _cadence(found: Mapping[str, Estimate], training: TrainStep) -> list[Finding]:

@@ -18,7 +18,7 @@ from designer.formulas.storage.checkpoint import (
     checkpoint_size,
     copies_read,
 )
-from designer.sources import Estimate
+from designer.sources import Constant, Estimate, Status
 from designer.units import Seconds
 from designer.workload.program.tasks import Move
 
@@ -31,17 +31,42 @@ STATE_BAND: Final = (
 )
 
 
+#: time of reading a checkpoint back over what its bytes take at the rate of steady reads
+READ_BACK: Final = Constant(
+    1.0,
+    1.0,
+    1.6,
+    "mlperf-storage-v3",
+    Status.DERIVED,
+    "1",
+    "InDataOS 1.0, Lustre 1.16, WEKA 1.62: ranks end one after the other, and read one file each",
+)
+
+
+#: the estimate of the state of a parameter that is read back
+STATE_BACK: Final = "state of a parameter read back"
+
+
+def state_band(*, back: bool) -> tuple[str, float, float]:
+    """The estimate of what the state of a parameter takes, written or read back: its name and band [1]."""
+    low, high = STATE_BAND
+    return (STATE_BACK, low * READ_BACK.low, high * READ_BACK.high) if back else (STATE, low, high)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MovedState:
-    """The state of a job on its way: an equal part, `each` [B], for every flow."""
+    """The state of a job on its way, or read `back`: an equal part, `each` [B], for every flow."""
 
     answer: TransferAnswer
     each: float
+    back: bool = False
 
     def account(self, *, explained: bool = False) -> Account:
         """Value, band and what holds back the time of it [s]."""
         rates = self.answer.rates
-        return account(rates.time(self.each, size=STATE), {**rates.joint_bands, STATE: STATE_BAND}, explained=explained)
+        name, low, high = state_band(back=self.back)
+        bands = {**rates.joint_bands, name: (low, high)}
+        return account(rates.time(self.each, size=name), bands, explained=explained)
 
     def estimate(self, note: str) -> Estimate:
         """The time with its band [s]."""
@@ -86,7 +111,7 @@ def moved_state(
     answer = evaluate_transfer(network, Move(*ends), place)
     each = copies_read(plan.layout.replicas, plan.layout.sharding) if copies is None else copies
     size = checkpoint_size(plan.shape.parameters) * each
-    return MovedState(answer, size / max(1, int((answer.rate > 0).sum())))
+    return MovedState(answer, size / max(1, int((answer.rate > 0).sum())), back)
 
 
 def route_checkpoint(

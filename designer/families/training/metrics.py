@@ -28,6 +28,7 @@ from designer.formulas.compute.convolutional_step import FORMULA as CONVOLUTION
 from designer.formulas.compute.gemm import FORMULA as GEMM
 from designer.formulas.compute.roofline import FORMULA as ROOFLINE
 from designer.formulas.compute.transformer_layer import FORMULA as LAYER
+from designer.formulas.storage.checkpoint import CheckpointEstimate
 from designer.formulas.storage.goodput import Interruptions, effective_time
 from designer.sources import Estimate
 from designer.units import Ratio, Seconds, format_quantity, format_si
@@ -78,7 +79,7 @@ def metrics(network: Network, routed_step: RoutedStep, training: TrainStep) -> M
     found |= _of_scaling(point, band, sources, note)
     found["gpu_utilization"] = _utilization(routed_step, computing, rate / step.samples_per_second, sources)
     memory = step.memory
-    found["memory_per_gpu"] = memory_of(step, rests.memory, f"of {format_si(memory.capacity, 'B')}")
+    found["memory_per_gpu"] = memory_of(step, rests.memory, f"of {format_si(memory.capacity, 'B')}", memory.capacity)
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
     if plan.guest is not None:
         found |= plan.guest.metrics()
@@ -115,12 +116,17 @@ def _utilization(routed_step: RoutedStep, computing: float, taken: float, source
     return Estimate(share(), least, min(1.0, most), "1", sources, "computing share of a step")
 
 
-def memory_of(step: StepEstimate, sources: tuple[str, ...], note: str) -> Estimate:
-    """Memory that a rank needs: what the allocator sets aside may be half as much again, or half of it."""
-    memory = step.memory
-    return Estimate(
-        memory.total, memory.total - memory.reserve / 2, memory.total + memory.reserve / 2, "B", sources, note
-    )
+def memory_of(step: StepEstimate, sources: tuple[str, ...], note: str, capacity: float = 0.0) -> Estimate:
+    """Memory that a rank needs: what the allocator sets aside may be half as much again, or half of it.
+
+    Parameters
+    ----------
+    capacity
+        Memory that it has, ``details["capacity"]`` of the estimate; 0 where that is not known [B].
+    """
+    memory, half = step.memory, step.memory.reserve / 2
+    has = {"capacity": float(capacity)} if capacity else {}
+    return Estimate(memory.total, memory.total - half, memory.total + half, "B", sources, note, has)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +166,21 @@ def _effective(training: TrainStep, one: RoutedCheckpoint, interval: float, spre
 
     def ratio(slower: float) -> float:
         restart = Seconds(run.cold_start + found.restore * slower)
-        behind = Seconds((found.write - found.stall) * slower)
-        failing = Interruptions(Seconds(run.time_between_failures), restart, Seconds(found.stall * slower), behind)
+        stall = _stood(found, interval, slower)
+        behind = Seconds(max(0.0, found.write * slower - stall))
+        failing = Interruptions(Seconds(run.time_between_failures), restart, stall, behind)
         return float(effective_time(Seconds(interval), failing))
 
     ends = [ratio(end) for end in (math.sqrt(spread), 1.0, 1 / math.sqrt(spread))]
     note = f"a failure every {format_quantity(run.time_between_failures, 'duration')}, in the long run"
     sources = ("daly-2006", "kokolis-2025", *one.write.answer.sources)
     return Estimate(ends[1], min(ends), max(ends), "1", sources, note)
+
+
+def _stood(found: CheckpointEstimate, interval: float, slower: float = 1.0) -> Seconds:
+    """How long training stands still for a checkpoint: a copy waits until the one before it is written [s]."""
+    stall, write = found.stall * slower, found.write * slower
+    return Seconds(stall + max(0.0, write - interval) if stall < write else stall)
 
 
 #: what takes from perfect scaling, in words
@@ -284,7 +297,7 @@ def _of_run(
     stall = NO_TIME
     if run.checkpoint_every:
         one = route_checkpoint(network, plan, run.checkpoint_to, snapshot=run.snapshot, from_one=True, place=plan.place)
-        stall = one.estimate.stall
+        stall = _stood(one.estimate, run.checkpoint_every * step)
         if run.time_between_failures > 0:
             found["ettr"] = _effective(training, one, run.checkpoint_every * step, longer / shorter)
         found["checkpoint_time"] = one.write.estimate("burst of all ranks")

@@ -131,7 +131,7 @@ def _links(
             continue
         why = f"{_WORDS[group]} traffic not hidden takes {shown / step.step_time:.0%} of the step"
         if left < 1:
-            why += f", with {left:.0%} of the links left beside other traffic"
+            why += f", with {left:.0%} of the links left by other traffic"
         resources = Resources(one.network)
         for tie in shares(expression(one, one.time(COLLECTIVES[kind], size))):
             mine = {resource: partial(_worded, resources, resource, why) for resource in tie}

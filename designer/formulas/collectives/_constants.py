@@ -155,6 +155,26 @@ IN_SWITCH: Final = {
     90: Constant(0.693, 0.67, 0.715, _FIT, Status.DERIVED, "1", "18 points ≥ 64 MiB, 5–8 ranks; residual 1.5 %"),
     100: Constant(0.60, 0.56, 0.64, _BOOK, Status.SECONDARY, "1", "838 GB/s of bus bandwidth on 8 B200"),
 }
+#: chunks of an in-switch reduction: their usual size, and how many for every channel and head keep it
+IN_SWITCH_CHUNK: Final = Constant(65536.0, 65536.0, 131072.0, _NCCL, Status.PRIMARY, "B", "src/enqueue.cc")
+IN_SWITCH_CHUNKS: Final = Constant(8.0, 8.0, 8.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc")
+IN_SWITCH_CHANNELS: Final = {
+    90: Constant(16.0, 16.0, 24.0, _NCCL, Status.PRIMARY, "1", "default of NCCL_NVLS_NCHANNELS"),
+    100: Constant(
+        32.0,
+        24.0,
+        32.0,
+        _FIT,
+        Status.DERIVED,
+        "1",
+        "8 B200: 64 MiB take .71 of the pace of 128 MiB, the step of 8 x 32 heads",
+    ),
+}
+#: what chunks half as large leave of the rate
+IN_SWITCH_SMALL_CHUNKS: Final = {
+    90: Constant(0.80, 0.66, 1.0, _FIT, Status.DERIVED, "1", "8 H200 0.69, 8 H100 0.85 and 1.0 at 8 MiB"),
+    100: Constant(0.69, 0.60, 0.80, _FIT, Status.DERIVED, "1", "8 B200, 8 to 64 MiB, residual 7 %"),
+}
 #: what a rank has in flight before reading and storing overlap
 IN_SWITCH_SLICE: Final = Constant(
     3.3e6, 2e6, 4.2e6, "nccl-tests-nvl72", Status.DERIVED, "B", "72 GB200, 512 MiB to 8 GiB: .6 ms more at any size"
@@ -203,6 +223,10 @@ SEND_NETWORK: Final = Constant(
 AGGREGATED_SHARE: Final = Constant(0.75, 0.6, 0.9, _NCCL, Status.PRIMARY)
 IN_NETWORK_SHARE: Final = Constant(0.9, 0.75, 0.97, _NCCL, Status.PRIMARY)
 
+#: channels that leave a server or a rack, each through one NIC
+NETWORK_CHANNELS: Final = Constant(
+    32.0, 24.0, 64.0, _NCCL, Status.DERIVED, "1", "NCCL_MAX_NVLS_ARITY and MAXCHANNELS are 32; 64 in newer releases"
+)
 #: efficiency of the line, by network kind
 NETWORK: Final = {
     NetworkKind.INFINIBAND: Constant(

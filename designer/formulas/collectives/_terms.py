@@ -143,11 +143,23 @@ def _ring_rate(situation: CollectiveSituation, raw: float) -> Rate:
     return rate.times(detour[path]) if path in detour else rate
 
 
-def network_rate(situation: CollectiveSituation) -> Rate:
-    """What a server achieves into the network per direction, NIC, PCIe path and placement counted [B/s]."""
+def network_rate(situation: CollectiveSituation, *, channels: bool = True) -> Rate:
+    """What a server achieves into the network per direction, NIC, PCIe path and placement counted [B/s].
+
+    Parameters
+    ----------
+    channels
+        False where every rank uses its own NIC: else the library has one NIC for each of its channels, and a domain
+        of more NICs than channels leaves the others idle.
+    """
     if situation.servers == 1:
         return UNLIMITED
     rate = exactly(situation.inter_bandwidth, Bound.BETWEEN).times(c.NETWORK[situation.network])
+    if channels and situation.nics_per_server > c.NETWORK_CHANNELS.value:
+        share, nics = c.NETWORK_CHANNELS, situation.nics_per_server
+        rate = rate.times(
+            Constant(share.value / nics, share.low / nics, min(1.0, share.high / nics), share.source, share.status, "1")
+        )
     if situation.nic_path in c.NIC_PATH:
         rate = rate.times(c.NIC_PATH[situation.nic_path])
     if situation.host_bandwidth > 0:
@@ -162,8 +174,9 @@ def protocols(situation: CollectiveSituation) -> tuple[Protocol, ...]:
     if crosses and situation.network is NetworkKind.EFA and not new:
         return (Protocol.SIMPLE,)  # the first generations do not keep bytes in order
     inside = situation.ranks == situation.servers or not situation.intra_path.is_pcie
+    # the library's rule knows paths, not networks; over RoCE of a cloud no message up to 256 MiB is as fast as LL128
     outside = not crosses or (
-        situation.network is not NetworkKind.TCP
+        situation.network not in (NetworkKind.TCP, NetworkKind.ROCE)
         and (situation.nic_path is PathClass.PCIE_SWITCH or (new and situation.nic_path is PathClass.PCIE_CPU))
     )
     if inside and outside and generation(situation.architecture) >= generation(_FIRST_LL128):

@@ -40,7 +40,7 @@ def accelerator_power(limit: Watts, arithmetic: Ratio, memory: Ratio) -> Watts:
 
     Sources
     -------
-    ML.ENERGY measurements of H100 serving; other accelerators are assumed to behave alike relative to their limit.
+    ML.ENERGY measurements of H100 serving; other accelerators are assumed to behave the same relative to their limit.
     """
     share = (FLOOR.value + MEMORY.value * memory + ARITHMETIC.value * arithmetic) / RATED.value
     return Watts(limit * min(1.0, share))
@@ -84,5 +84,5 @@ FORMULA: Final = Formula(
     "Server power",
     accelerator_power,
     ("ml-energy-fit", "wall-readings"),
-    "accelerators at work; other models than the H100 are assumed to behave alike relative to their limit",
+    "accelerators at work; other models than the H100 are assumed to behave the same relative to their limit",
 )

@@ -121,6 +121,16 @@ EFA_RDMA: Final = Constant(
     0.95, 0.85, 0.98, "collectives-fit", _DERIVED, "1", "as collectives between two servers reach, 4 × 100 Gb/s"
 )
 INFINIBAND_STORAGE: Final = Constant(0.92, 0.85, 0.96, _ASSUMED, _GUESS)
+#: writes over the network, relative to reads: each waits until its parts are safe
+NETWORK_WRITE: Final = Constant(
+    0.88,
+    0.68,
+    1.0,
+    "mlperf-storage-v3",
+    _DERIVED,
+    "1",
+    "one host with 400 Gb/s writes 35.5 and reads 48.3 GB/s (InDataOS); the middle of that and of no loss",
+)
 PCIE_STORAGE: Final = Constant(0.87, 0.82, 0.91, "nfs-rdma", Status.SECONDARY, "1", "26.4–28.4 of 31.5 GB/s")
 PCIE_RDMA: Final = Constant(0.85, 0.78, 0.90, _ASSUMED, _GUESS, "1", "as copy engines")
 #: TCP up to the line rate given [B/s]; the last holds beyond: host cores bind

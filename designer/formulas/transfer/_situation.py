@@ -28,6 +28,7 @@ class TransferProtocol(StrEnum):
     RDMA = "rdma"  #: NIC reads or writes memory; GPUDirect when it is GPU memory
     TCP = "tcp"
     STORAGE = "storage"  #: block or file data by DMA, local or over RDMA
+    STORAGE_WRITE = "storage-write"  #: the same, written
 
 
 class Placement(StrEnum):

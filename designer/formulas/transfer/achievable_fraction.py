@@ -37,6 +37,8 @@ def achievable_fraction(
         Needed where the answer depends on the line rate: TCP [B/s].
     """
     found = _one_way(link, protocol, generation, raw_bandwidth)
+    if protocol is TransferProtocol.STORAGE_WRITE and link in _NETWORKS:
+        found = product(found, c.NETWORK_WRITE)
     if link is LinkClass.PCIE and protocol is TransferProtocol.P2P:
         found = product(found, c.P2P_PLACEMENT[placement])
     if link is LinkClass.PCIE and protocol is TransferProtocol.RDMA and placement is not Placement.SAME_SWITCH:
@@ -47,6 +49,9 @@ def achievable_fraction(
         elif link in c.BOTH_DIRECTIONS:
             found = product(found, c.BOTH_DIRECTIONS[link])
     return found
+
+
+_NETWORKS = (LinkClass.ETHERNET, LinkClass.EFA, LinkClass.INFINIBAND)
 
 
 def both_directions_share(generation: int, *, peers: bool = False) -> Constant:
@@ -68,7 +73,7 @@ def _one_way(link: LinkClass, protocol: TransferProtocol, generation: int, raw: 
         return _pcie(protocol, generation, raw)
     if protocol is TransferProtocol.TCP and link in (LinkClass.ETHERNET, LinkClass.EFA, LinkClass.INFINIBAND):
         return next(share for limit, share in c.TCP if raw <= limit.value)
-    storage = protocol is TransferProtocol.STORAGE
+    storage = protocol in (TransferProtocol.STORAGE, TransferProtocol.STORAGE_WRITE)
     if link is LinkClass.EFA and not storage:
         return c.EFA_RDMA
     if link in (LinkClass.ETHERNET, LinkClass.EFA):
@@ -93,6 +98,7 @@ def _pcie(protocol: TransferProtocol, generation: int, raw: float) -> Constant:
     return {
         TransferProtocol.RDMA: c.PCIE_RDMA,
         TransferProtocol.STORAGE: c.PCIE_STORAGE,
+        TransferProtocol.STORAGE_WRITE: c.PCIE_STORAGE,
     }.get(protocol, copy)
 
 

@@ -1,4 +1,4 @@
-"""New virtual machines and hosts."""
+"""Virtual machines and hosts: new ones, a host to empty, a machine to move."""
 
 from __future__ import annotations
 
@@ -72,6 +72,86 @@ def selected_host(session: Session) -> str:
                     return part.parent
                 part = session.design.parts.get(part.parent)
     return ""
+
+
+def can_empty(window: Window) -> bool:
+    """True if something is selected in a design with virtual machines."""
+    session = window.document.session if window.document is not None else None
+    return session is not None and bool(session.design.vms and session.selection)
+
+
+def can_move(window: Window) -> bool:
+    """True if one virtual machine is selected."""
+    return window.document is not None and bool(_machine(window.document.session))
+
+
+def _machine(session: Session) -> str:
+    """Id of the virtual machine that alone is selected; empty if none is."""
+    picked = [ref for _, ref in session.selection]
+    return picked[0].id if len(picked) == 1 and picked[0].what == "vms" else ""
+
+
+def _host_of(session: Session) -> str:
+    """Path of the host that is selected, or that the selected machine runs on; empty if there is none."""
+    from designer.drawing.machines import machines_of
+
+    machine = _machine(session)
+    if not machine:
+        return selected_host(session)
+    placed = machines_of(session.design).placement.placed.get(machine)
+    return placed.host.path if placed is not None else ""
+
+
+def empty_host(window: Window) -> None:
+    """Show the answer to emptying the selected host: which machines move, which stay and why."""
+    from designer.design.edits.workloads import AddWorkloads
+    from designer.drawing.machines import machines_of
+    from designer.gui.viewmodels.workloads import new_workload
+
+    if window.document is None:
+        return
+    session = window.document.session
+    host = _host_of(session)
+    if not host:
+        session.warned.emit("Select a host, or a virtual machine that runs on one.")
+        return
+    every = session.design.workloads.values()
+    known = next((w.id for w in every if w.kind == "evacuation" and w.settings == {"hosts": host}), "")
+    if known:
+        session.set_workload(known)
+    else:
+        session.seal()
+        title = next(row.title for row in machines_of(session.design).hosts if row.path == host)
+        spec = new_workload(session.design, "evacuation", f"Empty {title}", {"hosts": host})
+        if session.apply(AddWorkloads((spec,))):
+            session.set_workload(spec.id)
+    session.select(())
+    window.show_panel("answer")
+
+
+def move_machine(window: Window) -> None:
+    """Offer the hosts that the selected machine could move to; those that refuse it say why."""
+    from functools import partial
+
+    from designer.drawing.machines import machines_of
+    from designer.gui.dialogs.command_palette import PaletteEntry
+    from designer.gui.viewmodels.virtual_machines import can_move as verdict_of
+
+    canvas = window.canvas
+    if window.document is None or canvas is None:
+        return
+    session = window.document.session
+    machine = _machine(session)
+    if not machine:
+        return
+    machines = machines_of(session.design)
+    choices: list[PaletteEntry] = []
+    for host in machines.hosts:
+        verdict = verdict_of(machines, machine, host.path)
+        move = partial(canvas.move_machine, machine, host.path)
+        choices.append(PaletteEntry(host.title, move, hint=verdict.text, group="Hosts", enabled=verdict.ok))
+    choices.sort(key=lambda choice: not choice.enabled)
+    window.offer(choices, f"Move {session.design.vms[machine].label} to which host")
 
 
 def add_host(window: Window) -> None:

@@ -93,7 +93,7 @@ def choose(window: Window) -> None:
         return
     icon = window.find_icon("group")
     differ = dict.fromkeys(shown.exceptions, "differs")
-    found = [PaletteEntry("All members alike", partial(_go, window, shown, None), "", shown.label, icon)]
+    found = [PaletteEntry("All members", partial(_go, window, shown, None), "", shown.label, icon)]
     found += [
         PaletteEntry(f"{shown.label} {k + 1}", partial(_go, window, shown, k), "", differ.get(k, ""), icon)
         for k in range(shown.replicas)

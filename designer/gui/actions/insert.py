@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from designer.gui.actions._action import Action, Menu, Window, has_document
-from designer.gui.actions._machines import add_host, add_machine, has_hosts
+from designer.gui.actions._machines import (
+    add_host,
+    add_machine,
+    can_empty,
+    can_move,
+    empty_host,
+    has_hosts,
+    move_machine,
+)
 
 
 def _note(window: Window) -> None:
@@ -36,6 +44,24 @@ ACTIONS = (
         has_hosts,
         section=1,
         tip="A new virtual machine, on the host that is selected",
+    ),
+    Action(
+        "insert.empty_host",
+        "Empty host",
+        empty_host,
+        (),
+        can_empty,
+        section=2,
+        tip="How long the machines of the selected host take to move away, which stay, and why",
+    ),
+    Action(
+        "insert.move_machine",
+        "Move virtual machine to…",
+        move_machine,
+        (),
+        can_move,
+        section=2,
+        tip="Hosts that take the selected machine; the others with the reason why not",
     ),
     Action("insert.host", "Host", add_host, (), has_document, section=1, tip="One more host, like those there are"),
 )

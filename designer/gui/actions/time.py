@@ -60,12 +60,18 @@ def _clear(window: Window) -> None:
 
 
 def _paths(window: Window) -> tuple[str, ...]:
-    """Links and parts that are selected."""
+    """Links and parts that are selected, else the host something of which is."""
     if window.document is None:
         return ()
     from designer.gui.viewmodels.scenario import path_of
 
-    return tuple(sorted({p for p in map(path_of, window.document.session.selection) if p}))
+    session = window.document.session
+    found = {p for p in map(path_of, session.selection) if p}
+    if not found and session.design.vms and session.selection:
+        from designer.gui.actions._machines import selected_host
+
+        found = {host} if (host := selected_host(session)) else found
+    return tuple(sorted(found))
 
 
 def _can_fail(window: Window) -> bool:
@@ -117,15 +123,15 @@ ACTIONS = (
     ),
     Action(
         "time.fail",
-        "Let it fail at this instant",
+        "Fail now",
         _happens(0.0),
         (),
         _can_fail,
         section=2,
         tip="What is selected carries nothing from the instant of the run that is looked at",
     ),
-    Action("time.degrade", "Let it fall to half at this instant", _happens(_DEGRADED), (), _can_fail, section=2),
-    Action("time.mend", "Mend it at this instant", _happens(1.0), (), _can_fail, section=2),
+    Action("time.degrade", "Halve its rate now", _happens(_DEGRADED), (), _can_fail, section=2),
+    Action("time.mend", "Repair now", _happens(1.0), (), _can_fail, section=2),
     Action("time.close", "Leave the run", _clear, ("Shift+F6",), _wants_run, "close", 3),
 )
 MENU = Menu("time", "Time", 55, ACTIONS)

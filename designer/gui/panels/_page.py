@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import Label, plain
@@ -37,7 +37,15 @@ def sized(font: QFont, share: float, bold: bool = False) -> QFont:
 
 
 class FigureCell(QWidget):
-    """A figure: its name, value and unit, the band and target on a strip, and both in words."""
+    """A figure: its name, value and unit, the band and target on a strip, and both in words.
+
+    Signals
+    -------
+    menu_wanted : `Figure`, ``QPoint``
+        A right press on the figure, and where on the screen.
+    """
+
+    menu_wanted = Signal(object, QPoint)
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,6 +67,11 @@ class FigureCell(QWidget):
         self.setToolTip(plain("\n".join(x for x in (f"{figure.title}: {figure.text}", *self._tips()) if x)))
         self.updateGeometry()
         self.update()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self.figure.name:
+            self.menu_wanted.emit(self.figure, event.globalPos())
+            event.accept()
 
     def _tips(self) -> tuple[str, ...]:
         figure = self.figure
@@ -309,7 +322,15 @@ class Pool(QWidget, Generic[W]):
 
 
 class Grid(QWidget):
-    """Figure cells, as many beside each other as there is room for."""
+    """Figure cells, as many beside each other as there is room for.
+
+    Signals
+    -------
+    menu_wanted : `Figure`, ``QPoint``
+        A right press on a figure, and where on the screen.
+    """
+
+    menu_wanted = Signal(object, QPoint)
 
     def __init__(self) -> None:
         super().__init__()
@@ -322,6 +343,7 @@ class Grid(QWidget):
         while len(self.cells) < count:
             cell = FigureCell()
             cell.setParent(self)
+            cell.menu_wanted.connect(self.menu_wanted)
             self.cells.append(cell)
         for number, cell in enumerate(self.cells):
             cell.setVisible(number < count)

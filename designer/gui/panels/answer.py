@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QVBoxLayout, QWidget
 
 from designer.gui.controls import Button, ChoiceBox, Label
@@ -14,6 +14,7 @@ from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
 from designer.gui.panels._cards import Cards, apply_change
 from designer.gui.panels._page import Grid, LimitRow, Pool, StackBar, sized
 from designer.gui.panels._panel import Panel, PanelKind, Place
+from designer.gui.panels._promises import promise_menu
 from designer.gui.panels._widgets import dress, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -22,6 +23,7 @@ from designer.gui.viewmodels.answer import Baseline, page_for
 from designer.gui.viewmodels.places import picked_of
 from designer.plain_text import in_one_line
 from designer.present.blocks import Change, Page, State
+from designer.present.blocks import Figure as Figure_
 
 if TYPE_CHECKING:
     from designer.gui.figures.view import FigureView
@@ -70,6 +72,8 @@ class AnswerPanel(Panel):
         There is no workload, and one is to be added.
     update_wanted, stop_wanted
         The analysis is to run now, or to stop.
+    formula_wanted : ``str``
+        A promise is to be changed as a formula.
     place_wanted : ``str``
         The panel that answers a next question.
     """
@@ -78,6 +82,7 @@ class AnswerPanel(Panel):
     update_wanted = Signal()
     stop_wanted = Signal()
     place_wanted = Signal(str)
+    formula_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -92,6 +97,7 @@ class AnswerPanel(Panel):
         #: whether what to change comes before the figures, which do not hold then
         self._changes_first = False
         self.grid, self.unfit = Grid(), Label("If it did fit", role="title")
+        self.grid.menu_wanted.connect(self._offer_promise)
         self.all = Button("", partial(self._lead, "tables"))
         self.pin_ = Button("Compare with now", self.pin, tip="Changes of figures are counted from now on")
         for link in (self.all, self.pin_):
@@ -343,6 +349,10 @@ class AnswerPanel(Panel):
         return super().eventFilter(watched, event)
 
     # ---- what one can do
+
+    def _offer_promise(self, figure: Figure_, at: QPoint) -> None:
+        if self.session is not None:
+            promise_menu(self.session, figure.name, self, self.formula_wanted.emit).popup(at)
 
     def _apply(self, change: Change) -> None:
         session = self.session

@@ -61,6 +61,11 @@ class ChecksPanel(Panel):
         """The field."""
         return self.field
 
+    def start(self, text: str) -> None:
+        """Put a formula into the field, to be changed and added."""
+        self.field.setText(text)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def watch(self, session: Session) -> None:
         """Follow the design."""
         self._rows = ()

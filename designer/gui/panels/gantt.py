@@ -1,15 +1,25 @@
-"""Lanes of a run: tasks of the run by job and step, the critical path lit; a click lights the way of a task."""
+"""Lanes of a run: tasks by workload and step, and curves of loads below them, under one axis and one playhead."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QWheelEvent
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from designer.gui.controls import plain
+from designer.gui.controls import Label, plain
 from designer.gui.layouts import FLUSH, in_column, scrolled
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Place
@@ -23,21 +33,25 @@ from designer.gui.viewmodels.gantt import (
     task_text,
     visible,
 )
-from designer.gui.viewmodels.moments import clock_text
+from designer.gui.viewmodels.moments import clock_text, ticks
+from designer.gui.viewmodels.plots import Curve, curves_of
 
 if TYPE_CHECKING:
     from designer.engine.clock.frames import Frames
     from designer.engine.clock.interruptions import Interruption
 
 _ROW, _BAR, _AXIS, _NAMES = 22, 13, 20, 0.24
+#: height of a curve, and of the line in it [px]
+_CURVE, _LINE = 44, 34
 _LEAST_NAMES, _MOST_NAMES = 120.0, 260.0
 #: a step of the wheel shows so much less time
 _ZOOM: Final = 1.25
 _DEEPEST: Final = 1e-6
 #: a chart taller than this is drawn anew each time instead of being kept as pixels [px]
 _KEPT_HEIGHT: Final = 4096
-#: ticks of the axis stand this far apart at least [px]
+#: least distance of ticks of the axis, half the width of the time at the playhead [px]
 _APART: Final = 90.0
+_PLATE: Final = 60
 
 
 class GanttChart(QWidget):
@@ -48,6 +62,7 @@ class GanttChart(QWidget):
         self.theme = theme
         self.session: Session | None = None
         self.rows: tuple[GanttRow, ...] = ()
+        self.curves: tuple[Curve, ...] = ()
         self.interruptions: tuple[Interruption, ...] = ()
         self.begin, self.end = 0.0, 1.0
         self.chosen = -1
@@ -61,7 +76,7 @@ class GanttChart(QWidget):
 
     def sizeHint(self) -> QSize:
         """The size it asks for."""
-        return QSize(400, _AXIS + _ROW * max(1, len(self.rows)) + 6)
+        return QSize(400, self._curve_top(len(self.curves)) + 6)
 
     @property
     def frames(self) -> Frames | None:
@@ -73,7 +88,9 @@ class GanttChart(QWidget):
         before = self.frames if session is self.session else None
         self.session = session
         frames = self.frames
-        self.rows = rows_of(frames.run) if frames is not None else ()
+        found = session.simulation if session is not None else None
+        self.rows = rows_of(frames.run, found.titles if found is not None else {}) if frames is not None else ()
+        self.curves = curves_of(frames, session.selection) if frames is not None and session is not None else ()
         self.interruptions = frames.interruptions if frames is not None else ()
         self.chosen, self._picture = -1, None
         if frames is not None and (before is None or before.end != frames.end or self.end > frames.end):
@@ -88,8 +105,22 @@ class GanttChart(QWidget):
         before, self.moment = self.moment, moment
         for at in (before, moment):
             self.update(round(self.x_of(at)) - 3, 0, 7, self.height())
+            self.update(round(self.x_of(at)) - _PLATE, 0, 2 * _PLATE, _AXIS)
+        top = self._curve_top(0)
+        self.update(0, top, round(self.left), self.height() - top)
+
+    def show_curves(self) -> None:
+        """Show the loads of what is selected now."""
+        if self.session is not None and self.frames is not None:
+            self.curves, self._picture = curves_of(self.frames, self.session.selection), None
+            self.setMinimumHeight(self.sizeHint().height())
+            self.update()
 
     # ---- places
+
+    def _curve_top(self, number: int) -> int:
+        """Where a curve begins [px]."""
+        return _AXIS + _ROW * max(1, len(self.rows)) + 6 + number * _CURVE
 
     @property
     def left(self) -> float:
@@ -142,13 +173,32 @@ class GanttChart(QWidget):
                 if self._picture is None or self._key != key:
                     self._picture, self._key = self._rendered(frames), key
                 painter.drawPixmap(0, 0, self._picture)
-            x = self.x_of(self.moment)
-            if self.left <= x <= self.width():
-                painter.setPen(QPen(QColor(theme.text), 1.4))
-                painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height()))
+            self._draw_moment(painter, frames)
             if self.hasFocus():
                 painter.setPen(QPen(QColor(theme.accent), 1))
                 painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
+
+    def _draw_moment(self, painter: QPainter, frames: Frames) -> None:
+        """The playhead with its time, and the values of the curves there."""
+        theme, metrics = self.theme, painter.fontMetrics()
+        painter.setPen(QColor(theme.muted))
+        for number, curve in enumerate(self.curves):
+            room = QRectF(8, self._curve_top(number) + _CURVE / 2, self.left - 16, _CURVE / 2)
+            painter.drawText(room, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, curve.text_at(self.moment))
+        x = self.x_of(self.moment)
+        if not self.left <= x <= self.width():
+            return
+        painter.setPen(QPen(QColor(theme.text), 1.4))
+        painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height()))
+        text = clock_text(self.moment, frames.end)
+        wide = metrics.horizontalAdvance(text) + 10.0
+        plate = QRectF(min(max(x - wide / 2, self.left), self.width() - wide), 1, wide, _AXIS - 3)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.text))
+        painter.drawRoundedRect(plate, 3, 3)
+        painter.setPen(QColor(theme.surface))
+        painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, text)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _rendered(self, frames: Frames) -> QPixmap:
         ratio = self.devicePixelRatioF()
@@ -192,6 +242,64 @@ class GanttChart(QWidget):
                     first_row = number == 0 or self.rows[number - 1].program != row.program
                     self._interrupted(painter, one, QRectF(self.left, top, width, _ROW), first_row)
             painter.restore()
+        for number, curve in enumerate(self.curves):
+            self._draw_curve(painter, number, curve)
+        self._draw_hits(painter)
+
+    def _draw_curve(self, painter: QPainter, number: int, curve: Curve) -> None:
+        """A curve over time with its name and its largest value."""
+        theme, top = self.theme, self._curve_top(number)
+        painter.setPen(QPen(QColor(theme.border), 1))
+        painter.drawLine(QPointF(0, top), QPointF(self.width(), top))
+        painter.setPen(QColor(theme.text))
+        room = QRectF(8, top + 3, self.left - 16, _CURVE / 2)
+        name = painter.fontMetrics().elidedText(
+            self._name_of(curve.label), Qt.TextElideMode.ElideMiddle, int(room.width())
+        )
+        painter.drawText(room, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, name)
+        if not len(curve.time):
+            return
+        bottom = top + _CURVE - (_CURVE - _LINE) / 2
+        points = [
+            QPointF(self.x_of(at), bottom - min(value / curve.most, 1.0) * _LINE)
+            for at, value in zip(curve.time.tolist(), curve.value.tolist(), strict=True)
+        ]
+        colour = QColor(theme.series[number % len(theme.series)])
+        painter.save()
+        painter.setClipRect(QRectF(self.left, top, self.width() - self.left, _CURVE))
+        ground = QColor(colour)
+        ground.setAlphaF(0.18)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawPolygon([QPointF(points[0].x(), bottom), *points, QPointF(points[-1].x(), bottom)])
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(colour, 1))
+        painter.drawPolyline(points)
+        painter.restore()
+
+    def _draw_hits(self, painter: QPainter) -> None:
+        """What happened to links and parts: a line through all lanes where it began, and its name on the axis."""
+        bad, metrics, reached = QColor(self.theme.bad), painter.fontMetrics(), self.left
+        for begin, text in dict.fromkeys((one.begin, one.what) for one in self.interruptions if one.what):
+            x = self.x_of(begin)
+            if not self.left <= x <= self.width():
+                continue
+            painter.fillRect(QRectF(x - 0.75, _AXIS - 3, 1.5, self.height()), bad)
+            name = self._name_of(text)
+            wide = metrics.horizontalAdvance(name) + 10.0
+            plate = QRectF(min(x, self.width() - wide - 1), 1, wide, _AXIS - 4)
+            if plate.left() < reached:
+                continue
+            reached = plate.right() + 4
+            painter.fillRect(plate, QColor(self.theme.surface))
+            painter.setPen(bad)
+            painter.drawRect(plate)
+            painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, name)
+
+    def _name_of(self, what: str) -> str:
+        from designer.pages.instant import name_of
+
+        return name_of(self.session.design, what) if self.session is not None else what
 
     def _interrupted(self, painter: QPainter, one: Interruption, row: QRectF, told: bool) -> None:
         """What hit a program, over its bars: hatched while it lasts, a line where it began, named where it fits."""
@@ -216,26 +324,33 @@ class GanttChart(QWidget):
         painter.setPen(QPen(QColor(self.theme.border), 1))
         if first and number:
             painter.drawLine(QPointF(0, top), QPointF(self.width(), top))
-        text = f"{row.program} · {row.step}" if row.depth == 0 else f"      {row.step.rpartition('› ')[2]}"
-        painter.setPen(QColor(self.theme.text if row.depth == 0 else self.theme.muted))
-        room = QRectF(8, top, self.left - 16, _ROW)
+        left = 8.0 if row.is_head else 20.0 + 12.0 * row.depth
+        painter.setPen(QColor(self.theme.text if row.is_head or row.depth == 0 else self.theme.muted))
+        room = QRectF(left, top, self.left - left - 8, _ROW)
+        text = row.title
+        painter.setFont(self._head_font() if row.is_head else self.font())
         shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, int(room.width()))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.setFont(self.font())
+        if row.is_head:
+            painter.setPen(QColor(self.theme.muted))
+            beside = QRectF(self.left + 4, top, self.width() - self.left - 8, _ROW)
+            painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.note)
+
+    def _head_font(self) -> QFont:
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        return font
 
     def _axis(self, painter: QPainter, frames: Frames) -> None:
-        span = self.end - self.begin
-        room = max(1.0, (self.width() - self.left - 8) / _APART)
-        step = 10 ** math.floor(math.log10(span / room)) if span > 0 else 1.0
-        step = next((step * m for m in (1, 2, 5, 10) if span / (step * m) <= room), step * 10)
-        for k in range(math.ceil(self.begin / step), math.floor(self.end / step) + 1):
-            x = self.x_of(k * step)
+        for at in ticks(self.begin, self.end, (self.width() - self.left - 8) / _APART):
+            x = self.x_of(at)
             painter.setPen(QPen(QColor(self.theme.border), 1))
             painter.drawLine(QPointF(x, _AXIS - 3), QPointF(x, self.height()))
             painter.setPen(QColor(self.theme.muted))
-            text = clock_text(k * step, frames.end)
+            text = clock_text(at, frames.end)
             wide = painter.fontMetrics().horizontalAdvance(text)
-            at = min(x - wide / 2, self.width() - wide - 4.0)
-            painter.drawText(QPointF(at, _AXIS - 6), text)
+            painter.drawText(QPointF(min(x - wide / 2, self.width() - wide - 4.0), _AXIS - 6), text)
 
     # ---- hands
 
@@ -301,12 +416,21 @@ class GanttPanel(Panel):
         self.empty = EmptyPage("Run workloads over time (F6) to see which task waits for which.")
         self.chart = GanttChart(theme)
         self.area = scrolled(self.chart)
-        in_column(self.empty, self.area, on=self, margins=FLUSH)
+        self.lost = Label(wrap=True)
+        self.lost.setContentsMargins(8, 4, 8, 4)
+        in_column(self.empty, (self.area, 1), self.lost, on=self, margins=FLUSH, spacing=0)
 
     def watch(self, session: Session) -> None:
         """Follow runs, and the instant looked at."""
         self.connect_signal(session.simulation_changed, self.outdate)
         self.connect_signal(session.moment_changed, self._moved)
+        self.connect_signal(session.selection_changed, self._selected)
+
+    def _selected(self, *_: object) -> None:
+        if self.seen:
+            self.chart.show_curves()
+        else:
+            self.outdate()
 
     def set_session(self, session: Session | None) -> None:
         """Follow another document; out of sight the chart would keep the one before, closed or not."""
@@ -334,6 +458,12 @@ class GanttPanel(Panel):
         self.empty.setVisible(not there)
         self.area.setVisible(there)
         self.chart.show_run(session)
+        found = session.simulation if session is not None else None
+        if found is not None:
+            from designer.pages.simulate import losses
+
+            self.lost.setText(" ".join(losses(found)))
+        self.lost.setVisible(there and bool(self.lost.text()))
 
 
-PANEL = PanelKind("gantt", "Gantt", Place.RUN, 10, lambda s: GanttPanel(s.theme))
+PANEL = PanelKind("gantt", "Lanes", Place.RUN, 10, lambda s: GanttPanel(s.theme))

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.present.numbers import counted, shown
+from designer.present.words import opened
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from designer.engine.clock.interruptions import Interruption
     from designer.engine.clock.run import Run
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
+#: names of steps
+_STEPS: Final = {"load": "Data loading", "step": "Steps"}
 #: rows of a run; what comes after is told by a number
 ROWS_LIMIT: Final = 400
 
@@ -41,10 +46,20 @@ class GanttRow:
     ready: Float
     task: Int
     critical: npt.NDArray[np.bool_]
+    title: str = ""
+    note: str = ""
+
+    @property
+    def is_head(self) -> bool:
+        """True for the row that names a workload."""
+        return not self.step
 
 
-def rows_of(run: Run) -> tuple[GanttRow, ...]:
-    """One row for each step of each program, in the order in which they first began; what a step is made of below."""
+def rows_of(run: Run, titles: Mapping[str, str] | None = None) -> tuple[GanttRow, ...]:
+    """A head for each workload, then one row for each of its steps in the order in which they first began.
+
+    What a step is made of is below it.
+    """
     critical = _critical(run)
     found: dict[tuple[str, int, str], list[int]] = {}
     for number, task in enumerate(run.tasks):
@@ -55,6 +70,8 @@ def rows_of(run: Run) -> tuple[GanttRow, ...]:
     rows: list[GanttRow] = []
     for key in keys[:ROWS_LIMIT]:
         tasks = [run.tasks[k] for k in found[key]]
+        if not rows or rows[-1].program != key[0]:
+            rows.append(_head(run, key[0], (titles or {}).get(key[0]) or key[0]))
         rows.append(
             GanttRow(
                 key[0],
@@ -65,9 +82,27 @@ def rows_of(run: Run) -> tuple[GanttRow, ...]:
                 np.array([t.ready for t in tasks]),
                 np.array(found[key], dtype=np.int64),
                 np.array([k in critical for k in found[key]]),
+                _title(key[2]),
             )
         )
     return tuple(rows)
+
+
+def _head(run: Run, program: str, title: str) -> GanttRow:
+    """The row that names a workload, with how many steps it has done and how long one takes."""
+    none, whole = np.empty(0), np.empty(0, dtype=np.int64)
+    done = [t for t in run.tasks if t.program == program and t.parent < 0 and t.step == "step" and t.done]
+    note = ""
+    if len(done) > 1:
+        pace = (done[-1].ended - done[0].ended) / (len(done) - 1)
+        note = f"{counted(len(done), 'step')} done, {shown(pace, 's')} each"
+    return GanttRow(program, "", 0, none, none, none, whole, np.empty(0, dtype=bool), title, note)
+
+
+def _title(step: str) -> str:
+    """Name of a step, of its last part where it is one of a larger one."""
+    last = step.rpartition("› ")[2]
+    return _STEPS.get(last) or opened(last)
 
 
 def interruptions_at(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from designer.units import format_quantity
@@ -24,6 +25,16 @@ def clock_text(time: float, end: float) -> str:
         hours, minutes = divmod(int(whole), 60)
         return f"{hours}:{minutes:02d}:{int(rest):02d}"
     return f"{int(whole)}:{rest:04.1f}"
+
+
+def ticks(begin: float, end: float, most: float) -> list[float]:
+    """Round times from `begin` to `end`, at most about `most` of them [s]."""
+    span, room = end - begin, max(1.0, most)
+    if span <= 0:
+        return [begin]
+    step = 10.0 ** math.floor(math.log10(span / room))
+    step = next((step * m for m in (1, 2, 5, 10) if span / (step * m) <= room), step * 10)
+    return [k * step for k in range(math.ceil(begin / step), math.floor(end / step) + 1)]
 
 
 def speed_text(speed: float) -> str:

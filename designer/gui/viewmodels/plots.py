@@ -12,6 +12,7 @@ import numpy.typing as npt
 from designer.design.channels import link_number
 from designer.gui.viewmodels.scenario import path_of
 from designer.pages.instant import POINTS
+from designer.present.numbers import percent, shown
 
 if TYPE_CHECKING:
     from designer.design.address import Address, Ref
@@ -41,6 +42,16 @@ class Curve:
     value: Float
     resource: int = -1
     stepped: bool = True
+    #: SI unit, and the value at the top of the plot
+    unit: str = "1"
+    most: float = 1.0
+
+    def text_at(self, time: float) -> str:
+        """The value at a time: ``now 45%``, ``now 12.0 of 55.5 GB/s``."""
+        value = self.at(time)
+        if self.unit != "1":
+            return f"now {shown(value, self.unit)}"
+        return f"now {percent(value)}"
 
     def at(self, time: float) -> float:
         """The value at a time."""
@@ -101,8 +112,15 @@ def left_curves(frames: Frames) -> list[Curve]:
     for program in frames.run.programs:
         time, left = frames.left(program)
         if len(time):
-            found.append(Curve(program, time, left, stepped=False))
+            most = float(left.max()) or 1.0
+            found.append(Curve(f"{program}, left to move", time, left, stepped=False, unit="B", most=most))
     return found[:CURVES]
+
+
+def curves_of(frames: Frames, selection: Iterable[tuple[Address, Ref]]) -> tuple[Curve, ...]:
+    """What computes, the loads of what is selected or busiest, and what is left to move."""
+    loads = load_curves(frames, chosen_resources(frames, selection), 0.0, frames.end)
+    return (*busy_curve(frames, 0.0, frames.end), *loads, *left_curves(frames))
 
 
 def busy_curve(frames: Frames, begin: float, end: float) -> list[Curve]:
@@ -112,4 +130,4 @@ def busy_curve(frames: Frames, begin: float, end: float) -> list[Curve]:
     edges = np.linspace(begin, max(end, begin), POINTS + 1)
     width = float(edges[1] - edges[0])
     value = np.array([frames.busy(at, width) for at in edges[1:].tolist()])
-    return [Curve("busy", (edges[:-1] + edges[1:]) / 2, value)]
+    return [Curve("Processors busy", (edges[:-1] + edges[1:]) / 2, value)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from designer.contrib.proposals.families._family import Asked, Family
+from designer.contrib.proposals.family import Asked, Family
 from designer.contrib.proposals.goal import GOALS as KINDS
 from designer.contrib.proposals.goal import Wanted
 from designer.contrib.proposals.pareto import Choice

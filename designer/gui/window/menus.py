@@ -25,6 +25,8 @@ _ON_A_THING: Final = (
     "edit.tidy",
     "edit.straighten",
     "insert.machine",
+    "insert.move_machine",
+    "insert.empty_host",
     "",
     "edit.replicate",
     "edit.group",
@@ -41,6 +43,8 @@ _ON_A_THING: Final = (
     "",
     "view.fit_selection",
 )
+#: of these the menu names only what can be done: most designs have no virtual machines
+_MACHINES: Final = ("insert.move_machine", "insert.empty_host")
 _ON_NOTHING: Final = ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "edit.tidy", "view.fit")
 
 
@@ -187,6 +191,8 @@ class Menus(QObject):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.update()
         for action_id in _ON_A_THING if on_a_thing else _ON_NOTHING:
+            if action_id in _MACHINES and not self.actions[action_id].isEnabled():
+                continue
             if action_id:
                 menu.addAction(self.actions[action_id])
             else:

@@ -24,7 +24,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     for level, groups in reversed(list(enumerate(tree_of(view)))):
         for name, switches, below in groups:
             if len(switches) > 1:
-                lines.append(f"# {name} stands for {compress(view.nodes[s].name for s in switches)}")
+                lines.append(f"# {name} represents {compress(view.nodes[s].name for s in switches)}")
             what = "Switches" if level else "Nodes"
             lines.append(f"SwitchName={name} {what}={compress(below)}")
     return atomic.write(path, ("\n".join(lines) + "\n").encode("utf-8"))

@@ -48,7 +48,7 @@ def inflate(text: str, file: str, bits: int) -> str:
         opener = zlib.decompressobj(bits)
         data = opener.decompress(base64.b64decode(text, validate=True), _MOST)
         if opener.unconsumed_tail or not opener.eof:
-            raise ExchangeError("what it carries is larger than any design", file=file, remedy="export it anew")
+            raise ExchangeError("what it carries is larger than any design", file=file, remedy="export it again")
         return data.decode("utf-8")
     except (binascii.Error, zlib.error, ValueError):
-        raise ExchangeError("what it carries is damaged", file=file, remedy="export it anew") from None
+        raise ExchangeError("what it carries is damaged", file=file, remedy="export it again") from None

@@ -184,7 +184,7 @@ class FabricDrawing:
         if self._hosts:
             self.note(
                 "IMP-CONTENTS",
-                "the file tells of the network alone: what is inside the servers (GPUs, PCIe) is not in the design",
+                "the file describes the network alone: what is inside the servers (GPUs, PCIe) is not in the design",
                 remedy="give the servers their contents, or import a dump of one of them",
             )
         return finish(self.machine, title or self.summary(), description)

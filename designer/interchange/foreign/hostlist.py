@@ -29,7 +29,7 @@ def expand(text: str, place: str = "") -> list[str]:
         for option in options:
             total *= len(option)
         if total + len(names) > MOST:
-            raise ExchangeError(f"the list stands for more than {MOST:,} names", place=place, remedy="split the list")
+            raise ExchangeError(f"the list means more than {MOST:,} names", place=place, remedy="split the list")
         names += ["".join(picked) for picked in product(*options)]
     return names
 
@@ -75,7 +75,7 @@ def _choices(inside: str, place: str) -> list[str]:
         if last < first:
             raise ExchangeError(f"the range {one[:40]} runs backwards", place=place, remedy="write the lower end first")
         if last - first >= MOST:
-            raise ExchangeError(f"{one[:40]} stands for more than {MOST:,} names", place=place, remedy="split the list")
+            raise ExchangeError(f"{one[:40]} means more than {MOST:,} names", place=place, remedy="split the list")
         chosen += [f"{n:0{len(low)}d}" for n in range(first, last + 1)]
     return chosen
 

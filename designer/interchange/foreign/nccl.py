@@ -263,7 +263,7 @@ class PciTree:
         if not element.get("class"):
             self.machine.note(
                 "IMP-NO-CLASS",
-                "these PCI devices have no class: taken as NICs, the only leaves NCCL lists beside GPUs",
+                "these PCI devices have no class: taken as NICs, the only leaves NCCL lists apart from GPUs",
                 part,
                 remedy="change the kind of those that are something else",
             ) if not nets else None
@@ -287,7 +287,7 @@ class PciTree:
         if generation == 1 and slow_side_path:
             machine.note(
                 "IMP-SIDE-PATH",
-                "this GPU talks to its CPU over the chip-to-chip link: the slow PCIe link beside it is not drawn",
+                "this GPU talks to its CPU over the chip-to-chip link: the slow PCIe link in parallel is not drawn",
                 lower,
             )
             return

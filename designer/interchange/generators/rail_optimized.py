@@ -17,7 +17,7 @@ PARAMETERS = (
     Parameter("nodes", 64, "servers"),
     *SERVER,
     Parameter("rails", 8, "NICs of a server in one plane, each to a leaf of its own"),
-    Parameter("planes", 1, "fabrics beside each other"),
+    Parameter("planes", 1, "parallel fabrics"),
     Parameter("ports", 64, "ports of a switch"),
     Parameter("unit", 0, "servers of a scalable unit; 0 for as many as a leaf has ports down", least=0),
     Parameter("oversubscription", 1, "links down for one up at a leaf"),

@@ -137,7 +137,7 @@ class _Edited:
             }
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             raise ExchangeError(
-                "the design it carries is damaged or of another version", file=file, remedy="export it anew"
+                "the design it carries is damaged or of another version", file=file, remedy="export it again"
             ) from None
         self.cells = cells
         self.findings: list[Finding] = []

@@ -55,7 +55,7 @@ def _read(text: str, file: str) -> Imported:
             continue
         if system is None:
             raise ExchangeError(
-                "a cable stands before the first system",
+                "a cable comes before the first system",
                 file=file,
                 place=f"line {line}",
                 remedy="begin each section with type and name of the system",

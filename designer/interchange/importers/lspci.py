@@ -150,7 +150,7 @@ def _odd(file: str, number: int) -> ExchangeError:
         "this is not how lspci draws its tree",
         file=file,
         place=f"line {number}",
-        remedy="save it anew, lines unbroken: lspci -tvv > tree.txt",
+        remedy="save it again, lines unbroken: lspci -tvv > tree.txt",
     )
 
 
@@ -184,7 +184,7 @@ class _Reader:
         mark_missing_links(machine, gpus)
         machine.note(
             "IMP-CLASSES",
-            "the tree tells names, no classes and no speeds: what devices are follows from their names",
+            "the tree gives names, no classes and no speeds: what devices are follows from their names",
             remedy="import lstopo --of xml of the same machine for sockets, memory and speeds",
         )
         return finish(machine)

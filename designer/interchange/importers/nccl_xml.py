@@ -114,7 +114,7 @@ class _Reader:
         if number >= 0 and number in host.numbers:
             machine.note("IMP-DUPLICATE", f"the NUMA id {number} exists more than once in one machine", numa)
         elif number < 0:
-            machine.note("IMP-NO-NUMA", "the NUMA id is missing or −1, as in a virtual machine: counted anew", numa)
+            machine.note("IMP-NO-NUMA", "the NUMA id is missing or −1, as in a virtual machine: numbered again", numa)
         host.numbers.add(number)
         model = nccl.cpu_of(cpu)
         mask, width = nccl.affinity_mask(cpu.get("affinity"))

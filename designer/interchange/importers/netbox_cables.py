@@ -232,7 +232,7 @@ def _from_csv(text: str, file: str) -> Imported:
         fabric.note("IMP-OTHER-CABLES", text)
     if not fabric.nodes:
         raise ExchangeError("it has no cable between two interfaces", file=file, remedy="check the columns side_a_type")
-    fabric.note("IMP-ROLES", "a cable list does not say what a device is: servers were told by their names")
+    fabric.note("IMP-ROLES", "a cable list does not say what a device is: servers were recognized by their names")
     return fabric.finish()
 
 

@@ -390,7 +390,7 @@ class _Reader:
             machine.note(
                 "IMP-ASSUMED-GPU",
                 f"{hopper.links} NVLinks have {hopper.name} GPUs, {hopper.link_rate} each and per direction, and "
-                f"{blackwell.name} GPUs, {blackwell.link_rate}; the table does not tell which: the slower are assumed",
+                f"{blackwell.name} GPUs, {blackwell.link_rate}; the table does not say which: the slower are assumed",
                 *(self.parts[g] for g in matrix.gpus),
                 remedy=f"for B200, B300, GB200 or GB300 set {blackwell.link_rate} on the links and a type on the GPUs",
             )

@@ -115,7 +115,7 @@ class _Reader:
         mark_missing_links(machine, machine.of_kind("gpu"))
         machine.note(
             "IMP-CLASSES",
-            "Redfish tells devices and their speeds, not the switches between: they hang from their processor",
+            "Redfish lists devices and their speeds, not the switches between: they hang from their processor",
             remedy="import lstopo --of xml of the same machine for the tree",
         )
         return finish(machine, " ".join(v for v in _texts(system, "Manufacturer", "Model").values() if v))

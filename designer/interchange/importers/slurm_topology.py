@@ -132,7 +132,7 @@ def _draw(switches: Mapping[str, _Switch], names: Mapping[str, str], sizes: str,
 def _tell(fabric: FabricDrawing, switches: Mapping[str, _Switch], ids: Mapping[str, str], sizes: str) -> None:
     fabric.note(
         "IMP-TREE-ONLY",
-        "a Slurm topology tells who is under whom, not how many cables there are: one stands for all of them",
+        "a Slurm topology says what is below what, not how many cables there are: one represents all of them",
         remedy="set count and speed of the links, or import the fabric itself",
     )
     blocks = [ids[name] for name, switch in switches.items() if switch.block]

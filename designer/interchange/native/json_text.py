@@ -145,7 +145,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _Refused(f"the key {key[:60]!r} stands twice in one object", "remove one of them", key, True)
+                raise _Refused(f"the key {key[:60]!r} occurs twice in one object", "remove one of them", key, True)
             seen.add(key)
     return made
 

@@ -134,7 +134,7 @@ def _current(content: Any, steps: Mapping[int, Upgrade], version: int) -> tuple[
     if not isinstance(raw, dict):
         raise FormatError("the design is missing", place="design", remedy="restore the file from a backup")
     findings = [
-        Finding("FMT-UNKNOWN", Severity.WARNING, f"{key!r} beside the design is not known and will not be kept")
+        Finding("FMT-UNKNOWN", Severity.WARNING, f"{key!r} outside the design is not known and will not be kept")
         for key in sorted(content.keys() - _ENVELOPE)
     ]
     for source in range(written, version):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from designer.present.limits import short_of
-from designer.report.cells import metric_title, muted, per, strong, text
+from designer.present.words import counted_by
+from designer.report.cells import metric_title, muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.comparison import Difference, answer, pairings
 from designer.report.document import Align, Block, Cell, Chapter, Follows, Head, Row, Table, Text, rich
@@ -39,7 +40,7 @@ def build(context: Context) -> Chapter | None:
         "Which design is better at what?",
         tuple(blocks),
         rich(
-            "Workloads of the same name beside each other, by the figure each is judged by. Better and worse are said"
+            "Workloads of the same name side by side, by the figure each is judged by. Better and worse are said"
             " plainly where the bands do not meet."
         ),
     )
@@ -49,7 +50,7 @@ def _figures(first: Subject, other: Subject, alone: bool) -> Table | None:
     rows: list[Row] = []
     for pair in pairings(first, other):
         one, two = pair.first.metrics[pair.metric], pair.other.metrics[pair.metric]
-        what = per(pair.first, pair.metric)
+        what = counted_by(pair.metric, first.design.workloads.get(pair.first.id))
         rows.append(
             Row(
                 (

@@ -32,7 +32,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         f"Capacity of each hop of {result.title}, and the load on it",
         note=rich(
             "Upright mark: achievable. Outline: raw rate, dashed where assumed. The scale is logarithmic: read the"
-            f" marks, not the lengths. One path stands for {counted(result.n_flows, 'flow')} like it."
+            f" marks, not the lengths. One path represents {counted(result.n_flows, 'flow')} like it."
         ),
     )
     moves = subject.of_kind("transfer")

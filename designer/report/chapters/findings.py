@@ -8,7 +8,8 @@ from designer.design.document import Design
 from designer.engine.results import WorkloadResult
 from designer.findings import Finding, Severity
 from designer.present.limits import short_of
-from designer.report.cells import muted, per, strong, text
+from designer.present.words import counted_by
+from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, Text, rich
 from designer.report.names import in_names
@@ -64,7 +65,7 @@ def build(context: Context, subject: Subject) -> Chapter:
             Head("If it is lower, look at"),
         )
         note = rich("Run each on the idle machine, three times; below the lower end of the band something is wrong.")
-        blocks.append(Table("Acceptance", heads, tuple(tests), "run when the machine stands", note, small=True))
+        blocks.append(Table("Acceptance", heads, tuple(tests), "run when the machine is installed", note, small=True))
     counts = [(s, sum(f.severity is s for f in every)) for s in Severity]
     words = [in_words(n, str(s) if s is not Severity.INFO else "remark") for s, n in counts]
     title = sentence(listed(words))
@@ -153,7 +154,7 @@ def _acceptance(subject: Subject) -> list[Row]:
 def _test(design: Design, title: str, command: str, w: WorkloadResult, metric: str) -> Row:
     e = w.metrics[metric]
     suspect = short_of(w.binding, design) or "–"
-    what = per(w, metric)
+    what = counted_by(metric, design.workloads.get(w.id))
     return Row(
         (
             strong(title),

@@ -20,7 +20,7 @@ _STEPS = (
 )
 _LIMITS = (
     ("Steady rates", "queueing, incast and congestion control of networks are not modelled"),
-    ("Alone", "each workload is estimated alone unless it names others that run beside it"),
+    ("Alone", "each workload is estimated alone unless it names others that run at the same time"),
     ("Placement", "jobs fill the accelerators they name; schedulers are not modelled"),
 )
 
@@ -28,7 +28,9 @@ _LIMITS = (
 def build(context: Context) -> Chapter:
     """The chapter."""
     heads = (Head("Step"), Head("What happens"))
-    blocks: list[Block] = [Table("From drawing to figure", heads, tuple(Row((strong(a), text(b))) for a, b in _STEPS))]
+    blocks: list[Block] = [
+        Table("From drawing to figure", heads, tuple(Row((strong(a), text(b))) for a, b in _STEPS), small=True)
+    ]
     limits = [*_LIMITS]
     left_out: list[tuple[str, str]] = []
     plans = [s.plan for s in context.subjects]
@@ -57,12 +59,20 @@ def build(context: Context) -> Chapter:
                 ("Sweeps", f"the design{_of(context, subject)} is large: scaling and size sweeps were left out")
             )
     blocks.append(
-        Table("Limits", (Head("About"), Head("What is not in it")), tuple(Row((strong(a), text(b))) for a, b in limits))
+        Table(
+            "Limits",
+            (Head("About"), Head("What is not in it")),
+            tuple(Row((strong(a), text(b))) for a, b in limits),
+            small=True,
+        )
     )
     if left_out:
         blocks.append(
             Table(
-                "Not in this report", (Head("What"), Head("Why")), tuple(Row((strong(a), text(b))) for a, b in left_out)
+                "Not in this report",
+                (Head("What"), Head("Why")),
+                tuple(Row((strong(a), text(b))) for a, b in left_out),
+                small=True,
             )
         )
     names = " ".join(s.file or s.design.name for s in context.subjects)
@@ -81,7 +91,7 @@ def build(context: Context) -> Chapter:
             )
         ),
     ]
-    blocks.append(Table("To repeat this report", (Head(""), Head("")), tuple(rows)))
+    blocks.append(Table("To repeat this report", (Head(""), Head("")), tuple(rows), small=True))
     return Chapter(
         "method",
         "Method and limits",

@@ -15,7 +15,7 @@ from designer.report.wording import quantity
 #: so many served models are drawn below the machines
 _SERVED_LIMIT = 4
 _NOTE = "Blue: copying while it runs. Black: standing still. Shaded: 80% band of the end."
-_SERVED_NOTE = " A served model answers nobody while its machine stands still."
+_SERVED_NOTE = " A served model answers no request while its machine pauses."
 _TIMES = ("evacuation_time", "migration_time")
 
 
@@ -31,7 +31,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         end = next((w.metrics[t] for t in _TIMES if t in w.metrics), None)
         note = rich(_NOTE + (_SERVED_NOTE if served else ""))
         drawn.append(Drawing(gantt([*lanes, *served], end), f"Who moves when in {w.title}", w.title, note=note))
-    question = "How long, who stands still, who cannot move, and why?"
+    question = "How long, which machines pause, which cannot move, and why?"
     figures = ("evacuation-remaining", "migration-curve", "stun-sweep")
     return answer_chapter(context, subject, "migration", "Migration", question, moves, first=drawn, figures=figures)
 
@@ -70,7 +70,7 @@ def _served(w: WorkloadResult, subject: Subject) -> list[Lane]:
     for row in (table.rows if table is not None else ())[:_SERVED_LIMIT]:
         name, machine, begin, lasts = str(row[0]), str(row[1]), float(row[2] or 0.0), float(row[3] or 0.0)
         title = next((one.title for one in subject.analysis.workloads if one.id == name), name)
-        pause = f"stands still {quantity(lasts, 's')}"
+        pause = f"pauses {quantity(lasts, 's')}"
         found.append(Lane(title, f"served in {machine}", 0.0, begin + lasts, lasts, "answers", pause))
     return found
 

@@ -204,7 +204,7 @@ def _energy(context: Context, load: object) -> Table | None:
         rows.append(row("Its price", inputs.price, inputs.currency))
     if inputs.carbon is not None:
         rows.append(row("Its carbon", inputs.carbon / 1000, "kg"))
-    told = f"PUE {pue:g}" + (f", {inputs.source}" if inputs.source else ", source not told")
+    told = f"PUE {pue:g}" + (f", {inputs.source}" if inputs.source else ", source not given")
     r = Align.RIGHT
     return Table("Energy of a year", (Head("What"), Head("Value", r), Head("80% band", r)), tuple(rows), told)
 

@@ -92,7 +92,7 @@ def _left_out(context: Context, subject: Subject, assumed: list[str]) -> list[st
     elif chosen.energy.price is not None and (not rented or not chosen.cost.energy_in_rent):
         loads = [total(draws(design, result))[1] for result in subject.results]
         if any(load is None for load in loads):
-            found.append("Nothing tells what some workloads draw: their energy is in no sum.")
+            found.append("The power of some workloads is not known: their energy is in no sum.")
     found.append("People, building, network outside and licences are in none of these sums.")
     return found
 
@@ -118,7 +118,7 @@ def _inputs(context: Context) -> Table:
         Row((strong(name), text(f"{value:g}\u00a0{unit}".strip()) if value is not None else muted("not given")))
         for name, value, unit in given
     )
-    source = "; ".join(dict.fromkeys(word for word in (cost.source, tariff.source) if word)) or "source not told"
+    source = "; ".join(dict.fromkeys(word for word in (cost.source, tariff.source) if word)) or "source not given"
     return Table("Inputs", (Head("What"), Head("Given", _R)), rows, source)
 
 

@@ -80,7 +80,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         "How wrong were predictions where somebody measured?",
         (*blocks, Follows(tuple(follows))),
         rich(
-            "Each record is a published measurement beside the prediction for a design drawn like it. Off:"
+            "Each record is a published measurement next to the prediction for a design drawn like it. Off:"
             " |ln(predicted ÷ measured)|, the median of a publication or machine, then the mean over those. Many of the"
             " points were used to fit constants: on machines never seen errors are larger."
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -23,6 +24,8 @@ HEAD: Final = 34.0
 _LOW, _ROOMY, _TALL = 9.4, 1.6, 4
 #: so many low units of one name stand as one box with its first and last number
 _RUN = 4
+#: every so many units are numbered [U]
+_NUMBERED: Final = 6
 _LAST = re.compile(r"^(.*?)(\d+)$")
 #: between the names of nested groups and parts, each with its number
 _WITHIN = " · "
@@ -81,11 +84,23 @@ def _many(sheet: Chart, run: list[Placed], x: float, bottom: float, wide: float)
     sheet.text(x + 11, middle + size * 0.36, told, size=size, room=plate - 8)
 
 
-def _front(sheet: Chart, rack: Rack, x: float, bottom: float, wide: float, runs: Iterable[list[Placed]]) -> None:
-    """One rack: its frame, every sixth unit numbered, what stands in it."""
-    high = rack.height * UNIT
+def _front(
+    sheet: Chart,
+    rack: Rack,
+    x: float,
+    bottom: float,
+    wide: float,
+    runs: Iterable[list[Placed]],
+    shown: float = math.inf,
+) -> None:
+    """One rack up to its lowest `shown` units: its frame, every sixth unit numbered, and what is in it."""
+    shown = min(rack.height, shown)
+    high = shown * UNIT
     sheet.panel(x, bottom - high, wide, high, "tint", stroke="rule")
-    for u in range(0, int(rack.height) + 1, 6):
+    if shown < rack.height:
+        free = f"units {shown + 1:g} to {rack.height:g} are free"
+        sheet.text(x + wide / 2, bottom - high + _TEXT + 4, free, "muted", size=_TEXT, anchor="middle")
+    for u in range(0, int(shown) + 1, _NUMBERED):
         y = bottom - u * UNIT
         if u:
             sheet.text(x - 5, y + 3.2 + UNIT, str(u), "muted", size=_TEXT, anchor="end")
@@ -147,14 +162,16 @@ def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
     shown = list(kinds[:4])
     gap = 26.0
     wide = min(190.0, (WIDTH - 22.0 * len(shown) - gap * (len(shown) - 1)) / max(1, len(shown)))
-    tallest = max((r.height for r, _ in shown), default=42.0)
+    # what is empty above all units is not drawn
+    used = max((unit.top - 1 for r, _ in shown for unit in r.units), default=0.0)
+    tallest = min(max((r.height for r, _ in shown), default=42.0), _NUMBERED * math.ceil((used + 3) / _NUMBERED))
     bottom = 44.0 + tallest * UNIT
     for k, (rack, alike) in enumerate(shown):
         x = 20.0 + k * (wide + 22.0 + gap)
-        title = rack.name if alike == 1 else f"{rack.name} and {alike - 1:,} alike"
+        title = rack.name if alike == 1 else f"{rack.name} and {alike - 1:,} like it"
         sheet.text(x, 12, title, bold=True, room=wide + 20)
         sheet.text(x, 26, _filled(rack), "muted", size=SMALL, room=wide + 24)
-        _front(sheet, rack, x, bottom, wide, _runs(rack.units))
+        _front(sheet, rack, x, bottom, wide, _runs(rack.units), tallest)
     if len(kinds) > len(shown):
         sheet.text(0, bottom + 16, f"and {counted(len(kinds) - len(shown), 'kind')} of rack more", "muted", size=SMALL)
     return sheet.picture(bottom + (22 if len(kinds) > len(shown) else 8))

@@ -71,11 +71,3 @@ def band_strip(found: Estimate, *, width: float = _WIDTH, most: float | None = N
     sheet.panel(low, 4, max(2.0, high - low), 8, "band")
     sheet.panel(value - 1.5, 2, 3, 12, "data")
     return sheet.picture(16)
-
-
-def gain_bar(gain: float, alarm: bool, *, most: float = 1.0, width: float = 140.0) -> Picture:
-    """How much is gained by doubling, as a bar; red where a target is missed through this limit."""
-    sheet = Chart(width)
-    sheet.panel(0, 3, width, 12, "tint")
-    sheet.panel(0, 3, width * min(1.0, max(0.0, gain / most)), 12, "alarm" if alarm else "quiet")
-    return sheet.picture(18)

@@ -237,7 +237,7 @@ class Blocks:
             if not block.small and (count := len(sheets_of(block.picture, shown_scale(block.picture, width)))):
                 self.large.append(block)
                 where = f"in {count} sheets" if count > 1 else "on a sheet of its own"
-                note = (*note, Span(" "), Span(f"To be read on paper it stands {where} at the end.", link=f"#{SHEETS}"))
+                note = (*note, Span(" "), Span(f"To be read on paper it is {where} at the end.", link=f"#{SHEETS}"))
             if note:
                 parts.append(self.paragraph(note, self.style(0.83, 1.45, "muted", spaceBefore=3)))
             return [keep(parts)]

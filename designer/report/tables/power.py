@@ -206,7 +206,7 @@ def sheet(design: Design, analysis: Analysis | None = None) -> TableSheet:
         Column("High", "W"),
         Column("How"),
     )
-    unknown = "No workload tells how busy accelerators are: anything from waiting to their limit."
+    unknown = "No workload says how busy accelerators are: anything from waiting to their limit."
     note = f"Under load: {result.title}." if result is not None else unknown
     return TableSheet("Power", "Power", columns, tuple(rows), (note,))
 
@@ -217,5 +217,5 @@ FITS: Final[Mapping[str, str]] = {
         f"{FLOOR.value:.0f} + {MEMORY.value:.0f} u(memory) + 862 u(arithmetic) W at a limit of {RATED.value:.0f} W"
     ),
     "error": "median error 7.3 %, nine of ten within 15.8 %; other models wider",
-    "around": f"{AROUND.value:.0f} W for each accelerator beside it",
+    "around": f"{AROUND.value:.0f} W for each accelerator next to it",
 }

@@ -41,7 +41,7 @@ def check(context: Context) -> Iterator[Offence]:
             if 0 < min(told) < _ALIKE * max(told):
                 where = tuple(item.path for items in by_socket.values() for item in items)
                 text = f"the sockets have unlike {words}: the smallest has {min(told) / max(told):.0%} of the largest"
-                yield Offence(text, where, "populate every socket alike", alike=machine.times)
+                yield Offence(text, where, "populate every socket the same", alike=machine.times)
                 break
 
 

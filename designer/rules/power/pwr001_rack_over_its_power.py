@@ -41,7 +41,7 @@ def check(context: Context) -> Iterator[Offence]:
                     )
             if draw > room:
                 text = (
-                    f"what stands in {prefix}{rack.id} draws up to {format_quantity(draw, 'power')}, it can feed "
+                    f"the content of {prefix}{rack.id} draws up to {format_quantity(draw, 'power')}, it can feed "
                     f"{format_quantity(room, 'power')}"
                 )
                 yield Offence(text, (f"{prefix}{rack.id}",), "fewer servers, or a stronger feed", alike=times)
@@ -53,7 +53,7 @@ def check(context: Context) -> Iterator[Offence]:
         draw = sum(power(context, part) for part in context.standing_in(rack).values())
         if draw > room:
             text = (
-                f"what stands in {rack.label} draws up to {format_quantity(draw, 'power')}, it can feed "
+                f"the content of {rack.label} draws up to {format_quantity(draw, 'power')}, it can feed "
                 f"{format_quantity(room, 'power')}"
             )
             yield Offence(text, tuple(rack.units), "fewer servers, or a stronger feed")

@@ -34,7 +34,7 @@ def check(context: Context) -> Iterator[Offence]:
                     parts += [part for member in members for part in member.parts.values() if part.parent is None]
             used = sum(context.number(part, "height") or 0.0 for part in parts)
             if used > room:
-                text = f"what stands in {prefix}{rack.id} takes {used:.0f} height units, it has {room:.0f}"
+                text = f"the content of {prefix}{rack.id} takes {used:.0f} height units, it has {room:.0f}"
                 yield Offence(text, (f"{prefix}{rack.id}",), "use another rack for some of it", alike=times)
     for rack in context.design.racks.values():
         if rack.part is not None or rack.height is None:
@@ -45,7 +45,7 @@ def check(context: Context) -> Iterator[Offence]:
             if rack.units[path].unit - 1 + (context.number(part, "height") or 1.0) > rack.height
         ]
         if beyond:
-            text = f"what stands in {rack.label} reaches beyond its {rack.height} height units"
+            text = f"the content of {rack.label} reaches beyond its {rack.height} height units"
             yield Offence(text, tuple(beyond), "a lower place, or another rack")
 
 

@@ -7,6 +7,8 @@ import pytest
 from designer.engine.network import build_network
 from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
+from designer.families.training.checkpoints import state_band
+from designer.formulas.transfer._constants import NETWORK_WRITE
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.workload.program import Move
@@ -51,7 +53,7 @@ def test_a_client_in_the_kernel_is_held_by_the_sockets_of_its_host() -> None:
 
 
 def test_ports_alone_are_said_to_be_assumed() -> None:
-    """Reads fill 0.8 of the ports; nothing is assumed where rates or servers are given."""
+    """Reads are what the links give, writes 0.6 ÷ (1 + 1.25) of the ports; where rates are given nothing is assumed."""
     ports = answer("storage", "memory")
     codes = [finding.code for finding in ports.findings]
     assert codes.count("STORE-ASSUMED") == 1
@@ -60,9 +62,25 @@ def test_ports_alone_are_said_to_be_assumed() -> None:
     network = ports.asked.network
     store = network.net.paths(ports.traffic.source)[0]
     assert store == "storage"
-    assert moved("memory", "storage") < moved("storage", "memory")
+    ports_rate = ports.rate.sum() / 0.87
+    assert moved("memory", "storage") * 1e9 == pytest.approx(ports_rate * 0.6 / 2.25)
+    assert ports.low.sum() <= 0.61 * ports_rate
 
 
 def test_redundancy_that_cannot_be_read_names_the_part() -> None:
     with pytest.raises(AnalysisError, match="storage: redundancy 'twice'"):
         answer("storage", "memory", servers=2, redundancy="twice", server_cores=4)
+
+
+def test_writes_fill_less_of_a_link_than_reads() -> None:
+    """A system of 900 GB/s either way: links bind, and give writes 0.88 of what they give reads."""
+    fast = {"protocol": "RDMA", "read_bandwidth": "900 GB/s", "write_bandwidth": "900 GB/s"}
+    back, out = answer("storage", "memory", **fast), answer("memory", "storage", **fast)
+    assert out.rate.sum() / back.rate.sum() == pytest.approx(NETWORK_WRITE.value)
+    assert out.low.sum() / out.rate.sum() < back.low.sum() / back.rate.sum()
+
+
+def test_reading_a_checkpoint_back_may_take_longer_than_its_bytes() -> None:
+    """Bytes of a parameter are 12 to 16 of 14; reading back may take 1.6 times that."""
+    assert state_band(back=False)[1:] == pytest.approx((12 / 14, 16 / 14))
+    assert state_band(back=True)[1:] == pytest.approx((12 / 14, 1.6 * 16 / 14))

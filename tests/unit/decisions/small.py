@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from designer.decisions.answers import Task, make_task
 from designer.design.document import Design, Link, Part, WorkloadSpec
+from designer.fields import Quantity
 from designer.interchange.overrides import overridden
 
 
 def line(first: str = "10 GB/s", second: str = "40 GB/s", size: str = "0 B") -> Design:
     """Storage – switch – storage, and a transfer from end to end: the slower link tells the rate."""
-    parts = [Part(id="a", kind="storage"), Part(id="switch", kind="switch"), Part(id="b", kind="storage")]
+    fast = {name: Quantity(value="1 TB/s") for name in ("read_bandwidth", "write_bandwidth")}
+    ends = [Part(id=name, kind="storage", overrides=fast) for name in ("a", "b")]
+    parts = [*ends, Part(id="switch", kind="switch")]
     links = [
         Link(id="l1", a="a", b="switch", kind="fabric", bandwidth_per_direction=first),
         Link(id="l2", a="switch", b="b", kind="fabric", bandwidth_per_direction=second),

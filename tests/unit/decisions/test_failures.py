@@ -202,7 +202,9 @@ def test_losing_more_never_costs_less() -> None:
     rows = {x.path: x for x in found.losses}
     server = rows["servers[0]/server"]
     assert server.lost == pytest.approx(8 / 256)
-    for inner in ("nic0", "nic4", "psw0", "gpu0", "nvsw0"):
+    # with three of four NVSwitches 1.125 of a message at .75 × 312 GB/s outrun 2 of it at 384 GB/s between servers
+    assert rows["servers[0]/nvsw0"].lost == 0.0
+    for inner in ("nic0", "nic4", "psw0", "gpu0"):
         row = rows[f"servers[0]/{inner}"]
         assert 0 < row.lost <= server.lost * (1 + 1e-9)
         assert row.leaves_out == "servers[0]/server"

@@ -44,5 +44,5 @@ def test_several_servers_do_not_cover_each_other() -> None:
 def test_without_a_server_there_is_none_to_add() -> None:
     design = designer.open_design("serving-h100-8")
     bare = Delete((Ref("parts", "server"),)).apply(design)
-    with pytest.raises(DocumentError, match="no accelerator stands in a server"):
+    with pytest.raises(DocumentError, match="no accelerator is in a server"):
         more_servers(bare, 1)

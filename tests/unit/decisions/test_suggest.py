@@ -169,7 +169,7 @@ def test_sets_come_in_the_order_of_their_cost() -> None:
 def test_where_nothing_helps_it_says_what_binds() -> None:
     found = suggest(narrow(16), gain=50.0)
     assert not found.steps
-    assert "holds it back" in found.stuck
+    assert "limits it" in found.stuck
 
 
 def test_a_served_model_whose_accelerators_bind_has_edits() -> None:

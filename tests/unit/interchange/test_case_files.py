@@ -60,7 +60,7 @@ def training(**settings: Any) -> dict[str, Any]:
         ({"workload": {"kind": "trainings"}}, "trainings", "training"),
         ({"workload": {"settings": {}}}, "kind is missing", "collective"),
         ({"workload": {"kind": "training", "settings": {"modle": "x"}}}, "modle", "model"),
-        ({"workload": {"kind": "training", "tp": 2, "tensor": 2}}, "told twice", "one of them"),
+        ({"workload": {"kind": "training", "tp": 2, "tensor": 2}}, "given twice", "one of them"),
         ({"sided": "left"}, "no side", "lower"),
         (training(micro_batch=0), "no samples", "1 or more"),
         (training(global_batch=13), "does not divide", "multiple of 8"),

@@ -264,3 +264,38 @@ def test_the_parts_of_a_collective_are_all_of_its_time(template: str) -> None:
     (stack,) = page_of(result, open_design(template)).where
     assert sum(share.share for share in stack.shares) == pytest.approx(1.0, abs=1e-3)
     assert "Other" not in [share.title for share in stack.shares]
+
+
+@pytest.mark.parametrize("scenario", [{}, {"scenario": "single-stream"}])
+def test_a_batch_is_shown_with_all_it_consists_of(scenario: dict[str, str]) -> None:
+    design = open_design("hgx-h100-8")
+    spec = WorkloadSpec(id="asked", kind="inference", title="Asked", settings=scenario)
+    asked = with_changes(design, workloads=[spec], assertions=[], default_workload="")
+    (result,) = analyze(asked, ["asked"], curves=False).workloads
+    page = page_of(result, asked)
+    assert page.where_title == "Where the time goes"
+    (stack,) = page.where
+    assert sum(share.share for share in stack.shares) == pytest.approx(1.0, abs=0.01)
+    # what limits is the largest part of the batch
+    assert [share.title for share in stack.shares if share.limits] == [stack.shares[0].title]
+    assert page.limits[0].title == stack.shares[0].title
+
+
+def test_a_workload_with_neighbours_offers_a_run_of_all_of_them() -> None:
+    design = open_design("hgx-h100-8")
+    spec = design.workloads["h2d"]
+    training = design.workloads["resnet-50"]
+    calm = page_of(analyze(design, ["h2d"], curves=False).workloads[0], design, "hgx-h100-8")
+    asked = with_changes(
+        design,
+        workloads=[
+            spec.model_copy(update={"id": "moves", "settings": {**spec.settings, "beside": "resnet-50"}}),
+            training.model_copy(update={"settings": {**training.settings, "retrain_every": "1 d"}}),
+        ],
+        assertions=[],
+        default_workload="",
+    )
+    page = page_of(analyze(asked, ["moves"], curves=False).workloads[0], asked, "x.design.json")
+    assert page.changes[0].command[:2] == ("simulate", "x.design.json")
+    assert page.changes[0].command[-1] == "resnet-50"
+    assert all(change.command[:1] != ("simulate",) for change in calm.changes)

@@ -9,7 +9,7 @@ from designer.design.naming import several
 from designer.interchange.templates import open_design
 from designer.present.answer import figure_text
 from designer.present.limits import limits_of
-from designer.present.words import part_words, plain
+from designer.present.words import part_words
 from tests.designs import server_block
 
 
@@ -26,13 +26,6 @@ def test_links_between_two_switches_are_named_in_the_plural() -> None:
     (result,) = analyze(design, ["h2d"], curves=False).workloads
     titles = [limit.title for limit in limits_of(result, design)]
     assert "PCIe between PCIe switches" in titles
-
-
-def test_reasons_agree_with_the_number_of_limits_and_of_changes() -> None:
-    one = plain("A hold it back; no set of the 1 edits considered lifts it")
-    assert one == "A limit it; the one change considered does not help"
-    three = plain("A holds it back; no set that was tried of the 3 edits considered lifts it")
-    assert three == "A limits it; none of the 3 changes considered helps"
 
 
 def test_parts_named_after_their_kind_have_the_title_of_the_kind() -> None:

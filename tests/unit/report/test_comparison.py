@@ -59,7 +59,7 @@ def test_turned_round_the_same_one_wins() -> None:
 
 def test_a_design_beside_itself_is_told_to_be_the_same() -> None:
     found = report(server(4), server(4))
-    assert "answer alike" in found.summary.title
+    assert "give the same answers" in found.summary.title
     assert "their costs are not compared" in to_html(found)
 
 

@@ -45,7 +45,7 @@ def test_hosts_without_cables_are_told_not_passed() -> None:
     design = with_changes(case("VM038", "fail"), wirings={}, links={})
     (found,) = told(design, "VM038")
     assert found.severity is Severity.INFO
-    assert "cannot be told" in found.text
+    assert "cannot be said" in found.text
 
 
 def test_a_tolerance_by_hand() -> None:

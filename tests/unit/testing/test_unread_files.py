@@ -31,7 +31,7 @@ def written(folder: Path, text: str | bytes) -> str:
         (HEAD.replace("version = 1", "version = 2") + GOOD, "newer than this program", 1),
         (HEAD.replace("m40-server", "away.design.json") + GOOD, "its design 'away.design.json' does not exist", 1),
         (HEAD.replace("m40-server", "no-such") + GOOD, "no file and no template 'no-such'", 1),
-        (GOOD, "its design 'made.design.json' does not exist beside it", 1),
+        (GOOD, "its design 'made.design.json' does not exist next to it", 1),
         (f"{HEAD}[[check]]\nexpct = '1'\n", "'expct' is not known", 4),
         (f'{HEAD}[snapshot]\ntolerance = "a lot"\n', 'write for example "0.1 %"', 1),
     ],

@@ -14,9 +14,8 @@ from statistics import median
 from typing import Any
 from unittest.mock import patch
 
-from designer.families.storage.formulas import storage_capacity as model
-
 from designer.formulas.scoring import group_medians
+from designer.formulas.storage import storage_capacity as model
 from designer.formulas.storage.storage_capacity import Client, Pattern
 from designer.sources import Constant, Status
 from tests.validation.storage.test_storage_runs import CASES, scored, workload

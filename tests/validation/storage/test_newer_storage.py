@@ -21,14 +21,14 @@ def points() -> Sequence[Scored]:
 def test_feeding_and_writes_are_met(points: Sequence[Scored]) -> None:
     """15 rates of six submitters; one cluster reads checkpoints at 0.62 of what it feeds accelerators with."""
     assert len(points) == 15
-    assert macro_mean(points) <= 0.16
+    assert macro_mean(points) <= 0.14
     errors = group_medians(points)
-    assert max(error for name, error in errors.items() if name.endswith("/write")) <= 0.27
+    assert max(error for name, error in errors.items() if name.endswith("/write")) <= 0.24
     assert max(error for name, error in errors.items() if name.endswith("/feed")) <= 0.07
 
 
 def test_bands_hold_writes(points: Sequence[Scored]) -> None:
-    """Six of seven: one host of one system writes slower than its link."""
+    """All seven; none where the servers are not drawn and links alone bind."""
     writes = [point for point in points if point.group.endswith("/write")]
     assert len(writes) == 7
-    assert band_score(writes).coverage >= 0.8
+    assert band_score(writes).coverage >= 0.85

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType, SourceRecord
-from designer.contrib.proposals.families._family import name_of
+from designer.contrib.proposals.family import name_of
 from designer.design.document import Block, Design, Group, Part, Wiring, WorkloadSpec, with_changes
 from designer.errors import FormatError, raised_as
 from designer.interchange.generating import generate

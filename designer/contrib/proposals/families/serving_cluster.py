@@ -13,7 +13,7 @@ from designer.contrib.proposals.families._cluster import (
     server_of,
     with_settings,
 )
-from designer.contrib.proposals.families._family import Asked, Chosen, Family, whole_number
+from designer.contrib.proposals.family import Asked, Chosen, Family, whole_number
 from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Design
 from designer.errors import FormatError

@@ -12,7 +12,7 @@ from designer.contrib.proposals.families._cluster import (
     server_of,
     with_settings,
 )
-from designer.contrib.proposals.families._family import Asked, Chosen, Family, whole_number
+from designer.contrib.proposals.family import Asked, Chosen, Family, whole_number
 from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Design
 from designer.errors import FormatError
@@ -39,7 +39,7 @@ _LAYOUTS: Final[dict[str, dict[str, Any]]] = {
 _KEPT: Final = ", nothing recomputed"
 #: a goal that says any of these has its layout
 _OWN: Final = frozenset({"tensor", "pipeline", "sharding", "context", "expert"})
-_GIVEN: Final = "as told"
+_GIVEN: Final = "as given"
 
 
 def following(asked: Asked, chosen: Chosen) -> Choice | None:

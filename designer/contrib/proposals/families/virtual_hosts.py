@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.contrib.proposals.families._cluster import switch_for
-from designer.contrib.proposals.families._family import Asked, Chosen, Family, name_of, whole_number
+from designer.contrib.proposals.family import Asked, Chosen, Family, name_of, whole_number
 from designer.contrib.proposals.pareto import Choice
 from designer.design.document import Block, Design, Wiring, with_changes
 from designer.errors import FormatError, raised_as

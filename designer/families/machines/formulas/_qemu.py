@@ -99,5 +99,5 @@ TLS: Final = Constant(
 )
 #: pages an idle guest writes again and again count once, so after a long pass less is dirty than rate × time
 DIRTIED_ONCE: Final = Constant(
-    1.0, 0.3, 1.0, "migration-assumed", Status.ASSUMED, note="of what the dirty rate says, working set not told"
+    1.0, 0.3, 1.0, "migration-assumed", Status.ASSUMED, note="of what the dirty rate says, working set not given"
 )

@@ -10,7 +10,7 @@ WORKLOAD = WorkloadKind(
     reports="migration",
     metrics=("more_machines",),
     search="designer.families.machines.vm_capacity",
-    help="How many more machines like one of the design can be powered on beside those there are, and where.",
+    help="How many more machines like one of the design can be powered on in addition to those there are, and where.",
     settings=(
         Setting("vm", "Like", "text", help="id of a machine of the design"),
         Setting("release", "Release", "choice", "", choices=RELEASES, help="empty for what the hosts run"),

@@ -28,7 +28,7 @@ def check(context: Context) -> Iterator[Offence]:
             uses = [use for use in re.split(r"[,/+ ]+", nic.role) if use]
             if "vmotion" in uses and len(uses) > 1 and not context.text(nic.part, "shares"):
                 others = ", ".join(use for use in uses if use != "vmotion")
-                text = f"{nic.path} carries migrations beside {others}"
+                text = f"{nic.path} carries migrations and {others}"
                 yield Offence(text, (nic.path,), "a NIC of its own, or shares", alike=machine.times)
 
 

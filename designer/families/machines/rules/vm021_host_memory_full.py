@@ -36,10 +36,10 @@ def check(context: MachineContext) -> Iterator[Offence]:
         machines = placement.on(path)
         need = HYPERVISOR.value + EACH.value * len(machines)
         if machines and room.memory < need:
-            text = (
-                f"{path} has {format_quantity(max(0.0, room.memory), 'size')} left beside its machines, the hypervisor "
+            text = f"{path} has {format_quantity(max(0.0, room.memory), 'size')} left besides its machines, "
+            yield Offence(
+                f"{text}the hypervisor needs about {format_quantity(need, 'size')}", (path,), "leave head-room"
             )
-            yield Offence(f"{text}needs about {format_quantity(need, 'size')}", (path,), "leave head-room")
 
 
 RULE = Rule(

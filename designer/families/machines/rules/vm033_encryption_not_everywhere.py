@@ -35,7 +35,7 @@ def check(context: MachineContext) -> Iterator[Offence]:
         ]
         if lame:
             text = f"{vm.label}: its migrations must be encrypted, {lame[0]} cannot"
-            yield Offence(text, (vm.id,), "make the hosts alike, or encrypt where possible")
+            yield Offence(text, (vm.id,), "use equal hosts, or encrypt where possible")
 
 
 RULE = Rule("VM033", "encryption-not-everywhere", Severity.WARNING, check, context=MachineContext)

@@ -25,7 +25,7 @@ def check(context: MachineContext) -> Iterator[Offence]:
     for vm, sockets, gpus in context.standing():
         near = {gpu.socket for gpu in gpus}
         if len(sockets) > 1 and len(near) == 1:
-            text = f"{vm.id} stands on {len(sockets)} sockets, its GPUs all at socket {near.pop()}"
+            text = f"{vm.id} runs on {len(sockets)} sockets, its GPUs all at socket {near.pop()}"
             remedy = "make it small enough for one socket, or give it GPUs of each"
             yield Offence(text, (vm.id, gpus[0].path), remedy)
 

@@ -27,7 +27,7 @@ def check(context: MachineContext) -> Iterator[Offence]:
     for vm, stun in context.stuns.items():
         machine = context.design.vms[vm]
         if stun is None:
-            text = f"{machine.label}: how long its stun is cannot be told, no NIC of the hosts is cabled"
+            text = f"{machine.label}: how long its stun is cannot be said, no NIC of the hosts is cabled"
             yield Offence(text, (vm,), "cable the NICs that migrations use", severity=Severity.INFO)
         elif stun.stun.value > stun.limit:
             took = format_quantity(stun.stun.value, "duration", 2)

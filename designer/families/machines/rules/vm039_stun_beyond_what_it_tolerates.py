@@ -39,7 +39,7 @@ def check(context: MachineContext) -> Iterator[Offence]:
         if most < stun.stun.value <= stun.limit:
             took, borne = format_quantity(stun.stun.value, "duration", 2), format_quantity(most, "duration")
             text = f"{machine.label}: its stun takes about {took}, it tolerates {borne}{'' if own else ', assumed'}"
-            yield Offence(text, (vm,), "move it between jobs, drain it first, or tell stun_tolerance")
+            yield Offence(text, (vm,), "move it between jobs, drain it first, or set stun_tolerance")
 
 
 RULE = Rule("VM039", "stun-beyond-what-it-tolerates", Severity.WARNING, check, context=MachineContext)

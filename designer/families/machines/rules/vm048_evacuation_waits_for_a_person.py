@@ -39,7 +39,7 @@ def check(context: MachineContext) -> Iterator[Offence]:
         several = f"{labels[0]}{f' and {len(labels) - 1} more' * (len(labels) > 1)}"
         known = "wait for a person to confirm"
         if automated is None:
-            known = "may wait for a person to confirm, vgpu_maintenance_automated is not told"
+            known = "may wait for a person to confirm, vgpu_maintenance_automated is not set"
         text = f"{path} is to be emptied: {several} {known}"
         severity = Severity.WARNING if automated is False else Severity.INFO
         yield Offence(text, (path,), "set VgpuMMAutomationTimeoutSecs to -1", severity=severity)

@@ -29,5 +29,5 @@ FORMULA: Final = Formula(
     "Attention of prompts",
     attention_prefill,
     ("aic-kernels", "counted-training"),
-    "prompts of 1,024 tokens and more; shorter ones vanish beside the products",
+    "prompts of 1,024 tokens and more; shorter ones vanish against the products",
 )

@@ -9,7 +9,9 @@ from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 
 #: routing, waiting for the other engine's step, and its bookkeeping: 92 to 100 ms of 197 to 263 measured
-FIXED: Final = Constant(0.095, 0.04, 0.16, "vllm-nixl", Status.SECONDARY, "s", "beside the recomputed first token")
+FIXED: Final = Constant(
+    0.095, 0.04, 0.16, "vllm-nixl", Status.SECONDARY, "s", "in addition to the recomputed first token"
+)
 #: of each piece of memory that is described to the NIC: 76 ms for 5,000 tokens in blocks of 16, 18 in blocks of 64
 DESCRIPTOR: Final = Constant(2.5e-6, 1.5e-6, 3.8e-6, "vllm-nixl", Status.DERIVED, "s", "32 to 64 layers")
 

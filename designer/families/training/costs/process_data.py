@@ -40,12 +40,12 @@ def price(prices: Prices, task: ProcessData, place: str) -> Cost:
         if not cores[island]:
             where = network.net.path(int(traffic.target[host == island][0]))
             raise AnalysisError(
-                f"no cores are drawn beside {where}", place=place, remedy="draw its processors, or choose other hosts"
+                f"no cores are drawn next to {where}", place=place, remedy="draw its processors, or choose other hosts"
             )
         flows.append(np.flatnonzero(host == island))
         # the same cores for all that works on data there, told in what they could just move
         where = network.net.path(int(traffic.target[flows[-1][0]]))
-        label = f"{cores[island]:.0f} cores beside {where}, working on data"
+        label = f"{cores[island]:.0f} cores next to {where}, working on data"
         limits.append(Limit(f"cores:{island}", label, float(cores[island]) / KERNEL_COST.value))
     usages = [np.full(len(each), 1 / (task.rate * KERNEL_COST.value)) for each in flows]
     legs = staged(network, traffic.legs)

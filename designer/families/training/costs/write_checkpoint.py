@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from designer.engine.costs.move import works_of
 from designer.engine.costs.pricing import Cost, CostKind, Prices
-from designer.families.training.checkpoints import STATE, STATE_BAND, moved_state
+from designer.families.training.checkpoints import moved_state, state_band
 from designer.families.training.preparation import prepare
 from designer.families.training.tasks import WriteCheckpoint
 from designer.workload.jobs import Job
@@ -17,9 +17,9 @@ def state(prices: Prices, job: Job, other: str, place: str, *, back: bool = Fals
     plan = prepare(prices.network, job, place, prices.running)
     moved = moved_state(prices.network, plan, other, place, back=back, copies=copies)
     found = works_of(prices, moved.answer, moved.each, f"checkpoint:{other}")
-    low, high = STATE_BAND
+    name, low, high = state_band(back=back)
     sources = tuple(sorted({"zero-2020", *found.sources}))
-    return replace(found, group=STATE, low=low, high=high, sources=sources)
+    return replace(found, group=name, low=low, high=high, sources=sources)
 
 
 def price(prices: Prices, task: WriteCheckpoint, place: str) -> Cost:

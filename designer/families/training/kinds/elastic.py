@@ -55,7 +55,7 @@ WORKLOAD = WorkloadKind(
     reports="training",
     metrics=("time_to_train", "samples_per_second"),
     program=program,
-    help="Training whose workers leave and come back: a step is lost when some leave, and all meet anew.",
+    help="Training whose workers leave and come back: a step is lost when some leave, and all meet again.",
     settings=(
         *MODEL,
         *LAYOUT,

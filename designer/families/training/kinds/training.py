@@ -31,7 +31,8 @@ def program(settings: Mapping[str, Any]) -> Program:
         stops = "copy" if task.run.snapshot else "checkpoint"
         steps.append(Step("step", task, after, {**lags, stops: 1}))
         if task.run.snapshot:
-            steps.append(Step("copy", CopyCheckpoint(asked), ("step",), {"checkpoint": 1}, every))
+            # the checkpoint before this one; that of the item before would hold up steps without a copy as well
+            steps.append(Step("copy", CopyCheckpoint(asked), ("step",), {"checkpoint": every}, every))
         write = Step("checkpoint", WriteCheckpoint(asked, to), (stops,) if task.run.snapshot else ("step",))
         steps.append(replace(write, every=every, lags={"checkpoint": 1}))
     else:

@@ -65,7 +65,7 @@ WORKLOAD = WorkloadKind(
     ),
     program=program,
     help="From new data to a deployed model: analysis, validation and preparation on processors, training, evaluation, "
-    "deployment; again on a cadence, or when data drift. Saturation tells the cadence that is too fast.",
+    "deployment; again on a cadence, or when data drift. Saturation shows the cadence that is too fast.",
     settings=(
         *MODEL,
         *LAYOUT,

@@ -37,8 +37,8 @@ def check(context: TrainingContext) -> Iterator[Offence]:
             continue
         free = _least_memory(context, training.job.group, name)
         if free is None:
-            text = f"{name}: whether {data.title} stays in memory cannot be told, memory_capacity is missing"
-            yield Offence(text, (name,), "tell memory_capacity of the machines", severity=Severity.INFO)
+            text = f"{name}: whether {data.title} stays in memory cannot be said, memory_capacity is missing"
+            yield Offence(text, (name,), "state memory_capacity of the machines", severity=Severity.INFO)
         elif data.size > free:
             text = f"{name}: {data.title} has {format_quantity(data.size, 'size')}, a machine has "
             text += f"{format_quantity(free, 'size')} to keep it in; every epoch reads it again"

@@ -39,8 +39,8 @@ def check(context: TrainingContext) -> Iterator[Offence]:
         if not kept:
             continue
         if None in rates:
-            text = f"{name}: whether storage keeps up cannot be told, read_bandwidth of {kept[0].label} is missing"
-            yield Offence(text, (name,), "tell its read_bandwidth", severity=Severity.INFO)
+            text = f"{name}: whether storage keeps up cannot be said, read_bandwidth of {kept[0].label} is missing"
+            yield Offence(text, (name,), "state its read_bandwidth", severity=Severity.INFO)
             continue
         reading = data.size * (1 - training.input.cached) / math.fsum(r for r in rates if r)
         step = context.busy_step(name, alone=True)

@@ -21,7 +21,7 @@ def direct(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
         return ()
     protocol = Protocol.SIMPLE
     inside = direct_rate(situation).times(c.DIRECT_SHARE)
-    outside = network_rate(situation).times(c.DIRECT_SHARE)
+    outside = network_rate(situation, channels=False).times(c.DIRECT_SHARE)
     step = intra_step(situation, c.NVLINK_RING_STEP, c.PCIE_RING_STEP, protocol)
     latency = c.RING_BASE[protocol].value + step + (n - 1) * c.PEER_POST.value
     if m > 1:

@@ -28,7 +28,7 @@ def hierarchical(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     step = intra_step(situation, c.NVLINK_RING_STEP, c.PCIE_RING_STEP, protocol)
     network = c.NETWORK_RING_STEP[protocol].value + network_extra(situation, protocol)
     latency = (1 + rounds) * c.RING_BASE[protocol].value + rounds * ((local - 1) * step + (m - 1) * network)
-    loads = ((inner, intra_rate(situation)), (outer, network_rate(situation)))
+    loads = ((inner, intra_rate(situation)), (outer, network_rate(situation, channels=False)))
     return (assemble("hierarchical", protocol, latency, loads, c.TREE_PIPELINE),)
 
 

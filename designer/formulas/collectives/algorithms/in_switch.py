@@ -24,6 +24,7 @@ from designer.formulas.collectives._terms import (
     tree_network_bytes,
 )
 from designer.formulas.formula import Formula
+from designer.sources import Constant, Status
 
 
 def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
@@ -49,16 +50,44 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     inside = exactly(situation.intra_bandwidth, Bound.INSIDE).times(by_generation(c.IN_SWITCH, situation.architecture))
     if local > c.BASEBOARD_RANKS.value:
         inside = inside.times(c.IN_SWITCH_RACK)
-    loads = ((situation.message * (1 + 1 / local), inside.within(situation.intra_edge)),)
     latency = c.IN_SWITCH_STEP.value
     if m == 1:
-        unfilled = _unfilled(situation, inside.value)
+        inside = inside.times(_chunk_share(situation))
+    loads = ((situation.message * (1 + 1 / local), inside.within(situation.intra_edge)),)
+    unfilled = _unfilled(situation, inside.value)
+    if m == 1:
         depth = latency / (latency + unfilled)
         return (assemble("nvls", Protocol.SIMPLE, latency + unfilled, loads, c.IN_SWITCH_PIPELINE, depth),)
     step = c.IN_SWITCH_NETWORK_STEP.value + network_extra(situation, Protocol.SIMPLE)
-    outer = (tree_network_bytes(m) * situation.message, network_rate(situation).times(c.TREE_SHARE))
+    # 2 x 8 B200 move 365 of 400 GB/s at 16 GiB, which is what the line leaves: trees of whole servers lose nothing more
+    outer = (tree_network_bytes(m) * situation.message, network_rate(situation))
     latency += 2 * log2(m) * step
-    return (assemble("nvls-tree", Protocol.SIMPLE, latency, (*loads, outer), c.TREE_PIPELINE),)
+    # chunks fill the steps; slices of a rack that are not in flight are time of their own
+    depth = latency / (latency + unfilled)
+    return (assemble("nvls-tree", Protocol.SIMPLE, latency + unfilled, (*loads, outer), c.TREE_PIPELINE, depth),)
+
+
+def _chunk_share(situation: CollectiveSituation) -> Constant:
+    """What the size of chunks leaves of the rate of an in-switch reduction [1].
+
+    Notes
+    -----
+    Chunks of 64 KiB become 32 KiB where a message has fewer than 8 of them for every channel and head. Below half of
+    that size all of the loss is there, from there on it falls in proportion, so that more bytes never take less time.
+    In a rack the slices that are not filled hold the loss already.
+    """
+    if situation.ranks_per_server > c.BASEBOARD_RANKS.value:
+        return _WHOLE
+    share = by_generation(c.IN_SWITCH_SMALL_CHUNKS, situation.architecture)
+    channels = by_generation(c.IN_SWITCH_CHANNELS, situation.architecture).value
+    enough = c.IN_SWITCH_CHUNKS.value * c.IN_SWITCH_CHUNK.value * channels * situation.ranks_per_server
+    kept = min(1.0, max(0.0, 2 * situation.message / enough - 1))
+    value, low, high = (one + (1 - one) * kept for one in (share.value, share.low, share.high))
+    return Constant(value, low, high, share.source, share.status)
+
+
+#: chunks of the usual size
+_WHOLE = Constant(1.0, 1.0, 1.0, "collectives-fit", Status.DERIVED)
 
 
 def _unfilled(situation: CollectiveSituation, rate: float) -> float:

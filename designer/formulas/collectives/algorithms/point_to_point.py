@@ -35,7 +35,7 @@ def point_to_point(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     protocol = Protocol.SIMPLE
     latency = c.RING_BASE[protocol].value
     if situation.servers > 1:
-        rate = network_rate(situation).times(c.SEND_NETWORK)
+        rate = network_rate(situation, channels=False).times(c.SEND_NETWORK)
         latency += c.NETWORK_TREE_STEP[protocol].value + network_extra(situation, protocol)
     else:
         if situation.ranks > 2:

@@ -255,7 +255,7 @@ def test_a_host_is_emptied_in_time() -> None:
         ({"within": "20"}, "20"),
         ({"choose": ["colour=red"]}, "no choice 'colour'"),
         ({"choose": ["nodes=many"]}, "no number"),
-        ({"limits": ["mfuu=1"]}, "tells no 'mfuu'"),
+        ({"limits": ["mfuu=1"]}, "has no 'mfuu'"),
         ({"power": "5 apples"}, "apples"),
         ({"racks": 0}, "is none"),
     ],

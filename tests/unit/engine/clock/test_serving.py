@@ -22,10 +22,11 @@ from designer.engine.network import build_network
 from designer.engine.transfers import evaluate_transfer
 from designer.errors import AnalysisError
 from designer.families.serving.deployment import Serving
+from designer.families.serving.engine_state import Book, Requests
 from designer.families.serving.load import sent_to_one
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.records import ServingRun
-from designer.families.serving.scheduler import Book, Requests, run_requests
+from designer.families.serving.scheduler import run_requests
 from designer.families.serving.split import place_split
 from designer.workload.kind import program_of
 from designer.workload.program import Move

@@ -170,7 +170,7 @@ def test_samples_and_gradients_on_nics_of_their_own_do_not(job: dict[str, Any]) 
 def test_background_traffic_slows_gradients_where_they_share_a_nic(settings: dict[str, Any]) -> None:
     quiet, loud = run(drawn(False), **settings), run(drawn(False), background="beside", **settings)
     assert traffic(loud) > 1.2 * traffic(quiet)
-    assert any("of the links left beside other traffic" in b.why for b in (*loud.binding, *loud.next))
+    assert any("of the links left by other traffic" in b.why for b in (*loud.binding, *loud.next))
     quiet, loud = run(drawn(True), **settings), run(drawn(True), background="beside", **settings)
     assert traffic(loud) == pytest.approx(traffic(quiet), rel=1e-9)
 

@@ -7,7 +7,7 @@ import pytest
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation, NetworkKind, PathClass, Protocol
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives._situation import AlgorithmTime
-from designer.formulas.collectives._terms import generation, protocols, tree_network_bytes
+from designer.formulas.collectives._terms import generation, network_rate, protocols, tree_network_bytes
 from designer.formulas.collectives.algorithms.aggregated_tree import aggregated_tree
 from designer.formulas.collectives.algorithms.direct import direct
 from designer.formulas.collectives.algorithms.double_binary_tree import double_binary_tree
@@ -125,7 +125,7 @@ def test_in_switch_reduction_needs_the_switch(change: dict[str, object]) -> None
 
 def test_in_switch_trees_join_servers() -> None:
     (one,) = in_switch(CLUSTER)
-    network = c.NETWORK[NetworkKind.INFINIBAND].value * c.TREE_SHARE.value * 400e9
+    network = c.NETWORK[NetworkKind.INFINIBAND].value * 400e9
     assert one.algorithm == "nvls-tree"
     assert one.bandwidth_term == pytest.approx(2 * GIB / network)
 
@@ -138,6 +138,41 @@ def test_rack_scale_domains_are_reported_with_a_wide_band_below_a_baseboard() ->
     assert rack.bandwidth_term == pytest.approx(board.bandwidth_term * share / c.IN_SWITCH_RACK.value)
     assert rack.high / rack.time > board.high / board.time + 0.05
     assert rack.low < board.time < rack.high
+
+
+def test_small_messages_go_through_the_switch_in_smaller_chunks() -> None:
+    """8 chunks of 64 KiB, 32 channels and 8 heads are 128 MiB: 64 MiB take 1.125 × 64 MiB ÷ (0.69 × 540 GB/s)."""
+    b200 = replace(H100, intra_bandwidth=900e9, architecture="sm_100")
+    half, whole = (in_switch(replace(b200, message=size * 2.0**20))[0] for size in (64, 128))
+    rate = c.IN_SWITCH[100].value * 900e9
+    assert half.bandwidth_term == pytest.approx(1.125 * 64 * 2**20 / (c.IN_SWITCH_SMALL_CHUNKS[100].value * rate))
+    assert whole.bandwidth_term == pytest.approx(1.125 * 128 * 2**20 / rate)
+    middle = in_switch(replace(b200, message=96 * 2.0**20))[0]
+    assert middle.bandwidth_term == pytest.approx(1.125 * 96 * 2**20 / ((0.5 + 0.5 * 0.69) * rate))
+    sizes = [in_switch(replace(b200, message=2.0**k))[0].time for k in range(10, 34)]
+    assert sizes == sorted(sizes)
+
+
+def test_two_racks_take_longer_than_one() -> None:
+    """Slices of 72 ranks fill in a rack whether or not trees join it to another one."""
+    rack = replace(H100, ranks=72, intra_bandwidth=900e9, architecture="sm_100")
+    two = replace(rack, ranks=144, servers=2, inter_bandwidth=72 * 50e9, nics_per_server=72)
+    for size in (2.0**26, GIB, 8 * GIB):
+        (one,), (both,) = in_switch(replace(rack, message=size)), in_switch(replace(two, message=size))
+        assert both.time > one.time
+
+
+def test_a_domain_sends_through_as_many_nics_as_there_are_channels() -> None:
+    """72 NICs of 50 GB/s, 32 channels: 0.96 × 32 × 50 = 1,536 GB/s leave a rack; every rank for itself has 3,456."""
+    two = replace(H100, ranks=144, servers=2, inter_bandwidth=72 * 50e9, nics_per_server=72)
+    assert network_rate(two).value == pytest.approx(0.96 * 32 * 50e9)
+    assert network_rate(two, channels=False).value == pytest.approx(0.96 * 72 * 50e9)
+    assert network_rate(CLUSTER).value == pytest.approx(0.96 * 400e9)
+
+
+def test_ll128_is_not_taken_over_roce() -> None:
+    assert Protocol.LL128 in protocols(CLUSTER)
+    assert Protocol.LL128 not in protocols(replace(CLUSTER, network=NetworkKind.ROCE))
 
 
 @pytest.mark.parametrize(("gibibytes", "bus"), [(0.5, 586e9), (1, 681e9), (2, 758e9), (4, 839e9), (8, 835e9)])

@@ -174,3 +174,15 @@ def test_sizes_are_even_in_the_logarithm() -> None:
     assert sizes(8, 16, 2) == pytest.approx((8, 8 * 2**0.5, 16))
     with pytest.raises(AssertionError):
         sizes(64, 8)
+
+
+def test_the_library_plans_its_switch_before_rings_with_flags_of_128_bytes() -> None:
+    """At 8 MiB on 8 H100 a ring of LL128 would take less; the planning table puts the switch first at any size."""
+    situation = CollectiveSituation(
+        CollectiveKind.ALL_REDUCE, 8, 8 * 2.0**20, 450e9, architecture="sm_90", in_switch_reduction=True
+    )
+    found = collective_time(situation)
+    assert (found.algorithm, found.protocol) == ("nvls", Protocol.SIMPLE)
+    assert found.candidates[0].protocol is Protocol.LL128
+    assert {one.protocol for one in found.allowed if one.algorithm != "nvls"} == {Protocol.LL}
+    assert collective_time(situation, frozenset({"ring"})).algorithm == "ring"

@@ -69,7 +69,7 @@ TEXTS: dict[str, tuple[str | bytes, str, str]] = {
     "list": ("[]", "not a design file", "format"),
     "number": ("1", "not a design file", "format"),
     "other format": ('{"format": "topology"}', "not a design file", "format"),
-    "repeated key": ('{"a": {"b": 1},\n "b": {"b": 1, "b": 2}}', "'b' stands twice", "line 2, column 16"),
+    "repeated key": ('{"a": {"b": 1},\n "b": {"b": 1, "b": 2}}', "'b' occurs twice", "line 2, column 16"),
     "nan": ('{"a": [1,\n NaN]}', "NaN is not a number", "line 2, column 2"),
     "infinity": ('{"a": -Infinity}', "-Infinity is not a number", "line 1, column 7"),
     "overflow": ('{"a": 1e999}', "1e999 is too large", "line 1, column 7"),

@@ -1,0 +1,1 @@
+"""Workload kinds, one per file."""

@@ -1,0 +1,93 @@
+"""Accelerators of other makes: published sums by hand, collectives on tori, training and serving in wide bands."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import designer
+from designer.catalog.parttype import value_of
+from designer.design.document import Design
+from designer.engine.results import WorkloadResult
+
+TORI = [("gpu/google/tpu-v5e", "ici"), ("gpu/google/tpu-v6e", "ici"), ("gpu/amazon/trainium2", "neuronlink")]
+ALONE = ("gpu/intel/gaudi2", "gpu/intel/gaudi3", "gpu/apple/m2-ultra", "gpu/apple/m3-ultra", "gpu/google/tpu-v5p")
+
+
+def stated(part: str, name: str) -> float:
+    found = designer.load_catalog().get(part)
+    value = value_of("gpu", name, found.values[name])
+    assert value is not None
+    return value
+
+
+def host(part: str, count: int = 1) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    parts: list[dict[str, object]] = [
+        {"id": "server", "kind": "server"},
+        {"id": "cpu0", "kind": "cpu", "type": "cpu/intel/xeon-spr", "parent": "server"},
+        {"id": "memory0", "kind": "memory", "parent": "server"},
+    ]
+    links: list[dict[str, object]] = [{"a": "cpu0", "b": "memory0", "kind": "memory_bus"}]
+    for k in range(count):
+        parts.append({"id": f"chip{k}", "kind": "gpu", "type": part, "parent": "server"})
+        links.append({"a": "cpu0", "b": f"chip{k}", "kind": "pcie", "generation": 4, "lanes": 4})
+    return parts, links
+
+
+def torus(part: str, kind: str, side: int = 4) -> Design:
+    """Chips of one host as a square torus, each link at the rate the part states."""
+    parts, links = host(part, side * side)
+    rate = stated(part, "link_bandwidth_per_direction")
+    for y, x in itertools.product(range(side), repeat=2):
+        for other in (y * side + (x + 1) % side, (y + 1) % side * side + x):
+            ends = {"a": f"chip{y * side + x}", "b": f"chip{other}"}
+            links.append({**ends, "kind": kind, "bandwidth_per_direction": f"{rate:.0f} B/s"})
+    return designer.edit(Design(name="torus"), {"add": {"parts": parts, "links": links}})
+
+
+def asked(design: Design, kind: str, **settings: object) -> WorkloadResult:
+    return designer.analyze(designer.with_workload(design, "w", kind, **settings), "w").workloads[0]
+
+
+def test_pods_sum_up_as_published() -> None:
+    """All-reduce bandwidth of a pod: 51.2 TB/s of v5e, 102.4 of v6e; its bisection 1.6 and 3.2 TB/s."""
+    for part, whole, cut in (("gpu/google/tpu-v5e", 51.2e12, 1.6e12), ("gpu/google/tpu-v6e", 102.4e12, 3.2e12)):
+        each = stated(part, "link_bandwidth_per_direction")
+        assert stated(part, "accelerator_links") * each == stated(part, "accelerator_bandwidth_per_direction")
+        assert 256 * stated(part, "accelerator_bandwidth_per_direction") == pytest.approx(whole)
+        # a cut through a torus of 16 x 16 crosses two columns of 16 links
+        assert 2 * 16 * each == pytest.approx(cut)
+    assert 24 * stated("gpu/intel/gaudi3", "link_bandwidth_per_direction") == 600e9
+
+
+@pytest.mark.parametrize(("part", "kind"), TORI)
+def test_all_reduce_on_a_torus_uses_every_link_at_most_wholly(part: str, kind: str) -> None:
+    found = asked(torus(part, kind), "collective", collective="all-reduce", group="gpus", size="1 GiB").metrics
+    whole = stated(part, "accelerator_links") * stated(part, "link_bandwidth_per_direction")
+    bus = found["bus_bandwidth"]
+    assert 0.4 * whole < bus.low < bus.value < bus.high <= whole * 1.0001
+
+
+@pytest.mark.parametrize(("part", "kind"), TORI)
+def test_training_and_serving_run_in_wide_bands(part: str, kind: str) -> None:
+    design = torus(part, kind)
+    step = asked(design, "training", model="llama-2-7b", sequence=2048, sharding="parameters", software="unknown")
+    time = step.metrics["step_time"]
+    least = 6 * 6.5e9 * 16 * 2048 / (16 * stated(part, "flops_bf16"))
+    assert least < time.low < time.value < time.high
+    assert time.high / time.low > 1.5
+    served = asked(design, "serving", model="llama-3.1-8b", tensor=8, rate="1 1/s", count=200)
+    assert "SERVE-DEVICE" in {f.code for f in served.findings}, "nobody measured its kernels"
+    most = served.metrics["most_requests_per_second"]
+    assert most.high / most.low > 1.5
+
+
+@pytest.mark.parametrize("part", ALONE)
+def test_a_token_takes_at_least_reading_the_weights(part: str) -> None:
+    parts, links = host(part)
+    design = designer.edit(Design(name="one"), {"add": {"parts": parts, "links": links}})
+    found = asked(design, "serving", model="llama-3.1-8b", rate="0.02 1/s", count=100)
+    # 8.03 billion parameters of 2 bytes, once for each token
+    assert found.metrics["tpot"].low > 0.9 * 16.06e9 / stated(part, "memory_bandwidth")
+    assert found.metrics["tpot"].value < 6 * 16.06e9 / stated(part, "memory_bandwidth")
