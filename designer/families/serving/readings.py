@@ -109,9 +109,16 @@ def throughput(run: ServingRun, first: int, *, arriving: bool = True) -> tuple[f
     ----------
     arriving
         Requests have times of their own: what they add is read a mean answer later than they came. Else clients send
-        one when another has been answered.
+        one when another has been answered: requests at once over the mean time of an answer (Little), since counts of
+        answers that end together depend on where the window begins.
     """
     begin, end = window(run, first)
+    counted = run.served & (np.arange(len(run.sent)) >= first)
+    if not arriving and end < run.end and counted.any():
+        inside = np.minimum(run.done, end) - np.maximum(run.sent, begin)
+        together = float(np.maximum(inside[run.served], 0.0).sum()) / (end - begin)
+        rate = together / float((run.done - run.sent)[counted].mean())
+        return rate, rate * float(run.output[counted].mean())
     if arriving and end < run.end:
         late = float((run.done - run.sent)[first:][run.served[first:]].mean()) if run.served[first:].any() else 0.0
         begin, end = begin + late, min(end + late, run.end)

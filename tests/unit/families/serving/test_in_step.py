@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+import numpy as np
+import pytest
+
 from designer.analysis.study import run_workload
 from designer.engine.network import build_network
 from designer.families.serving.answers import in_step, jittered
 from designer.families.serving.deployment import Serving
 from designer.families.serving.engine_state import Requests
+from designer.families.serving.readings import throughput
+from designer.families.serving.records import Counts, ServingRun
 from designer.interchange.templates import open_design
 from designer.sources import Estimate
 from tests.asked import serving_asked
@@ -57,3 +62,16 @@ def test_answers_end_a_few_tokens_apart_and_none_is_longer_or_empty() -> None:
     assert max(found) == 100
     assert 80 < min(found[:-1]) < 98
     assert found[-1] == 1
+
+
+def test_clients_in_step_are_answered_as_often_as_little_says() -> None:
+    """Eight clients whose answers end together, each after 2 s: four requests a second, wherever counting begins."""
+    waves, clients = 5, 8
+    sent = np.repeat(np.arange(waves) * 2.0, clients) + np.tile(np.arange(clients) * 1e-3, waves)
+    done = sent + 2.0
+    tokens = np.full(len(sent), 100)
+    run = ServingRun(sent, sent + 0.1, done, tokens, tokens, float(done[-1]), np.zeros((0, 7)), Counts(*[0] * 8))
+    for first in (0, 8, 16, 21):
+        requests, output = throughput(run, first, arriving=False)
+        assert requests == pytest.approx(4.0, rel=0.01), first
+        assert output == pytest.approx(400.0, rel=0.01)
