@@ -181,6 +181,7 @@ POOL-REST              info           Some accelerators are left out of the pool
 SCHEDULE-NEVER         warning        A workload of a timetable never gets an accelerator
 SERVE-APART            info           A model named as sharing GPUs with another one shares none
 SERVE-CONTEXT          warning        Requests are longer than the model was made for
+SERVE-COUNTED          info           What a benchmark script counts that a served model is measured as
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
 SERVE-DRAFTS           warning,info   Up to how many requests at once drafted tokens pay
 SERVE-EAGER            warning        Launches outside captured graphs are not all known

@@ -12,6 +12,7 @@ from designer.engine.results import Bottleneck, Step
 from designer.engine.routes.selection import resolve
 from designer.families.serving.advice import alone, drafting, more, remedy
 from designer.families.serving.answers import SOURCES, Served, serve
+from designer.families.serving.benchmarks import counted
 from designer.families.serving.bottlenecks import bottlenecks
 from designer.families.serving.deployment import Limits, Serving
 from designer.families.serving.formulas.cold_start import START, START_EAGER
@@ -128,6 +129,7 @@ def answered(
         *served.findings,
         *told,
         *unused(asked),
+        *counted(asked.load),
         *drafting(served, running),
         *_kept(served, found, limits),
         *more(served, binding),

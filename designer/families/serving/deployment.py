@@ -128,6 +128,8 @@ class Load:
         Requests that are looked at.
     waves, warm_up
         Of clients: requests each, and how many of them are not counted.
+    measured_as
+        The benchmark script that sends it; empty for none.
     """
 
     kind: str
@@ -150,6 +152,7 @@ class Load:
     turns: int = 1
     tool_tokens: int = 0
     pause: float = 0.0
+    measured_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

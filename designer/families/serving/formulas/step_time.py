@@ -21,10 +21,16 @@ from designer.families.serving.formulas.expert_exchange import LOW_LATENCY_LIMIT
 from designer.families.serving.formulas.gemm_law import gemm_parts
 from designer.families.serving.formulas.kernel_table import AttentionFit, Experts, ExpertShape, Products
 from designer.families.serving.formulas.kv_size import KvSize, kv_size
-from designer.families.serving.formulas.state_layer import DECODE_FLOOR, PREFILL_FLOOR, state_decode, state_prefill
+from designer.families.serving.formulas.state_layer import (
+    DECODE_FLOOR,
+    PREFILL_FLOOR,
+    state_decode,
+    state_prefill,
+    state_work,
+)
 from designer.formulas.formula import Formula
 from designer.formulas.shapes import TransformerNumbers
-from designer.units import Bytes, Ratio, Seconds
+from designer.units import Bytes, Flop, Ratio, Seconds
 
 #: steps of more tokens than this are worked out on a grid, so that few are worked out at all
 _EXACT_LIMIT: Final = 512
@@ -220,7 +226,7 @@ class StepTime:
         self._token = terms.memory(attend * prefill.each / self._spread)
         if states:
             self._request += terms.memory(state_decode(self.kv.state, device.bandwidth) / split.pipeline)
-            one = state_prefill(shape.state_values / split.tensor, device.half)
+            one = state_prefill(Flop(state_work(shape) / split.tensor), device.half)
             self._token += terms.arithmetic(states * one / self._spread)
 
     def _choose_tables(self) -> None:

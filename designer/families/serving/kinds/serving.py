@@ -1,15 +1,17 @@
 """Serving: a language model behind an engine, its latency at a load and what binds prompts and decoding."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from designer.errors import AnalysisError, UnitError, raised_as
+from designer.families.serving.benchmarks import BENCHMARKS, as_measured
 from designer.families.serving.calibration import read_calibration
 from designer.families.serving.deployment import Deployment, Limits, Load, Serving
 from designer.families.serving.engines import ENGINES
 from designer.families.serving.tasks import Serve
 from designer.units import parse
-from designer.workload.kind import Setting, WorkloadKind, listed
+from designer.workload.kind import Setting, WorkloadKind, listed, read_settings
 from designer.workload.program import Measure, Program, Step
 
 #: what the model is published in, as vLLM and SGLang call that
@@ -116,6 +118,8 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["tool_tokens"],
         s["pause"],
     )
+    if s["measured_as"]:
+        load = as_measured(load, _plain_load(), s["measured_as"])
     limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
     return Serving(
         "serving",
@@ -134,6 +138,12 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["reply"],
         scaling=s["scaling"],
     )
+
+
+@cache
+def _plain_load() -> Load:
+    """The load where no setting is given."""
+    return asked(read_settings(WORKLOAD, {}, "serving")).load
 
 
 def program(settings: Mapping[str, Any]) -> Program:
@@ -330,6 +340,14 @@ WORKLOAD = WorkloadKind(
         Setting("waves", "Requests per client", "count", 10),
         Setting("warm_up", "Not counted of them", "count", 2),
         Setting("seed", "Seed", "count", 0),
+        Setting(
+            "measured_as",
+            "Measured as",
+            "choice",
+            "",
+            choices=("", *BENCHMARKS),
+            help="the benchmark script whose load and counting an answer is compared with; empty for none",
+        ),
         Setting("origin", "Requests from", "selector", "", help="clients on a network; empty: latency at the server"),
         Setting("request", "Request", "size", "8 kB", help="from a client, with its history"),
         Setting("reply", "First message", "size", "1 kB", help="to a client; later tokens follow at their pace"),
