@@ -181,6 +181,7 @@ POOL-REST              info           Some accelerators are left out of the pool
 SCHEDULE-NEVER         warning        A workload of a timetable never gets an accelerator
 SERVE-APART            info           A model named as sharing GPUs with another one shares none
 SERVE-CONTEXT          warning        Requests are longer than the model was made for
+SERVE-COUNTED          info           What a benchmark script counts that a served model is measured as
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
 SERVE-DRAFTS           warning,info   Up to how many requests at once drafted tokens pay
 SERVE-EAGER            warning        Launches outside captured graphs are not all known
@@ -191,12 +192,14 @@ SERVE-LIMIT            error          A limit of the service is not met
 SERVE-MIXED            warning        Accelerators of several kinds serve
 SERVE-MORE             info           How much a served model uses, and what more would bring
 SERVE-NEAR             warning        The load is near what the replicas can answer
+SERVE-OPERATED         info           Step tokens or slots of a served model were chosen to hold limits
 SERVE-PROCESSORS       info           Serving engines were measured on accelerators, not on processors
 SERVE-PUBLISHED        warning,info   Weights are served as the model is published
 SERVE-READERS          info           More readers would load the model faster
 SERVE-REFUSED          warning        Long requests are refused
 SERVE-RELEASE          warning        The release of the serving engine is not known
 SERVE-SATURATED        error          More requests arrive than can be answered
+SERVE-SCALED           info           How many replicas follow the load, and what they cost
 SERVE-TIER             warning        Keys and values beyond the GPU help little
 SERVE-TRACE            info           The requests of a file were changed
 SERVE-TURNS            info           Models take turns on the same accelerators

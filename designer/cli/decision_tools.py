@@ -218,7 +218,7 @@ class DecisionTools:
             for line in lines
         ]
         text = "\n".join(f"- {line.count:,} × {line.title}{_metres(line.length)}" for line in lines)
-        return _told(text or "No network cables are drawn.", full, lambda: {"lines": rows})
+        return _reply(text or "No network cables are drawn.", full, lambda: {"lines": rows})
 
     def _opened(self, name: str) -> Design:
         return self.designs.opened(name)
@@ -238,10 +238,10 @@ def _metres(length: float) -> str:
 def _answer(page: Page, full: bool, document: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
     from designer.present.markdown import to_markdown
 
-    return _told(to_markdown(page), full, document)
+    return _reply(to_markdown(page), full, document)
 
 
-def _told(text: str, full: bool, document: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+def _reply(text: str, full: bool, document: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
     if full:
         return {"answer": text, "document": dict(document())}
     cut = len(text.encode()) > ANSWER_LIMIT

@@ -31,6 +31,7 @@ from designer.families.serving.answers import too_long
 from designer.families.serving.deployment import Deployment, Limits, Serving
 from designer.families.serving.limits import Outcome
 from designer.families.serving.load import sent_to_one
+from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement, place_deployment
 from designer.findings import Finding
 from designer.progress import UNWATCHED, Watch
@@ -182,6 +183,7 @@ def size_serving(
         asked = replace(asked, deployment=replace(asked.deployment, group=group, prompts="", prompt_tensor=0))
     placed, found = _widths(kinds, asked, place, free, watch)
     load = Mean.of(asked, placed[0])
+    placed = [operated(p, asked, load.prompt, load.output, lambda one: True)[0] for p in placed]
     size = _Search(asked, load, cost_of, watch)
     if is_split and not free:
         ways, found = list[Replicas](), []

@@ -38,16 +38,23 @@ def page_of_sweep(task: Task, rows: Sequence[Row], found: Sequence[Turn], file: 
     main = next(moves, every[0] if every else "")
     shown = list(dict.fromkeys([main, *had]))[:_SHOWN] if main else []
     ordered = sorted((row for row in rows if main in row.metrics), key=lambda row: row.metrics[main].value)
+    # no load that comes is the best of all
+    load = all(path.endswith(".rate") for path in task.paths)
     if not ordered:
         head, state = f"None of {numbers.counted(len(rows), 'run')} has an answer.", State.REFUSED
     else:
         least, most = ordered[0], ordered[-1]
         best = least if better(main, kind) is LESS else most
         low, high = (_text(row, main, spec) for row in (least, most))
-        what = ", ".join(f"{_short(p)} {_set(p, s)}" for p, s in zip(task.paths, best.settings, strict=True))
+        what, at_low, at_high = (
+            ", ".join(f"{_short(p)} {_set(p, s)}" for p, s in zip(task.paths, row.settings, strict=True))
+            for row in (best, least, most)
+        )
         title = metric_title(main, kind)
         if low == high:
             head = f"{title}: {low} in all {len(rows):,} runs."
+        elif load:
+            head = f"{title}: {low} at {at_low}, {high} at {at_high}."
         else:
             head = f"{title}: from {low} to {high}; best at {what}."
         state = State.ANSWERED
@@ -72,7 +79,7 @@ def page_of_sweep(task: Task, rows: Sequence[Row], found: Sequence[Turn], file: 
     )
     command = ("analyze", file, "--workload", task.workload)
     changes: tuple[Change, ...] = ()
-    if ordered and _text(ordered[0], main, spec) != _text(ordered[-1], main, spec):
+    if ordered and not load and _text(ordered[0], main, spec) != _text(ordered[-1], main, spec):
         best = ordered[0] if better(main, kind) is LESS else ordered[-1]
         sets = [f"{p}={s}" for p, s in zip(task.paths, best.settings, strict=True)]
         more = [word for one in sets for word in ("--set", one)]

@@ -147,7 +147,7 @@ class Answer:
     def _memory_note(self) -> str:
         found = self.metric("memory_per_gpu")
         has = found.details.get("capacity") if found is not None else None
-        return f"of {numbers.shown(has, 'B')}" if has else "reserved at start-up"
+        return f"of {numbers.shown(has, 'B', exact=True)}" if has else "reserved at start-up"
 
 
 def figure_text(name: str, value: float, unit: str, what: str = "") -> str:

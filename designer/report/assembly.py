@@ -142,8 +142,9 @@ def _compared(subjects: Sequence[Subject]) -> str:
 
 def _facts(context: Context) -> tuple[tuple[str, str], ...]:
     facts = [("Computed", f"{written_date(context.date)}{', ' + context.version if context.version else ''}")]
-    if context.settings.chosen.author:
-        facts.append(("Author", context.settings.chosen.author))
+    chosen = context.settings.chosen
+    block = (("Customer", chosen.customer), ("Project", chosen.project), ("Revision", chosen.revision))
+    facts += [*((k, v) for k, v in (*block, ("Author", chosen.author), ("Approved", chosen.approved)) if v)]
     for subject in context.subjects:
         head = f"Design {subject.letter}" if len(context.subjects) > 1 else "Design"
         alike = sum(s.design.name == subject.design.name for s in context.subjects) > 1

@@ -91,6 +91,10 @@ class Chosen(Frozen):
     subtitle: str = ""
     text: str = ""
     author: str = ""
+    customer: str = ""
+    project: str = ""
+    revision: str = ""
+    approved: str = ""
     date: datetime.date | None = None
     logo: str = ""
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"

@@ -353,15 +353,15 @@ class _Reader:
         """True if layers of the kind that a key shows are read."""
         if key == "block_configs":
             return searched_layers(self.data, self.number("hidden_size") or 0) is not None
-        return self._layers_told() is not None
+        return self._listed_layers() is not None
 
-    def _layers_told(self) -> LayerKinds | None:
+    def _listed_layers(self) -> LayerKinds | None:
         count = self.number("num_hidden_layers", "n_layer", "n_layers", "num_layers") or 0
         return layer_kinds(self.data, count)
 
     def _kinds(self) -> LayerKinds:
         """Layers by kind: as they are listed, else all alike."""
-        told = self._layers_told()
+        told = self._listed_layers()
         if told is not None:
             return told
         return LayerKinds(self.need("number of layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers"))

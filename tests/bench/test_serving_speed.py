@@ -14,8 +14,9 @@ from designer.analysis.study import analyze
 from designer.design.document import Design
 from designer.engine.network import build_network
 from designer.families.serving.deployment import Serving
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.placement import Placement, place_deployment
-from designer.families.serving.scheduler import Requests, run_requests
+from designer.families.serving.scheduler import run_requests
 from designer.interchange.templates import open_design
 from tests.asked import serving_asked
 from tests.bench.ratios import against, heap_of

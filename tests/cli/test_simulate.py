@@ -76,9 +76,9 @@ def test_a_trace_that_cannot_be_written_whole_leaves_the_old_one(
         (["--trace", "run.txt"], "let it end in .json or .csv"),
         (["--trace", ""], "let it end in .json or .csv"),
         (["--trace", "nowhere/run.json"], "there is no folder nowhere"),
-        (["--until", "1e30 s"], "later than the clock tells steps apart"),
-        (["--workload", "h2d", "--start", "h2d=1e300 s"], "later than the clock tells steps apart"),
-        (["--fail", "gpu0=1e30 s"], "later than the clock tells steps apart"),
+        (["--until", "1e30 s"], "later than the clock can separate steps"),
+        (["--workload", "h2d", "--start", "h2d=1e300 s"], "later than the clock can separate steps"),
+        (["--fail", "gpu0=1e30 s"], "later than the clock can separate steps"),
     ],
 )
 def test_what_is_wrong_is_reported_once(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

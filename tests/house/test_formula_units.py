@@ -43,6 +43,7 @@ PLAIN_NUMBERS = {
     "shared_heads",
     "slack",
     "tokens",
+    "values",
 }
 
 

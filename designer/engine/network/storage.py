@@ -77,7 +77,7 @@ def storage_inside(design: Design, part: Part, kind: PartKind, ports: Callable[[
     return PartResource(read.value, 1.0, read.value / write.value, held, bands[0], bands[1], assumed)
 
 
-_ASSUMED: Final = "its servers are not drawn: their rates are assumed from its ports"
+_ASSUMED: Final = "neither its rates nor its servers are given, so they are assumed from its ports"
 #: figures of its servers
 _SERVERS: Final = ("servers", "server_bandwidth", "server_cores", "drives")
 

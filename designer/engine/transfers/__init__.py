@@ -245,7 +245,7 @@ def _assumed(network: Network, traffic: Traffic) -> list[Finding]:
         facts = network.part_resources[d]
         if len(mine) and facts is not None:
             rates = [format_quantity(facts.capacity / each, "rate") for each in (facts.read, facts.write)]
-            text = f"{net.path(int(mine[0]))} reads {rates[0]} and writes {rates[1]}: {facts.assumed}"
+            text = f"{net.path(int(mine[0]))} reads at most {rates[0]} and writes {rates[1]}: {facts.assumed}"
             where = tuple(net.path(int(part)) for part in mine[:20])
             found.append(Finding("STORE-ASSUMED", Severity.INFO, text, where, _DRAW_SERVERS))
     return found

@@ -12,12 +12,15 @@ from designer.engine.results import Bottleneck, Step
 from designer.engine.routes.selection import resolve
 from designer.families.serving.advice import alone, drafting, more, remedy
 from designer.families.serving.answers import SOURCES, Served, serve
+from designer.families.serving.benchmarks import counted
 from designer.families.serving.bottlenecks import bottlenecks
 from designer.families.serving.deployment import Limits, Serving
+from designer.families.serving.formulas.cold_start import START, START_EAGER
 from designer.families.serving.frontier import Frontier, frontier
 from designer.families.serving.metrics import metrics
 from designer.families.serving.network_leg import Leg, network_leg
 from designer.families.serving.placement import place_deployment
+from designer.families.serving.scaling import follows_load, scaled
 from designer.families.serving.sharing import sharing
 from designer.families.serving.split import serve_split
 from designer.families.serving.starting import start_engines, update_engines
@@ -89,11 +92,18 @@ def answered(
             placement, told = sharing(network, placement, asked, place)
         served = serve(placement, asked, cancelled, banded=banded)
     placement = served.placement
-    found = dict(metrics(served))
+    engines = [placement, *([served.prompts] if served.prompts is not None else [])]
+    start = start_engines(engines, asked.storage, asked.readers, place, peers=asked.peers) if asked.storage else None
+    paid: Mapping[str, Estimate] = {}
+    if follows_load(asked) and served.runs:
+        began = start.time.value if start is not None else (START if asked.deployment.graph else START_EAGER).value
+        served, paid, why = scaled(served, began, cancelled)
+        told = (*told, *why)
+    found = {**metrics(served), **paid}
     if placement.guest is not None:
         found |= placement.guest.metrics()
     binding, after, steps = bottlenecks(served)
-    front = frontier(served, cancelled) if served.runs and explained and banded else None
+    front = frontier(served, cancelled) if served.runs and explained and banded and not paid else None
     if front is not None:
         low, high = front.around
         wide = math.exp(served.spread)
@@ -104,9 +114,7 @@ def answered(
         time = served.pull.time
         wide = math.exp(HAND_OVER_SPREAD.value)
         found["hand_over_time"] = Estimate(time, time / wide, time * wide, "s", ("vllm-nixl",))
-    if asked.storage:
-        engines = [placement, *([served.prompts] if served.prompts is not None else [])]
-        start = start_engines(engines, asked.storage, asked.readers, place, peers=asked.peers)
+    if start is not None:
         found["cold_start_time"] = start.time
         if asked.update:
             most = found["most_requests_per_second"].value
@@ -121,6 +129,7 @@ def answered(
         *served.findings,
         *told,
         *unused(asked),
+        *counted(asked.load),
         *drafting(served, running),
         *_kept(served, found, limits),
         *more(served, binding),

@@ -13,12 +13,14 @@ import numpy as np
 from designer.engine.transfers import TransferAnswer
 from designer.errors import AnalysisError
 from designer.families.serving.deployment import Load, Serving
+from designer.families.serving.engine_state import Requests, Steps
 from designer.families.serving.filling import filled
 from designer.families.serving.formulas.attention_prefill import prefill_area
 from designer.families.serving.load import Sent, offered
+from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement
 from designer.families.serving.records import ServingRun
-from designer.families.serving.scheduler import Requests, Steps, run_requests
+from designer.families.serving.scheduler import run_requests
 from designer.families.serving.spreads import JITTER, step_spread
 from designer.families.serving.tiers import Tier, stored
 from designer.findings import Finding, Severity
@@ -61,6 +63,10 @@ class Scaled:
         """Time of a step with so many tokens of prompts beside requests that decode [s]."""
         time = self._factor * self._steps.step(tokens, area, finishing, requests, context)
         return time if self._least is None else max(time, self._least.step(tokens, area, finishing, requests, context))
+
+    def uneven(self, full: int, tokens: int) -> float:
+        """What experts take less than if all groups were as full as the fullest [s]."""
+        return self._factor * self._steps.uneven(full, tokens)
 
 
 class HandedOver(Protocol):
@@ -155,10 +161,12 @@ def serve(
         asked = replace(asked, load=replace(asked.load, prefix=share, reuse=""))
     longest = max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
     _some_fit(placement, requests)
-    findings: list[Finding] = [*sampled(sent.notes), *fetching]
+    placement, chosen = operating(placement, asked, requests, cancelled)
+    drawn = replace(drawn, scheduling=placement.scheduling)
+    findings: list[Finding] = [*sampled(sent.notes), *fetching, *chosen]
     findings += too_long(placement, longest)
-    if longest > placement.capacity:
-        text = f"requests of more than {placement.capacity:,} tokens are refused: their keys and values do not fit"
+    if longest > placement.each_holds:
+        text = f"requests of more than {placement.each_holds:,} tokens are refused: their keys and values do not fit"
         findings.append(Finding("SERVE-REFUSED", Severity.WARNING, text, (), "give a replica more memory"))
     spread = step_spread(placement)
     factors = (1.0, math.exp(-spread), math.exp(spread)) if banded else (1.0,)
@@ -194,12 +202,27 @@ def serve(
     return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas, tier=tier, apart=apart)
 
 
+def operating(
+    placement: Placement, asked: Serving, requests: Requests, cancelled: Callable[[], bool] | None = None
+) -> tuple[Placement, tuple[Finding, ...]]:
+    """A placement as a good operator sets it up for a load, and what was chosen for it."""
+    rate = offered(asked.load, requests, len(placement.replicas))
+    arrives = not requests.clients and asked.load.kind != "offline"
+
+    def keeps_up(one: Placement) -> bool:
+        return not arrives or rate <= most_of(one, requests, step_spread(one), cancelled)[0]
+
+    prompt, output = float(np.mean(requests.prompt)), float(np.mean(requests.output))
+    return operated(placement, asked, prompt, output, keeps_up)
+
+
 def _some_fit(placement: Placement, requests: Requests) -> None:
     """Refuse requests of which none has room."""
     shortest = min(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
-    if shortest > placement.capacity:
+    if shortest > placement.each_holds:
+        one = "an attention group" if placement.split.data > 1 else "a replica"
         raise AnalysisError(
-            f"keys and values of {placement.capacity:,} tokens fit in a replica, the shortest request has {shortest:,}",
+            f"keys and values of {placement.each_holds:,} tokens fit in {one}, the shortest request has {shortest:,}",
             place=placement.place,
             remedy="use more devices for a replica, narrower formats, or shorter requests",
         )
@@ -268,7 +291,7 @@ def most_of(
     fitting = [
         (p, o, c)
         for p, o, c in zip(requests.prompt, requests.output, requests.cached or [0] * len(requests.prompt), strict=True)
-        if p + o <= placement.capacity
+        if p + o <= placement.each_holds
     ]
     each = sum(p + o / 2 for p, o, _ in fitting) / len(fitting)
     together = max(1, min(placement.scheduling.slots, int(placement.capacity / each)))
@@ -307,7 +330,8 @@ def _probed(
     taken = [fitting[k % len(fitting)] for k in range(count)]
     probe = Requests([p for p, _, _ in taken], [o for _, o, _ in taken], [0.0] * count, cached=[c for _, _, c in taken])
     # how tokens are sent changes nothing of what is answered
-    plain = replace(placement, scheduling=replace(placement.scheduling, stream_interval=1))
+    # nor are groups of attention uneven where so many wait
+    plain = replace(placement, scheduling=replace(placement.scheduling, stream_interval=1, groups=1))
     run = _run(plain, probe, slowed, cancelled)
     share = _prompt_share(placement, fitting, together)
     taken_at, first, done = (at[run.served] for at in (run.taken, run.first, run.done))

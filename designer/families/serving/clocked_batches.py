@@ -15,11 +15,11 @@ import numpy as np
 
 from designer.engine.clock.records import Readings
 from designer.families.serving.batching import gaps_of
+from designer.families.serving.engine_state import TURN
 from designer.families.serving.inference import ONE_BY_ONE, Inference
 from designer.families.serving.readings import percentiles
 from designer.families.serving.records import Counts, ServingRun
 from designer.families.serving.request_log import RequestLog, until_end
-from designer.families.serving.scheduler import TURN
 from designer.sources import Estimate
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Mark, Task

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from designer.engine.clock.interruptions import stands_still, stood_still
+from designer.errors import AnalysisError
 from designer.families.serving.clocked import (
     ARRIVES,
     ENGINE_START,
@@ -25,6 +26,7 @@ from designer.families.serving.clocked import (
     never_any,
 )
 from designer.families.serving.deployment import Load
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.load import FILLING_LIMIT, sent_to_one
 from designer.families.serving.placement import Placement
 from designer.families.serving.records import Counts, ServingRun
@@ -37,7 +39,6 @@ from designer.families.serving.replica import (
     never,
 )
 from designer.families.serving.request_log import RequestLog, until_end
-from designer.families.serving.scheduler import Requests
 from designer.families.serving.split import found_in
 from designer.families.serving.streaming import streamed
 from designer.sources import Estimate
@@ -118,6 +119,12 @@ class SplitEngines:
             for replica, tasks in zip(self.replicas[side], self._tasks[side], strict=True):
                 replica.stands = bool(tasks.speeds)
                 replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
+        if self.load.kind == "agents":
+            raise AnalysisError(
+                "agents of a split deployment are not run beside others",
+                place=f"{self.answers.place}.load",
+                remedy="use clients or a rate",
+            )
         sent = sent_to_one(self.load, 1, self.answers.place, found_in(self.prompts))
         self._first = sent.first
         if sent.requests.clients:

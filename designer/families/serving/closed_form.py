@@ -47,7 +47,7 @@ def decoding(placement: Placement, rate: float, prompt: float, output: float, bu
     Requests at once are rate times time to answer (Little).
     """
     whole, running, tpot = prompt + output / 2, 1.0, 0.0
-    if prompt + output > placement.capacity or busy >= _FULL_TOLERANCE:
+    if prompt + output > placement.each_holds or busy >= _FULL_TOLERANCE:
         return math.inf
     for _ in range(_SETTLING_ROUNDS):
         count = max(1, round(running))

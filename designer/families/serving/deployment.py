@@ -100,7 +100,7 @@ class Load:
     ----------
     kind
         ``rate``: requests arrive; ``clients``: each sends its next when it has its answer; ``offline``: all at once;
-        ``trace``: as in a file.
+        ``trace``: as in a file; ``agents``: as many clients that each send the next turn of a session.
     rate
         Requests a second over the whole deployment [1/s]; of a trace 0 leaves its own.
     clients
@@ -117,12 +117,19 @@ class Load:
         Path of a file of requests.
     prefix
         Share of prompt tokens found in the prefix cache [1].
+    routing
+        How requests of a trace and of agents find their replica: ``turns``, ``fewest`` or ``prefix``.
+    turns, tool_tokens, pause
+        Of agents: turns of a session, what a tool adds to the prompt of the next one [tokens], and how long it takes
+        in the mean [s].
     reuse
         Share of prompt tokens found by room, in place of `prefix`; empty for none.
     count
         Requests that are looked at.
     waves, warm_up
         Of clients: requests each, and how many of them are not counted.
+    measured_as
+        The benchmark script that sends it; empty for none.
     """
 
     kind: str
@@ -141,6 +148,11 @@ class Load:
     warm_up: int
     seed: int
     reuse: str = ""
+    routing: str = "turns"
+    turns: int = 1
+    tool_tokens: int = 0
+    pause: float = 0.0
+    measured_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +189,8 @@ class Serving:
     origin, request, reply
         Selector of the clients requests come from, and the sizes of the messages [B]; empty: latencies are those at
         the server.
+    scaling
+        True if replicas are started and stopped as the load needs them.
     """
 
     name: str
@@ -193,3 +207,4 @@ class Serving:
     origin: str = ""
     request: float = 0.0
     reply: float = 0.0
+    scaling: bool = False

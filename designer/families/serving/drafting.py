@@ -43,6 +43,10 @@ class Drafted:
         """Time of a step with prompts [s]: prompts are not drafted; requests beside them get one token of theirs."""
         return self._steps.step(tokens, area, finishing, requests, context)
 
+    def uneven(self, full: int, tokens: int) -> float:
+        """What experts take less than if all groups were as full as the fullest, over the tokens of a step [s]."""
+        return self._steps.uneven(full, tokens) / self.gained
+
 
 def gain(steps: StepTime, drafted: Drafted, requests: int, context: float) -> float:
     """How many times as fast requests get their tokens with drafts, at a mean context of so many tokens each [1]."""

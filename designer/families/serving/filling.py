@@ -8,9 +8,9 @@ from typing import Final
 
 from designer.families.serving.closed_form import closed_form
 from designer.families.serving.deployment import Load
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.load import FILLING_LIMIT, offered
 from designer.families.serving.placement import Placement
-from designer.families.serving.scheduler import Requests
 from designer.sources import Constant, Status
 
 #: answers take longer the fuller an engine is, and lengths differ: it is full after the mean answer and half of that

@@ -72,7 +72,7 @@ class Frontier:
 def frontier(served: Served, cancelled: Callable[[], bool] | None = None) -> Frontier | None:
     """The frontier of a served deployment; None for a load that has no rate, or one that nothing answers."""
     asked, most = served.serving, served.most[0] * served.stands
-    if asked.load.kind == "offline" or not math.isfinite(most) or most <= 0:
+    if asked.load.kind in ("offline", "agents") or not math.isfinite(most) or most <= 0:
         return None
     base = replace(asked.load, kind="rate" if asked.load.kind == "clients" else asked.load.kind)
     placement, cut = served.placement, served.placement.cut

@@ -11,6 +11,7 @@ from designer.families.serving.answers import Served, most_of, settled
 from designer.families.serving.deployment import Limits, Serving
 from designer.families.serving.filling import filled
 from designer.families.serving.load import sent_to_one
+from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement
 from designer.families.serving.readings import read, within
 from designer.families.serving.records import ServingRun
@@ -89,6 +90,8 @@ def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], b
     """The most requests a second that the placed replicas answer within the limits [1/s]; 0 where none."""
     replicas = len(placement.replicas)
     requests = sent_to_one(asked.load, replicas, placement.place, placement.capacity).requests
+    prompt, output = (sum(side) / len(side) for side in (requests.prompt, requests.output))
+    placement = operated(placement, asked, prompt, output, lambda one: True)[0]
     most = most_of(placement, requests, step_spread(placement), cancelled)[0] * replicas
 
     def holds(rate: float) -> bool:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.errors import AnalysisError, DesignerError
+from designer.families.serving.agents import agents_of
 from designer.families.serving.deployment import Load
-from designer.families.serving.scheduler import Requests
+from designer.families.serving.engine_state import Requests
+from designer.families.serving.routing import route
 from designer.families.serving.traces import lengths, read_trace
 
 Float = npt.NDArray[np.float64]
@@ -67,6 +68,8 @@ def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) ->
     own = draw if not which else np.random.default_rng((load.seed, which))
     if load.kind == "trace":
         return _of_trace(load, replicas, place, room, which)
+    if load.kind == "agents":
+        return Sent(*agents_of(load, replicas, which, room))
     if load.kind == "clients":
         clients = math.ceil(load.clients / replicas)
         count = clients * load.waves
@@ -86,8 +89,9 @@ def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) ->
 
 
 def _few(load: Load, replicas: int, place: str) -> None:
-    clients = load.kind == "clients"
-    count = math.ceil(load.clients / replicas) * load.waves if clients else load.count
+    clients = load.kind in ("clients", "agents")
+    each = load.waves * (load.turns if load.kind == "agents" else 1)
+    count = math.ceil(load.clients / replicas) * each if clients else load.count
     if load.kind != "trace" and count > _LOOKED_LIMIT:
         raise AnalysisError(
             f"{count:,} requests to each replica are too many to look at",
@@ -165,30 +169,11 @@ def _of_trace(load: Load, replicas: int, place: str, room: int, which: int = 0) 
     if load.rate > 0 and at[-1] > 0:
         factor = (len(at) - 1) / at[-1] / load.rate
         at = [t * factor for t in at]
-    mine = slice(which, None, replicas)
-    cached: Sequence[int] = _found(load, prompt)
-    if trace.blocks and not cached:
-        cached = prefix_found(trace.blocks, trace.block, prompt, room * replicas)
-    return Sent(Requests(prompt[mine], output[mine], at[mine], cached=cached[mine] if cached else ()), 0, trace.notes)
+    chosen, found = route(trace.blocks, trace.block, prompt, at, replicas, room, load.routing)
+    cached: Sequence[int] = _found(load, prompt) or (found if trace.blocks else ())
+    mine = [i for i, replica in enumerate(chosen) if replica == which]
 
+    def own(values: Sequence[Any]) -> list[Any]:
+        return [values[i] for i in mine]
 
-def prefix_found(blocks: Sequence[Sequence[int]], block: int, prompt: Sequence[int], room: int) -> list[int]:
-    """Tokens of each prompt found in a cache of `room` tokens that forgets what was not used for longest."""
-    most = max(0, room // block)
-    known: OrderedDict[int, None] = OrderedDict()
-    found: list[int] = []
-    for ids, size in zip(blocks, prompt, strict=True):
-        hits = 0
-        for one in ids:
-            if one not in known:
-                break
-            hits += 1
-        found.append(min(hits * block, size - 1))
-        for one in ids:
-            if one in known:
-                known.move_to_end(one)
-            else:
-                known[one] = None
-        while len(known) > most:
-            known.popitem(last=False)
-    return found
+    return Sent(Requests(own(prompt), own(output), own(at), cached=own(cached) if cached else ()), 0, trace.notes)

@@ -104,6 +104,11 @@ class Placement:
         return len(np.unique(self.replicas))
 
     @property
+    def each_holds(self) -> int:
+        """Tokens whose keys and values fit in one group of attention: no request has more."""
+        return self.capacity // self.split.data
+
+    @property
     def each(self) -> int:
         """Replicas on one device where they have parts of it."""
         return self.cut.each if self.cut is not None else 1

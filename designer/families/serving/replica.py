@@ -15,9 +15,10 @@ from heapq import heappop
 from typing import Final
 
 from designer.families.serving.drafting import Drafted
+from designer.families.serving.engine_state import TURN, Book, Held, Requests, Steps
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
 from designer.families.serving.placement import Placement
-from designer.families.serving.scheduler import TURN, Book, Held, Requests, Steps, engine
+from designer.families.serving.scheduler import engine
 from designer.sources import Constant, Status
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Task
@@ -61,10 +62,13 @@ class Metered:
             if exchanges(placement.split):
                 self._heads = _joining(placement, Joins(placement.steps.joins.reduce))
         self._prompts: deque[tuple[float, float, float]] = deque()
+        #: True if the last step that was asked for holds prompts
+        self._reads = False
         self.pace = 1.0
 
     def decode(self, requests: int) -> float:
         """Time of a decoding step of so many requests, without their contexts [s]."""
+        self._reads = False
         return self.pace * self._steps.decode(requests)
 
     def context(self) -> float:
@@ -79,7 +83,16 @@ class Metered:
             bare = self._bare.step(tokens, area, finishing, requests, context)
             heads = self._heads.step(tokens, area, finishing, requests, context) if self._heads is not None else time
             self._prompts.append((taken, heads - bare, time - heads))
+            self._reads = True
         return taken
+
+    def uneven(self, full: int, tokens: int) -> float:
+        """What experts take less than if all groups were as full as the fullest [s]."""
+        less = self.pace * self._steps.uneven(full, tokens)
+        if self._reads and less:
+            taken, near, apart = self._prompts.pop()
+            self._prompts.append((taken - less, near, apart))
+        return less
 
     def joined(self, told: Sequence[float]) -> tuple[float, float]:
         """Of some turns, as they were told: joining those that share heads, and what stages and groups send, alone [s].

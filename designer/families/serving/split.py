@@ -27,12 +27,13 @@ from designer.families.serving.answers import (
     too_long,
 )
 from designer.families.serving.deployment import Deployment, Load, Serving
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.filling import filled
 from designer.families.serving.formulas.hand_over import descriptors, hand_over, left_to_move
 from designer.families.serving.load import offered, sent_to_one
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.records import Counts, ServingRun
-from designer.families.serving.scheduler import Requests, run_requests
+from designer.families.serving.scheduler import run_requests
 from designer.families.serving.split_clients import Side, run_split_clients
 from designer.families.serving.spreads import step_spread
 from designer.families.serving.tiers import with_reuse

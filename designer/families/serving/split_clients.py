@@ -14,9 +14,10 @@ from typing import Final
 import numpy as np
 
 from designer.errors import Cancelled
+from designer.families.serving.engine_state import Book, Held, Requests, Steps
 from designer.families.serving.formulas._release import Scheduling
 from designer.families.serving.records import Counts, ServingRun
-from designer.families.serving.scheduler import Book, Held, Requests, Steps, engine
+from designer.families.serving.scheduler import engine
 from designer.families.serving.streaming import streamed
 from designer.sources import Constant, Status
 
@@ -37,6 +38,8 @@ class Side:
 
     def __init__(self, count: int, steps: Steps, how: Scheduling, capacity: int) -> None:
         self.capacity, self.how = capacity, how
+        #: tokens of the longest request that fits
+        self.most = capacity // how.groups
         self.books = [Book(Requests([], [], []), 0.0, called=True) for _ in range(count)]
         self._engines: list[Generator[Held, tuple[float, float]]] = []
         for book in self.books:
@@ -118,13 +121,14 @@ def run_split_clients(
     ahead = max(_LEAST.value, min(path, least))
     upcoming = refused = looks = 0
 
-    def send(now: float) -> None:
+    def send(now: float, answered: int = -1) -> None:
         nonlocal upcoming, refused
-        while upcoming < n:
-            i = upcoming
+        follows = bool(requests.pause) and answered >= 0
+        while (i := answered + requests.clients if follows else upcoming) < n:
             upcoming += 1
-            sent[i] = now
-            if requests.prompt[i] + requests.output[i] <= min(reading.capacity, saying.capacity):
+            answered = i
+            sent[i] = now = now + (requests.pause[i] if follows else 0.0)
+            if requests.prompt[i] + requests.output[i] <= min(reading.most, saying.most):
                 reading.come(now + path, i, (requests.prompt[i], 1, cached[i]))
                 return
             refused += 1
@@ -139,8 +143,8 @@ def run_split_clients(
             ready[i] = at
             there[i] = at + handed(i, at - began)
             saying.come(there[i], i, (requests.prompt[i], requests.output[i], requests.prompt[i] - 1))
-        for at, _, _ in sorted(saying.until(now + ahead)):
-            send(at)
+        for at, i, _ in sorted(saying.until(now + ahead)):
+            send(at, i)
     return _whole(sides, requests, (sent, ready, there), refused)
 
 

@@ -1,4 +1,4 @@
-"""Files of requests: Mooncake JSONL and Azure CSV; and shipped distributions of lengths."""
+"""Files of requests: Mooncake JSONL, Azure and BurstGPT CSV; and shipped distributions of lengths."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ MOONCAKE_BLOCK: Final = 512
 #: with so many gaps of nothing, times were recorded in windows
 _WINDOWED_SHARE: Final = 0.5
 _AZURE: Final = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
+#: BurstGPT, README of HPMLL/BurstGPT: seconds from midnight of the first day; failed requests have no response tokens
+_BURSTGPT: Final = ("Timestamp", "Request tokens", "Response tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def read_trace(path: Path) -> Trace:
         lambda text: parse_trace(text, path.stem),
         "a trace",
         largest=LARGEST_FILE,
-        missing="give the path of a Mooncake JSONL or Azure CSV",
+        missing="give the path of a Mooncake JSONL, Azure CSV or BurstGPT CSV",
         too_large="cut it to the hours of interest",
     )
 
@@ -85,12 +87,12 @@ def parse_trace(text: str, name: str = "trace") -> Trace:
     if head == "{":
         found = _mooncake(text)
     elif head and "," in text.splitlines()[0]:
-        found = _azure(text)
+        found = _table(text)
     else:
         raise ExchangeError(
             "neither JSON lines nor a CSV with a header",
             place="line 1",
-            remedy="give Mooncake JSONL (timestamp, input_length, output_length) or Azure CSV",
+            remedy="give Mooncake JSONL (timestamp, input_length, output_length), Azure CSV or BurstGPT CSV",
         )
     return _sorted(name, *found)
 
@@ -155,33 +157,35 @@ def _hashes(ids: object, line: int) -> Sequence[int]:
     return tuple(cast("list[int]", ids))
 
 
-def _azure(text: str) -> _Rows:
+def _table(text: str) -> _Rows:
     rows = csv.reader(io.StringIO(text))
     with csv_errors(lambda: rows.line_num):
-        return _azure_rows(rows)
+        return _table_rows(rows)
 
 
-def _azure_rows(rows: Iterator[list[str]]) -> _Rows:
+def _table_rows(rows: Iterator[list[str]]) -> _Rows:
     at: list[float] = []
     prompt: list[int] = []
     output: list[int] = []
     empty = 0
     header = [name.strip() for name in next(rows)]
-    missing = [name for name in _AZURE if name not in header]
+    burst = _BURSTGPT[1] in header or _BURSTGPT[2] in header
+    columns, read = (_BURSTGPT, _seconds) if burst else (_AZURE, _moment)
+    missing = [name for name in columns if name not in header]
     if missing:
-        _fail(1, f"no column {missing[0]}", f"the header must have {', '.join(_AZURE)}")
-    when, context, generated = (header.index(name) for name in _AZURE)
+        _fail(1, f"no column {missing[0]}", f"the header must have {', '.join(columns)}")
+    when, context, generated = (header.index(name) for name in columns)
     for number, row in enumerate(rows, 2):
         if not any(cell.strip() for cell in row):
             continue
         if len(row) < len(header) or not all(row[k].strip() for k in (when, context, generated)):
-            _fail(number, "a value is missing", f"every line needs {', '.join(_AZURE)}")
-        moment = _moment(row[when].strip(), number)
+            _fail(number, "a value is missing", f"every line needs {', '.join(columns)}")
+        moment = read(row[when].strip(), number)
         try:
             sizes = (int(row[context]), int(row[generated]))
         except ValueError:
             _fail(number, "a count of tokens is not a whole number", "correct the line or take it out")
-        sizes = (_tokens(sizes[0], _AZURE[1], number), _tokens(sizes[1], _AZURE[2], number))
+        sizes = (_tokens(sizes[0], columns[1], number), _tokens(sizes[1], columns[2], number))
         if not all(sizes):
             empty += 1
             continue
@@ -189,6 +193,17 @@ def _azure_rows(rows: Iterator[list[str]]) -> _Rows:
         prompt.append(sizes[0])
         output.append(sizes[1])
     return at, prompt, output, [], empty
+
+
+def _seconds(text: str, line: int) -> float:
+    """Seconds from midnight of the first day."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        _fail(line, f"{text[:40]!r} is no time", "write it in seconds from midnight of the first day")
+    return found
 
 
 def _moment(text: str, line: int) -> float:

@@ -68,22 +68,33 @@ def _of_deployment(asked: Deployment) -> Iterator[_Reason]:
 
 def _of_load(asked: Serving) -> Iterator[_Reason]:
     load, plain = asked.load, _plain().load
-    if load.kind != "clients":
+    closed = load.kind in ("clients", "agents")
+    if not closed:
         others = (load.waves != plain.waves, load.warm_up != plain.warm_up)
         differs = _set(clients=load.clients != plain.clients, waves=others[0], warm_up=others[1])
         yield differs, f"the load is {_LOADS[load.kind]}", "set load to clients"
     if load.kind != "rate":
         # the knee is looked for with requests that arrive, and clients have one
-        drawn = load.kind != "clients"
+        drawn = not closed
         differs = _set(
             rate=load.kind != "trace" and load.rate != plain.rate,
             variation=drawn and load.variation != plain.variation,
             profile=bool(load.profile),
         )
         yield differs, f"the load is {_LOADS[load.kind]}", "set load to rate"
-    if load.kind == "clients":
+    if closed:
         differs = _set(count=load.count != plain.count and load.count >= COUNT_LIMIT)
-        yield differs, "the load is clients", "set waves, the requests of each"
+        yield differs, f"the load is {_LOADS[load.kind]}", "set waves, the requests of each"
+    if load.kind != "agents":
+        names = ("turns", "tool_tokens", "pause")
+        differs = [name for name in names if getattr(load, name) != getattr(plain, name)]
+        yield differs, f"the load is {_LOADS[load.kind]}", "set load to agents"
+        if load.kind != "trace":
+            yield (
+                _set(routing=load.routing != plain.routing),
+                f"the load is {_LOADS[load.kind]}",
+                "use a trace or agents",
+            )
     if load.kind != "trace":
         yield _set(trace=bool(load.trace.strip())), f"the load is {_LOADS[load.kind]}", "set load to trace"
     elif load.reuse.strip():
@@ -92,6 +103,11 @@ def _of_load(asked: Serving) -> Iterator[_Reason]:
         yield _set(prefix=load.prefix > 0), "reuse says how much of the prompts is found", "leave one of the two out"
     if asked.deployment.prompts and asked.tiers.strip():
         yield ["tiers"], "engines that read prompts keep them on their accelerators", "let all do both"
+    if asked.deployment.prompts or load.kind not in ("rate", "trace"):
+        where = (
+            "engines for prompts and answers stay" if asked.deployment.prompts else f"the load is {_LOADS[load.kind]}"
+        )
+        yield _set(scaling=asked.scaling), where, "use a rate or a trace on replicas that do both"
     if not asked.tiers.strip():
         differs = _set(tier_share=asked.tier_share != _plain().tier_share)
         yield differs, "keys and values stay on the accelerators", "name parts in tiers"
@@ -140,7 +156,13 @@ def _of_batches(asked: Inference, tokens: bool) -> Iterator[_Reason]:
 
 
 #: loads in words
-_LOADS = {"rate": "a rate", "clients": "clients", "offline": "everything at once", "trace": "a trace"}
+_LOADS = {
+    "rate": "a rate",
+    "clients": "clients",
+    "offline": "everything at once",
+    "trace": "a trace",
+    "agents": "agents",
+}
 
 
 @cache

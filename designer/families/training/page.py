@@ -48,7 +48,7 @@ def _unfit(answer: Answer) -> str:
     needed = answer.metric("memory_per_gpu")
     if needed is None:
         return "Does not fit in the memory of the GPUs."
-    has = numbers.shown(needed.details["capacity"], "B")
+    has = numbers.shown(needed.details["capacity"], "B", exact=True)
     text = f"Does not fit: needs {answer.text('memory_per_gpu')} per GPU of {has}."
     if answer.fitting:
         best = answer.fitting[0]

@@ -189,7 +189,8 @@ class ImprovePanel(Panel):
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == "improve"), key=lambda k: k.order)
         found = [k.build(design, analysis, result) for k in kinds]
-        return [figure for figure in found if figure is not None]
+        # one bar repeats what the limit above it says
+        return [f for f in found if f is not None and sum(len(bar.at) for bar in f.bars) > 1]
 
     def _first(self) -> Page:
         """The page before a question: settings that fit, where the workload does not, and what limits it."""

@@ -56,7 +56,7 @@ _OWN_GROUPS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
             "model group engine release weights load rate clients prompt output ttft_limit tpot_limit latency_limit"
             " limit_at"
         ),
-        "Requests": _names("variation profile spread lengths trace prefix reuse count waves warm_up seed"),
+        "Requests": _names("variation profile spread lengths trace prefix reuse count waves warm_up seed measured_as"),
         "Parallel": _names("tensor pipeline data expert replicas prompt_group prompt_tensor"),
         "Engine": _names("cache block budget slots memory_share graph adapters drafts draft stream_interval"),
         "Cache beyond the GPU": _names("tiers tier_share"),

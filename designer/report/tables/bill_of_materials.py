@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from designer.catalog.parttype import part_kinds
 from designer.design.document import Design, Part
 from designer.report.inventory import Bundle, Inventory, UnitClass, bundles, group_name, inventory
-from designer.report.tables.table_sheet import Column, TableSheet, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Total, Value
 from designer.report.wording import line_rate, listed
 from designer.sources import Status
 
@@ -138,6 +138,25 @@ def sheet(design: Design) -> TableSheet:
         Column("Weight, one", "kg"),
         Column("Note"),
     )
-    return TableSheet(
-        "Bill of materials", "Bill of materials", columns, tuple(rows), ("Empty cells are not stated by a source.",)
-    )
+    notes = ("Empty cells are not stated by a source.",)
+    return TableSheet("Bill of materials", "Bill of materials", columns, tuple(rows), notes, _totals(rows))
+
+
+def _totals(rows: list[tuple[Value, ...]]) -> tuple[Total, ...]:
+    """What all units draw, take and weigh; what is inside them is in their own figures."""
+    if not rows:
+        return ()
+    found: list[Total] = []
+    for label, column, letter in (
+        ("Rated, all units", 6, "G"),
+        ("Height, all units", 7, "H"),
+        ("Weight, all units", 8, "I"),
+    ):
+        value = sum(_number(row[4]) * _number(row[column]) for row in rows if row[9] != "inside")
+        formula = f'SUMPRODUCT({{E}},{{{letter}}},--({{J}}<>"inside"))'
+        found.append(Total(f"{label}, all units", column, formula, value))
+    return tuple(found)
+
+
+def _number(value: Value) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -14,7 +14,7 @@ from designer.design.document import Design
 from designer.errors import FormatError
 from designer.report.tables.bill_of_materials import BillLine, items_of
 from designer.report.tables.order import Media, OrderLine, order
-from designer.report.tables.table_sheet import Column, TableSheet, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Total, Value
 from designer.workload.text_files import csv_errors
 
 #: heads of a price list; those behind ``part`` and ``price`` may be missing
@@ -240,4 +240,14 @@ def sheet(
         Column("Lead time"),
         Column("Note"),
     )
-    return TableSheet("Cost", "Cost", columns, tuple(rows))
+    return TableSheet("Cost", "Cost", columns, tuple(rows), totals=_totals(rows))
+
+
+def _totals(rows: list[tuple[Value, ...]]) -> tuple[Total, ...]:
+    """A total for each currency; nothing is converted."""
+    sums: dict[str, float] = {}
+    for row in rows:
+        if isinstance(row[6], str) and isinstance(row[5], int | float):
+            sums[row[6]] = sums.get(row[6], 0.0) + row[5]
+    plain = {currency: value for currency, value in sums.items() if currency.isalnum()}
+    return tuple(Total(f"Total, {c}", 5, f'SUMIF({{G}},"{c}",{{F}})', value) for c, value in plain.items())

@@ -34,14 +34,35 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """A sum below a column, which a spreadsheet works out again when rows change.
+
+    Parameters
+    ----------
+    column
+        Number of the column it is below.
+    formula
+        Without the sign of equality; ``{A}`` to ``{Z}`` are the cells of the rows in that column.
+    value
+        What it comes to now.
+    """
+
+    label: str
+    column: int
+    formula: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class TableSheet:
-    """A table with a name that fits a spreadsheet's tab."""
+    """A table with a name that fits a spreadsheet's tab; ``totals`` stand below its rows in a workbook."""
 
     name: str
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
     notes: tuple[str, ...] = ()
+    totals: tuple[Total, ...] = ()
 
 
 def safe(text: str) -> str:
@@ -105,9 +126,19 @@ def to_xlsx(sheets: Sequence[TableSheet], title: str) -> bytes:
                     page.write_string(r, k, shortened(harmless(value), _LONGEST), text)
                 elif math.isfinite(value):
                     page.write_number(r, k, value)
-        for n, note in enumerate(sheet.notes, start=len(sheet.rows) + 2):
+        _write_totals(page, sheet, head)
+        for n, note in enumerate(sheet.notes, start=len(sheet.rows) + len(sheet.totals) + 2):
             page.write_string(n, 0, note, quiet)
         if sheet.rows:
             page.autofilter(0, 0, len(sheet.rows), len(sheet.columns) - 1)
     book.close()
     return out.getvalue()
+
+
+def _write_totals(page: Any, sheet: TableSheet, style: Any) -> None:
+    """Totals as formulas, one a row, a row below the table."""
+    first, last = 2, len(sheet.rows) + 1
+    cells = {chr(65 + k): f"{chr(65 + k)}{first}:{chr(65 + k)}{last}" for k in range(min(26, len(sheet.columns)))}
+    for n, total in enumerate(sheet.totals, start=len(sheet.rows) + 2):
+        page.write_string(n, 0, total.label, style)
+        page.write_formula(n, total.column, f"={total.formula.format(**cells)}", style, total.value)

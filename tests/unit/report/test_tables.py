@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -165,7 +167,11 @@ def test_no_cell_is_taken_for_a_formula(name: str) -> None:
     assert not [c for c in cells if c.lstrip().startswith(("=", "+", "@", "|"))]
     pytest.importorskip("xlsxwriter")
     book = zipfile.ZipFile(io.BytesIO(to_xlsx([table], "x")))
-    assert b"<f>" not in book.read("xl/worksheets/sheet1.xml")
+    # the only formulas are the totals below the table: sums over cells, without any text of the design
+    formulas = re.findall(r"<f>(.*?)</f>", book.read("xl/worksheets/sheet1.xml").decode())
+    assert len(formulas) == len(table.totals)
+    allowed = r"SUMPRODUCT\(E2:E\d+,[G-I]2:[G-I]\d+,--\(J2:J\d+&lt;&gt;\"inside\"\)\)"
+    assert all(re.fullmatch(allowed, formula) for formula in formulas), formulas
 
 
 @pytest.mark.parametrize(
@@ -213,3 +219,37 @@ def test_a_cell_too_long_for_csv_is_refused_with_its_line() -> None:
         read_prices("part,currency,price\nx,USD,1\ny,USD," + "1" * 131_073 + "\n", "prices.csv")
     with pytest.raises(ExchangeError, match="line 1: not CSV"):
         read_prices("part" * 40_000 + ",currency,price\n", "prices.csv")
+
+
+def test_a_workbook_has_totals_as_formulas() -> None:
+    """A scalable unit: 32 servers of 10.2 kW and 18 switches of 1.72 kW besides storage; inner parts are not counted
+    twice. The total of a currency is the sum of its column."""
+    design = designer.open_design("su-h100-32")
+    rated = next(t for t in sheet(design).totals if t.label.startswith("Rated"))
+    by_hand = 32 * 10_200 + 18 * 1_720 + sum(r[4] * r[6] for r in sheet(design).rows if r[0] == "Storage")  # type: ignore[operator]
+    assert rated.value == pytest.approx(by_hand)
+    prices = read_prices("part,currency,price\nserver/nvidia/dgx-h100,USD,300000\nswitch/nvidia/qm9700,EUR,20000\n")
+    tables = tables_of(design, prices)
+    assert {t.label: t.value for t in tables["cost"].totals} == {"Total, USD": 9_600_000, "Total, EUR": 360_000}
+    data = to_xlsx(list(tables.values()), "x")
+    with zipfile.ZipFile(io.BytesIO(data)) as book:
+        cells = "".join(book.read(n).decode() for n in book.namelist() if "worksheets/sheet" in n)
+    assert "<f>SUMPRODUCT(" in cells
+    assert "<f>SUMIF(G2:G" in cells
+    assert "<v>9600000</v>" in cells
+
+
+def test_a_report_has_a_title_block_where_it_is_filled_in(tmp_path: Path) -> None:
+    from designer.report.assembly import Given, compose_report
+    from designer.report.settings import load_settings
+
+    (tmp_path / "s.toml").write_text('customer = "Example AG"\nproject = "Pod 1"\nrevision = "B"\napproved = "open"\n')
+    design = designer.open_design("m40-server")
+    facts = dict(compose_report([Given(design, "", ())], load_settings(tmp_path / "s.toml")).facts)
+    assert (facts["Customer"], facts["Project"], facts["Revision"], facts["Approved"]) == (
+        "Example AG",
+        "Pod 1",
+        "B",
+        "open",
+    )
+    assert "Customer" not in dict(compose_report([Given(design, "", ())], load_settings()).facts)

@@ -20,12 +20,8 @@ def metrics(**settings: Any) -> dict[str, float]:
 def test_a_batch_is_sent_called_for_computed_and_returned() -> None:
     found = metrics()
     # 20 MB and 1 MB at the rate of one flow between the hosts, 20 calls of 50 us, 50 ms of computing
-    link = designer.with_workload(
-        designer.open_design("vsphere-cluster-4"),
-        "t",
-        "transfer",
-        **{"from": "hosts[3]/memory0", "to": "hosts[0]/gpu0"},
-    )
+    ends = {"from": "hosts[3]/memory0", "to": "hosts[0]/gpu0"}
+    link = designer.with_workload(designer.open_design("vsphere-cluster-4"), "t", "transfer", **ends)
     rate = designer.analyze(link, "t").workloads[0].metrics["rate"].value
     assert found["send_time"] == pytest.approx(20e6 / rate, rel=0.02)
     assert found["return_time"] == pytest.approx(1e6 / rate, rel=0.1)

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.families.serving.devices import with_kernels
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.engines import release
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._kernels import kernels_of
@@ -33,7 +34,7 @@ from designer.families.serving.formulas.memory_capacity import kv_room, memory_c
 from designer.families.serving.formulas.small_all_reduce import small_all_reduce
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
 from designer.families.serving.formulas.weights_size import weights_size
-from designer.families.serving.scheduler import Requests, run_requests
+from designer.families.serving.scheduler import run_requests
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.validation.serving.runs import folder

@@ -19,6 +19,7 @@ from typing import Final
 from designer.families.serving.devices import with_kernels
 from designer.families.serving.drafting import Drafted
 from designer.families.serving.drafts import draft
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.engines import release
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import number_format
@@ -28,7 +29,7 @@ from designer.families.serving.formulas.memory_capacity import kv_room, memory_c
 from designer.families.serving.formulas.small_all_reduce import small_all_reduce
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
 from designer.families.serving.formulas.weights_size import weights_size
-from designer.families.serving.scheduler import Requests, run_requests
+from designer.families.serving.scheduler import run_requests
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 

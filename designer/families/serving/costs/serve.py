@@ -24,7 +24,7 @@ from designer.families.collective.activities import Activity
 from designer.families.collective.communicator import Communicator, make_concurrent
 from designer.families.collective.costs import occupied
 from designer.families.serving.alone import answered, leg_of
-from designer.families.serving.answers import SOURCES, enough, factors_of, most_of, saturated
+from designer.families.serving.answers import SOURCES, enough, factors_of, most_of, operating, saturated
 from designer.families.serving.clocked import Engines, Fetching, Handing, Loading
 from designer.families.serving.clocked_split import SplitEngines
 from designer.families.serving.deployment import Serving
@@ -63,12 +63,13 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     if _shares(prices, asked, place):
         placement = one_each(placement)
     placement, sent, tier, told = stored(placement, asked)
+    placement, chosen = operating(placement, asked, sent.requests)
     load = asked.load
     if load.reuse and sent.requests.cached:
         share = sum(sent.requests.cached) / sum(sent.requests.prompt)
         load = replace(load, prefix=share, reuse="")
     spread = step_spread(placement)
-    findings: list[Finding] = [*placement.findings, *told]
+    findings: list[Finding] = [*placement.findings, *told, *chosen]
     too_much = False
     rate = offered(load, sent.requests, len(placement.replicas))
     if rate:

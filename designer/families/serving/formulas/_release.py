@@ -71,6 +71,8 @@ class Scheduling:
         The first token waits until so many are there; else it is sent at once, and only the later ones together.
     budget_divided
         The engine's default budget is of all its schedulers together.
+    groups
+        Schedulers of a replica, one for each group of attention; `budget` and `slots` are then of all together.
     hand_over
         When keys and values of a split deployment are sent: ``whole`` prompts, ``chunks`` or ``layers`` of them.
     """
@@ -86,10 +88,13 @@ class Scheduling:
     first_held: bool = False
     budget_divided: bool = False
     hand_over: str = "whole"
+    groups: int = 1
 
     def of(self, groups: int) -> Scheduling:
         """Of so many schedulers together, each with requests of its own."""
-        return replace(self, budget=self.budget * groups, slots=self.slots * groups) if groups > 1 else self
+        if groups < 2:
+            return self
+        return replace(self, budget=self.budget * groups, slots=self.slots * groups, groups=groups)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Final
 from designer.formulas.formula import Formula
 from designer.formulas.shapes import TransformerNumbers
 from designer.sources import Constant, Status
-from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Seconds
+from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Seconds
 
 #: bytes of a value of the state, which engines keep in 32 bit, and of a kept input of the convolution
 STATE_SIZE: Final = Constant(4.0, 2.0, 4.0, "counted-serving", Status.SECONDARY, "B", "mamba_ssm_dtype float32")
@@ -33,9 +33,14 @@ def state_decode(size: Bytes, bandwidth: BytesPerSecond) -> Seconds:
     return Seconds(2 * size / (DECODE.value * bandwidth))
 
 
-def state_prefill(values: float, peak: FlopPerSecond) -> Seconds:
-    """One token of a prompt in one layer whose state has so many values on a device, beyond the least time [s]."""
-    return Seconds(OPERATIONS.value * values / (PREFILL.value * peak))
+def state_work(shape: TransformerNumbers) -> Flop:
+    """Arithmetic of the state of one such layer for a token of a prompt, on all devices together [FLOP]."""
+    return Flop(OPERATIONS.value * shape.state_values)
+
+
+def state_prefill(work: Flop, peak: FlopPerSecond) -> Seconds:
+    """So much arithmetic of states with prompts, beyond the least time [s]."""
+    return Seconds(work / (PREFILL.value * peak))
 
 
 FORMULA: Final = Formula(

@@ -21,10 +21,16 @@ from designer.families.serving.formulas.expert_exchange import LOW_LATENCY_LIMIT
 from designer.families.serving.formulas.gemm_law import gemm_parts
 from designer.families.serving.formulas.kernel_table import AttentionFit, Experts, ExpertShape, Products
 from designer.families.serving.formulas.kv_size import KvSize, kv_size
-from designer.families.serving.formulas.state_layer import DECODE_FLOOR, PREFILL_FLOOR, state_decode, state_prefill
+from designer.families.serving.formulas.state_layer import (
+    DECODE_FLOOR,
+    PREFILL_FLOOR,
+    state_decode,
+    state_prefill,
+    state_work,
+)
 from designer.formulas.formula import Formula
 from designer.formulas.shapes import TransformerNumbers
-from designer.units import Bytes, Ratio, Seconds
+from designer.units import Bytes, Flop, Ratio, Seconds
 
 #: steps of more tokens than this are worked out on a grid, so that few are worked out at all
 _EXACT_LIMIT: Final = 512
@@ -160,8 +166,7 @@ class StepTime:
             self._grouped = (share, kernels.expert_memory, kernels.expert_floor)
         self._base = number_format(weights.dense) if weights.dense else weights
         self._known: dict[int, Any] = {}
-        #: tokens sent to experts and back, by tokens of a step and whether it holds prompts
-        self._sent: dict[tuple[int, bool], Any] = {}
+        self._forget()
         self._heads: dict[int, Any] = {}
         self._decode: dict[int, Any] = {}
         self._beside: dict[int, tuple[Any, Any]] = {}
@@ -176,6 +181,12 @@ class StepTime:
         self._read, self._read_expert = terms.memory(read), terms.memory(read_expert) if read_expert else 0.0
         one = elementwise(1.0, shape.hidden, _HALF_SIZE, device.bandwidth, kernels.elementwise)
         self._between = terms.memory(shape.layers * one / self._spread)
+
+    def _forget(self) -> None:
+        #: tokens sent to experts and back, by tokens of a step and whether it holds prompts
+        self._sent: dict[tuple[int, bool], Any] = {}
+        #: routed experts of all layers, by tokens
+        self._routed_by: dict[int, Any] = {}
 
     def _attend(self) -> None:
         """What attention and states take: for each request, token, pair of tokens, and fixed."""
@@ -215,7 +226,7 @@ class StepTime:
         self._token = terms.memory(attend * prefill.each / self._spread)
         if states:
             self._request += terms.memory(state_decode(self.kv.state, device.bandwidth) / split.pipeline)
-            one = state_prefill(shape.state_values / split.tensor, device.half)
+            one = state_prefill(Flop(state_work(shape) / split.tensor), device.half)
             self._token += terms.arithmetic(states * one / self._spread)
 
     def _choose_tables(self) -> None:
@@ -440,14 +451,18 @@ class StepTime:
         first = (2 if shape.gated else 1) * width
         return self._gemm(rows, first, shape.hidden, base) + self._gemm(rows, shape.hidden, width, base)
 
+    def _own_experts(self) -> ExpertShape:
+        """Routed experts of a layer as they are shared."""
+        shape, split = self.shape, self.split
+        cut = max(1, split.tensor * split.data // split.expert)
+        return ExpertShape(
+            shape.expert_width, shape.expert_ffn, shape.experts_per_token, shape.experts, cut, split.expert
+        )
+
     def _expert_layer(self, tokens: float) -> Any:
         """Routed and shared experts of one layer, for the tokens of all groups together [s]."""
         shape = self.shape
-        cut = max(1, self.split.tensor * self.split.data // self.split.expert)
-        wanted = ExpertShape(
-            shape.expert_width, shape.expert_ffn, shape.experts_per_token, shape.experts, cut, self.split.expert
-        )
-        time = self._routed(wanted, tokens)
+        time = self._routed(self._own_experts(), tokens)
         time += self._gemm(tokens / self.split.data, shape.experts, shape.hidden, number_format("bf16"))
         if shape.expert_hidden:
             # to the width of the experts and back, whole on every device
@@ -622,6 +637,26 @@ class StepTime:
     def _requests(self, requests: int) -> Any:
         """What the engine adds for requests: groups of attention have a scheduler each, which work at once [s]."""
         return self._request * -(-requests // self._groups)
+
+    def uneven(self, full: int, tokens: int) -> Seconds:
+        """What experts take less for `tokens` than for as many in every group as in the fullest one [s].
+
+        A step lasts as long as its fullest group of attention, while experts have the tokens of all.
+        """
+        if not self.shape.experts or tokens >= full:
+            return Seconds(0.0)
+        return Seconds(self._all_routed(full) - self._all_routed(tokens))
+
+    def _all_routed(self, tokens: int) -> Any:
+        """Routed experts of all layers for so many tokens, at most a step on the grid more [s]."""
+        if tokens > _EXACT_LIMIT:
+            tokens = -(-tokens // _GRID_LIMIT) * _GRID_LIMIT
+        known = self._routed_by.get(tokens)
+        if known is None:
+            known = self._routed_by[tokens] = self.shape.moe_layers * self._routed(
+                self._own_experts(), tokens / self.split.pipeline
+            )
+        return known
 
     def context(self) -> Seconds:
         """What a cached token adds to a step [s]: the slope of `decode`."""

@@ -1,15 +1,17 @@
 """Serving: a language model behind an engine, its latency at a load and what binds prompts and decoding."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from designer.errors import AnalysisError, UnitError, raised_as
+from designer.families.serving.benchmarks import BENCHMARKS, as_measured
 from designer.families.serving.calibration import read_calibration
 from designer.families.serving.deployment import Deployment, Limits, Load, Serving
 from designer.families.serving.engines import ENGINES
 from designer.families.serving.tasks import Serve
 from designer.units import parse
-from designer.workload.kind import Setting, WorkloadKind, listed
+from designer.workload.kind import Setting, WorkloadKind, listed, read_settings
 from designer.workload.program import Measure, Program, Step
 
 #: what the model is published in, as vLLM and SGLang call that
@@ -48,7 +50,9 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         raise AnalysisError(f"{s['tier_share']:g} of a tier", place="tier_share", remedy="give 0 to 1")
     if s["load"] == "rate" and s["rate"] <= 0:
         raise AnalysisError("no requests arrive", place="rate", remedy="give requests a second, above 0")
-    if s["load"] == "clients" and s["clients"] < 1:
+    if s["load"] == "agents" and s["turns"] < 1:
+        raise AnalysisError("sessions without a turn", place="turns", remedy="give 1 turn or more")
+    if s["load"] in ("clients", "agents") and s["clients"] < 1:
         raise AnalysisError("no clients", place="clients", remedy="give 1 client or more")
     if s["load"] == "trace" and not s["trace"].strip():
         raise AnalysisError("no trace is named", place="trace", remedy="give the path of a file of requests")
@@ -109,7 +113,13 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["warm_up"],
         s["seed"],
         s["reuse"],
+        s["routing"],
+        s["turns"],
+        s["tool_tokens"],
+        s["pause"],
     )
+    if s["measured_as"]:
+        load = as_measured(load, _plain_load(), s["measured_as"])
     limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
     return Serving(
         "serving",
@@ -126,7 +136,14 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["origin"],
         s["request"],
         s["reply"],
+        scaling=s["scaling"],
     )
+
+
+@cache
+def _plain_load() -> Load:
+    """The load where no setting is given."""
+    return asked(read_settings(WORKLOAD, {}, "serving")).load
 
 
 def program(settings: Mapping[str, Any]) -> Program:
@@ -175,6 +192,9 @@ WORKLOAD = WorkloadKind(
         "energy_per_token",
         "energy_per_million_requests",
         "hand_over_time",
+        "replicas_most",
+        "replicas_mean",
+        "accelerator_hours",
         "cold_start_time",
         "rolling_update_time",
         "requests_while_updating",
@@ -290,7 +310,7 @@ WORKLOAD = WorkloadKind(
             "",
             help="ids of other served models on the same GPUs, and of trainings with a cadence, separated by commas",
         ),
-        Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
+        Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace", "agents")),
         Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),
         Setting("clients", "Clients", "count", 16, help="of all replicas together"),
         Setting("variation", "Variation of gaps", "ratio", 1, help="1 is Poisson, 0 even, more comes in bursts"),
@@ -299,15 +319,35 @@ WORKLOAD = WorkloadKind(
         Setting("output", "Output", "count", 256, help="tokens, in the mean"),
         Setting("spread", "Spread of lengths", "ratio", "0.2", help="evenly either way of the mean"),
         Setting("lengths", "Lengths", "choice", "", choices=LENGTHS, help="shipped ones; empty for prompt and output"),
-        Setting("trace", "Trace", "text", "", help="path of a Mooncake JSONL or Azure CSV file"),
+        Setting("trace", "Trace", "text", "", help="path of a Mooncake JSONL, Azure CSV or BurstGPT CSV file"),
         Setting("prefix", "Prefix found", "ratio", 0, help="share of prompt tokens that are already cached"),
         Setting("reuse", "Found by room", "text", "", help="such as 5M:22 %, 50M:36 % of tokens; or a name of lengths"),
+        Setting(
+            "routing",
+            "Router",
+            "choice",
+            "turns",
+            choices=("turns", "fewest", "prefix"),
+            help="of traces and agents: requests go to replicas in turns, to that with the fewest, or to that which "
+            "holds most of the prompt",
+        ),
+        Setting("turns", "Turns of a session", "count", 8, help="of agents, each with all that was said before it"),
+        Setting("tool_tokens", "Tokens of a tool", "count", 512, help="added to the next prompt of an agent"),
+        Setting("pause", "Pause of a tool", "duration", "2 s", help="between the turns of an agent, in the mean"),
         Setting("tiers", "Cache also in", "selector", "", help="memory, drives or storage beyond the GPU"),
         Setting("tier_share", "Share of it", "ratio", "50 %"),
         Setting("count", "Requests looked at", "count", 2000),
         Setting("waves", "Requests per client", "count", 10),
         Setting("warm_up", "Not counted of them", "count", 2),
         Setting("seed", "Seed", "count", 0),
+        Setting(
+            "measured_as",
+            "Measured as",
+            "choice",
+            "",
+            choices=("", *BENCHMARKS),
+            help="the benchmark script whose load and counting an answer is compared with; empty for none",
+        ),
         Setting("origin", "Requests from", "selector", "", help="clients on a network; empty: latency at the server"),
         Setting("request", "Request", "size", "8 kB", help="from a client, with its history"),
         Setting("reply", "First message", "size", "1 kB", help="to a client; later tokens follow at their pace"),
@@ -318,6 +358,13 @@ WORKLOAD = WorkloadKind(
         Setting("storage", "Weights from", "selector", "", help="parts that hold them; empty to leave starting out"),
         Setting("readers", "Readers at once", "count", 1),
         Setting("cold", "Starts cold", "flag", False, help="over time: weights are loaded before the first answer"),
+        Setting(
+            "scaling",
+            "Replicas follow the load",
+            "flag",
+            False,
+            help="of a rate or a trace: replicas are started and stopped, and are ready after their cold start",
+        ),
         Setting("peers", "Weights from peers", "flag", False, help="one server reads them and hands them on"),
         Setting("update", "Updated at once", "count", 0, help="replicas of a rolling update; 0 for none"),
     ),

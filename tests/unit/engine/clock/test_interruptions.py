@@ -42,7 +42,7 @@ def test_a_stun_is_marked_where_the_machine_stands_still_and_on_nobody_else() ->
     again = next(t.ended for t in found.tasks if t.step == "again infer1")
     assert (one.program, one.cause, one.what) == ("s", Cause.STUN, "infer1")
     assert (one.begin, one.end) == pytest.approx((stun, again))
-    assert one.text == f"infer1 stands still for {again - stun:.3g} s"
+    assert one.text == f"infer1 pauses for {again - stun:.3g} s"
     assert not interruptions(run_of(design, "s", until=20.0))
     events = json.loads(chrome_trace(found))["traceEvents"]
     (held,) = [e for e in events if e.get("name") == "stun" and e["cat"] == "s"]

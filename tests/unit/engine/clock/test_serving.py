@@ -22,10 +22,11 @@ from designer.engine.network import build_network
 from designer.engine.transfers import evaluate_transfer
 from designer.errors import AnalysisError
 from designer.families.serving.deployment import Serving
+from designer.families.serving.engine_state import Book, Requests
 from designer.families.serving.load import sent_to_one
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.records import ServingRun
-from designer.families.serving.scheduler import Book, Requests, run_requests
+from designer.families.serving.scheduler import run_requests
 from designer.families.serving.split import place_split
 from designer.workload.kind import program_of
 from designer.workload.program import Move
@@ -507,9 +508,9 @@ def test_while_the_machine_that_answers_stands_still_prompts_are_read_and_nothin
     gaps, weights = log.gaps()
     assert weights[gaps > 10].sum() == 1
     assert gaps.max() == pytest.approx(again - stun, abs=0.1)
-    pull = next(t for t in run.tasks if t.step.startswith("pull") and t.number == 2 and not t.step.endswith("still"))
+    pull = next(t for t in run.tasks if t.step.startswith("pull") and t.number == 2 and not t.step.endswith("pauses"))
     # what comes before the bytes, 95 ms and its pieces, is not over while the machine stands still either
-    read = next(t.ready for t in run.tasks if t.step.endswith("stands still") and t.number == 2 and "pull" in t.step)
+    read = next(t.ready for t in run.tasks if t.step.endswith("pauses") and t.number == 2 and "pull" in t.step)
     assert log.sent[2] < read < log.sent[2] + 0.1
     assert pull.ready > again + 0.095
     alone_after_reading = (single.first[2] - single.sent[2]) - (read - log.sent[2])

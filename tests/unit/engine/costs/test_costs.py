@@ -105,7 +105,7 @@ def test_engines_are_named_by_their_first_part():
     parts = [known.network.net.index_of(name) for name in ("gpu0", "gpu1")]
     one, both = known.table.engine(parts[:1]), known.table.engine(parts)
     assert known.table.bottleneck(one).label == "gpu0"
-    assert known.table.bottleneck(both).label == "gpu0 and 1 alike"
+    assert known.table.bottleneck(both).label == "gpu0 and 1 like it"
     assert (known.table.slots[one], known.table.slots[both]) == (1, 2)
 
 

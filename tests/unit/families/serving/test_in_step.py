@@ -9,7 +9,7 @@ from designer.analysis.study import run_workload
 from designer.engine.network import build_network
 from designer.families.serving.answers import in_step, jittered
 from designer.families.serving.deployment import Serving
-from designer.families.serving.scheduler import Requests
+from designer.families.serving.engine_state import Requests
 from designer.interchange.templates import open_design
 from designer.sources import Estimate
 from tests.asked import serving_asked

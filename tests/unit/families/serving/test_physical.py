@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from designer.engine.network import Network, build_network
 from designer.families.serving.answers import Served, factors_of, fastest, most_of, serve, settled
 from designer.families.serving.deployment import Serving
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.step_time import StepTime
 from designer.families.serving.load import sent_to_one
 from designer.families.serving.metrics import metrics
 from designer.families.serving.placement import Placement, place_deployment
-from designer.families.serving.scheduler import Requests, run_requests
+from designer.families.serving.scheduler import run_requests
 from designer.families.serving.spreads import step_spread
 from designer.interchange.templates import open_design
 from tests.asked import serving_asked

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.errors import AnalysisError, Cancelled
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.engines import ENGINES, release
 from designer.families.serving.formulas._release import Scheduling
 from designer.families.serving.records import ServingRun
-from designer.families.serving.scheduler import Requests, run_requests
+from designer.families.serving.scheduler import run_requests
 
 ROOMY = 500_000
 

@@ -100,7 +100,7 @@ def test_instances_that_fit_keep_out_of_each_others_way_and_others_are_refused()
     ("first", "words"),
     [
         ({"beside": "nobody"}, "no workload"),
-        ({"beside": "a"}, "beside itself"),
+        ({"beside": "a"}, "with itself"),
         ({"part": "3g.40gb", "memory_share": 0}, "a part of it"),
     ],
 )

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from designer.analysis.study import run_workload
 from designer.engine.network import build_network
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.engines import release
 from designer.families.serving.records import ServingRun
-from designer.families.serving.scheduler import Requests, run_requests
+from designer.families.serving.scheduler import run_requests
 from designer.interchange.templates import open_design
 
 
