@@ -201,7 +201,9 @@ def _vllm(placed: Placement) -> str:
         lines.append(f"--enable-eplb --eplb-config.num-redundant-experts {asked.redundant}")
     if asked.overlap:
         lines.append("--enable-dbo")
-    lines += [f"--max-num-batched-tokens {scheduling.budget}", f"--max-num-seqs {scheduling.slots}"]
+    # of each group of attention
+    budget, slots = scheduling.budget // scheduling.groups, scheduling.slots // scheduling.groups
+    lines += [f"--max-num-batched-tokens {budget}", f"--max-num-seqs {slots}"]
     lines.append(f"--gpu-memory-utilization {scheduling.memory_share:g}")
     if "fp8" in (asked.cache or ""):
         lines.append("--kv-cache-dtype fp8")
@@ -245,7 +247,9 @@ def _tensorrt(placed: Placement) -> str:
     lines = [f"--tp_size {split.tensor}", f"--pp_size {split.pipeline}"]
     if split.expert > 1:
         lines.append(f"--ep_size {split.expert}")
-    lines += [f"--max_batch_size {scheduling.slots}", f"--max_num_tokens {scheduling.budget}"]
+    # of each group of attention
+    budget, slots = scheduling.budget // scheduling.groups, scheduling.slots // scheduling.groups
+    lines += [f"--max_batch_size {slots}", f"--max_num_tokens {budget}"]
     lines.append(f"--kv_cache_free_gpu_memory_fraction {scheduling.memory_share:g}")
     return _command(["trtllm-serve", '"$MODEL"'], lines)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from designer.catalog.parttype import part_kinds
+from designer.catalog.parttype import part_kinds, value_of
 from designer.present import numbers
 from designer.present.words import counted_by
 from designer.report.cells import metric_title, muted, strong, sure, text
@@ -20,6 +20,8 @@ from designer.sources import Status
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
 _MOST = 14
 #: microseconds, as files spell them
+#: dimensions whose values are written as everywhere; sizes and rates stay in the units of their sources
+_SHOWN = {"power": "W", "mass": "kg", "duration": "s"}
 _MICRO = re.compile(r"\bus\b")
 
 
@@ -147,12 +149,15 @@ def _assumptions(subject: Subject) -> list[Row]:
             if quantity_.status is not Status.ASSUMED or (part.type, name) in seen:
                 continue
             seen.add((part.type, name))
-            told = _MICRO.sub("µs", str(quantity_.value))
             kind = part_kinds().get(part.kind)
             field = kind.field(name) if kind is not None else None
+            unit = _SHOWN.get(field.dimension) if field is not None else None
+            value = value_of(part.kind, name, quantity_) if unit is not None else None
+            written_so = _MICRO.sub("µs", str(quantity_.value))
+            stated = numbers.shown(value, unit, exact=True) if value is not None and unit is not None else written_so
             cells = (
                 strong(f"{subject.stock.title(part)}: {continued(field.title) if field else name.replace('_', ' ')}"),
-                text(told),
+                text(stated.replace(" ", NBSP)),
                 text(f"{of_type.get(part.type, 1):,}"),
                 sure(quantity_.status),
                 muted("a data sheet or a measurement"),

@@ -67,6 +67,24 @@ def test_a_format_is_asked_of_the_engine_where_the_checkpoint_has_another(
     assert text.count("--quantization fp8") == count
 
 
+def test_step_tokens_and_slots_are_those_of_one_group_of_attention(tmp_path: Path) -> None:
+    """Eight groups of 4,096 tokens and 128 requests each: vLLM takes those of one, SGLang of all, which it divides."""
+    design = open_design("serving-h100-8")
+    given = {"model": "gpt-oss-120b", "weights": "mxfp4", "tensor": 1, "data": 8, "expert": 8, "redundant_experts": 8}
+    given |= {"budget": 4096, "slots": 128, "overlap": True}
+
+    def line(engine: str) -> str:
+        spec = WorkloadSpec(id="chat-70b", kind="serving", settings={**given, "engine": engine})
+        return lines(design.model_copy(update={"workloads": {"chat-70b": spec}}), tmp_path)
+
+    vllm, sglang = line("vllm"), line("sglang")
+    assert "--max-num-batched-tokens 4096 --max-num-seqs 128" in vllm.replace(" \\\n ", "")
+    assert "--enable-dbo" in vllm
+    assert "num-redundant-experts 8" in vllm
+    assert "--chunked-prefill-size 32768 --max-running-requests 1024" in sglang.replace(" \\\n ", "")
+    assert "--moe-a2a-backend deepep" in sglang
+
+
 def test_prompts_that_are_read_elsewhere_have_their_own_line(tmp_path: Path) -> None:
     text = lines(open_design("serving-split-2-racks"), tmp_path)
     block = text.split("(split-70b)")[1].split("\n\n")[0]
