@@ -25,7 +25,7 @@ SOFTWARE: Final = (
 )
 
 MODEL: Final = (
-    Setting("model", "Model", "text", "llama-2-7b", help="id of a model, path of a config.json, or its JSON text"),
+    Setting("model", "Model", "text", "llama-2-7b", help="id, as resnet-50@448 for images of a side; or a config.json"),
     Setting("group", "Accelerators", "selector", "gpus", help="which accelerators take part, for example gpus or cpus"),
     Setting("precision", "Number format", "choice", "bf16", choices=PRECISIONS),
     Setting(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -24,6 +24,8 @@ _HEADER: Final = {"id", "kind", "title", "aliases", "source", "status", "note", 
 #: what publishers add to a name: themselves before it, and what the same weights' shape was tuned for after it
 _PUBLISHER: Final = re.compile(r"^(.*/)?(meta-)?")
 _TUNED: Final = re.compile(r"[-_](hf|chat|instruct|it|base|v0\.1)\b")
+#: digits of a side that are read; more are too many pixels anyway
+_DIGITS: Final = 9
 _NOT_A_WORD: Final = re.compile(r"[^a-z0-9]")
 
 
@@ -96,8 +98,23 @@ def find_model(name: str) -> ModelEntry | None:
     """The shipped model a name stands for: its id, an alias, or how its publisher spells either.
 
     ``meta-llama/Llama-3.1-8B-Instruct`` is ``llama-3-8b``: the publisher, what it was tuned for, dots and capitals
-    change nothing about the shape.
+    change nothing about the shape. ``resnet-50@448`` is the same convolutional network on samples of 448 x 448.
+
+    Raises
+    ------
+    CatalogError
+        If a model cannot be made for samples of the side that is given.
     """
+    base, at, side = name.rpartition("@")
+    if at and side.strip().isdigit():
+        known = find_model(base)
+        if known is None:
+            return None
+        if not isinstance(known.shape, ConvolutionalShape):
+            raise CatalogError(f"{known.title} takes no images of a side", remedy=f"name it {known.id}")
+        number = int(side.strip()[:_DIGITS])
+        shape = known.shape.at_side(number)
+        return replace(known, title=f"{known.title}, {number} x {number}", shape=shape, aliases=())
     found = models().get(name)
     return found if found is not None else _spellings().get(_spelling(name))
 

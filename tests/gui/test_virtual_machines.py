@@ -181,7 +181,7 @@ def test_the_migration_dock_comes_to_the_front(user: User) -> None:
     panel.flush()
     assert user.session.migration is not None
     assert panel.summary.accessibleName() == user.session.migration.text
-    assert [f.title for f in panel.figures()] == ["Memory left to move"]
+    assert [f.title for f in panel.figures()] == ["Memory left to move, by machine"]
     assert user.canvas.hasFocus() or not user.window.isActiveWindow()
     # a machine without a GPU is not stunned
     assert "stun" not in user.session.migration.text

@@ -43,7 +43,6 @@ PLAIN_NUMBERS = {
     "shared_heads",
     "slack",
     "tokens",
-    "values",
 }
 
 

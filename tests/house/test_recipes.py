@@ -62,11 +62,14 @@ def test_the_install_step_works_on_what_is_copied(checkout: Path, tmp_path: Path
         else:
             shutil.copy(whole, source / name)
     install = next(words for name, words in steps(checkout) if name == "RUN" and "pip install" in words)
-    install = install.replace("python", f"'{sys.executable}'", 1).replace("/install", str(prefix))
+    # in an environment of its own: pip removes what it finds installed where it runs, whatever the prefix
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=120)
+    python = tmp_path / "venv" / "bin" / "python"
+    install = install.replace("python", f"'{python}'", 1).replace("/install", str(prefix))
     subprocess.run(["bash", "-ec", install], cwd=source, check=True, timeout=600)
     site = next(prefix.glob("lib/python*/site-packages"))
     environment = {**os.environ, "PYTHONPATH": str(site)}
-    asked = [str(prefix / "bin" / "designer"), "summary", "hgx-h100-8"]
+    asked = [str(python), "-m", "designer", "summary", "hgx-h100-8"]
     done = subprocess.run(asked, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "gpu" in done.stdout

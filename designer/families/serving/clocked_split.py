@@ -121,7 +121,7 @@ class SplitEngines:
                 replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
         if self.load.kind == "agents":
             raise AnalysisError(
-                "agents of a split deployment are not run beside others",
+                "agents of a split deployment are not run with others",
                 place=f"{self.answers.place}.load",
                 remedy="use clients or a rate",
             )

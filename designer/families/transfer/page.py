@@ -14,6 +14,8 @@ _EVEN: Final = 1e-6
 
 
 def _headline(answer: Answer) -> str:
+    if answer.metric("batch_time") is not None:
+        return f"A batch takes {answer.text('batch_time')}, the network included."
     every = answer.text("rate") if answer.metric("rate") else ""
     each = answer.text("data_rate_per_gpu") if answer.metric("data_rate_per_gpu") else ""
     time = f"Takes {answer.text('transfer_time')} at " if answer.metric("transfer_time") else ""
@@ -29,4 +31,6 @@ def _changes(answer: Answer) -> tuple[Change, ...]:
     return (suggest(answer),)
 
 
-FAMILY = Family(("transfer",), _headline, ("rate", "data_rate_per_gpu", "transfer_time"), nowhere, _changes)
+FAMILY = Family(
+    ("transfer", "remote"), _headline, ("batch_time", "rate", "data_rate_per_gpu", "transfer_time"), nowhere, _changes
+)

@@ -365,11 +365,11 @@ def _links_form(
         )
     if len(things) == 1:
         prefix = f"{where}/" if where else ""
-        load = tuple(_load_of_link(prefix + first.id, analysis, result))
+        load = tuple(_load_of_link(prefix + first.id, analysis, result, parts))
         if load:
             sections.insert(0, Section("Load", load))
     kind = link_kinds().get(first.kind)
-    title = f"{first.a} – {first.b}" if len(things) == 1 else f"{len(things)} links"
+    title = f"{_end(parts, first.a)} – {_end(parts, first.b)}" if len(things) == 1 else f"{len(things)} links"
     subtitle = " · ".join(x for x in (kind.title if kind else first.kind, where) if x)
     return Form((within, what, ids), title, subtitle, "connect", tuple(sections))
 
@@ -458,7 +458,13 @@ def _fitting(link: LinkValues, parts: Any) -> tuple[str, ...]:
     return tuple(link_kinds())
 
 
-def _load_of_link(path: str, analysis: Analysis | None, result: WorkloadResult | None) -> Iterable[Entry]:
+def _end(parts: Any, path: str) -> str:
+    """The part at an end of a link as the drawing names it; its path where it is in another block."""
+    part = parts.get(path.rpartition("/")[2].partition(".")[0])
+    return part.label if isinstance(part, Part) else path
+
+
+def _load_of_link(path: str, analysis: Analysis | None, result: WorkloadResult | None, parts: Any) -> Iterable[Entry]:
     if analysis is None or "*" in path:
         return
     bottleneck = {b.id for b in result.binding} if result is not None else set[str]()
@@ -466,8 +472,8 @@ def _load_of_link(path: str, analysis: Analysis | None, result: WorkloadResult |
         text = f"{format_quantity(row.load, 'rate')} of {format_quantity(row.capacity, 'rate')} raw"
         yield Entry(
             row.id,
-            f"{row.source} → {row.target}",
-            text + (", binding" if row.id in bottleneck else ""),
+            f"{_end(parts, row.source)} → {_end(parts, row.target)}",
+            text + (", limits" if row.id in bottleneck else ""),
             note=f"{row.utilization * 100:.0f} % of what it can achieve",
             bar=min(1.0, row.utilization),
         )

@@ -62,10 +62,10 @@ def test_twice_the_load_needs_about_twice_as_much() -> None:
 
 
 def test_the_rate_is_what_was_asked_for() -> None:
-    """Four hundred arrivals drawn by chance come to some 5 % more or less than 20/s; two replicas take 10/s each."""
+    """Four hundred arrivals drawn by chance come to some 5 % more or less than 20/s: replicas get an even share."""
     best = size_serving(NETWORK, asked(), "s").best
     assert best is not None
-    assert best.why.startswith(f"{20 / best.replicas:.3g}/s each of ")
+    assert best.why.startswith(f"each replica gets {20 / best.replicas:.3g} of ")
 
 
 def test_a_set_says_what_its_analysis_says() -> None:
