@@ -107,6 +107,7 @@ def test_every_command_that_reads_a_design_takes_changes_for_one_run(capsys: pyt
         "completion",
         "measure",
         "generate",
+        "git-diff",
         "help",
         "import",
         "mcp",

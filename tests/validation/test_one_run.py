@@ -24,6 +24,7 @@ from designer.engine.results import Bottleneck
 from designer.errors import AnalysisError
 from designer.interchange.templates import list_templates, open_design
 from designer.workload.kind import program_of, workload_kinds
+from tests.unit.analysis.test_edge import cell
 
 #: kinds that are answered by one account, by their main metric; a transfer without a size has a rate alone
 KINDS = {
@@ -279,6 +280,8 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
     "kvm_migration": ("vsphere-cluster-4", {"vms": "infer0"}),
     "evacuation": ("vsphere-cluster-4", {"hosts": "hosts[0]/server"}),
     "federated": ("hgx-h100-8", {"server": "memory0"}),
+    "remote_gpu": ("hgx-h100-8", {"client": "memory0"}),
+    "control_loop": ("", {"actuators": "robot"}),
 }
 PROGRAMS = [name for name, kind in workload_kinds().items() if kind.program is not None]
 
@@ -286,8 +289,9 @@ PROGRAMS = [name for name, kind in workload_kinds().items() if kind.program is n
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_every_kind_as_it_is_by_default_is_one_answer(kind: str):
     template, settings = PLACES.get(kind, ("hgx-h100-8", {}))
+    base = cell() if kind == "control_loop" else open_design(template)
     spec = WorkloadSpec.model_validate({"id": "w", "kind": kind, "settings": settings})
-    design = with_changes(open_design(template), workloads=[spec], default_workload="w", assertions=[])
+    design = with_changes(base, workloads=[spec], default_workload="w", assertions=[])
     (analyzed,) = analyze(design, ["w"], curves=False).workloads
     simulated = simulate(design, ["w"])
     assert simulated.metrics["w"]

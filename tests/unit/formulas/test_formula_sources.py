@@ -30,7 +30,7 @@ def constants(thing: object) -> list[Constant]:
 @pytest.fixture(scope="module")
 def known() -> dict[str, str]:
     found: dict[str, str] = {}
-    for name in ("collectives", "transfer"):
+    for name in ("collectives", "transfer", "training"):
         table = tomllib.loads((assets() / "sources" / f"{name}.toml").read_text("utf-8"))
         assert not found.keys() & table.keys()
         found |= {key: entry["status"] for key, entry in table.items()}

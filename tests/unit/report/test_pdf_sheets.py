@@ -28,7 +28,7 @@ def sheets(picture: Picture) -> list[Sheet]:
 
 
 @pytest.mark.parametrize(
-    ("template", "columns", "rows"), [("hgx-h100-8", 2, 1), ("dgx2", 2, 2), ("h100-4-2p-epyc", 1, 1)]
+    ("template", "columns", "rows"), [("aws-p4d", 1, 2), ("hgx-h100-8", 2, 2), ("dgx2", 2, 2), ("h100-4-2p-epyc", 1, 1)]
 )
 def test_sheets_hold_a_whole_drawing_at_a_size_that_is_read(template: str, columns: int, rows: int) -> None:
     picture = picture_of(template)
@@ -67,12 +67,12 @@ def test_what_would_fill_a_wall_has_none() -> None:
 def test_sheets_are_called_by_their_place() -> None:
     found = sheets(picture_of("dgx2"))
     assert [place_of(s) for s in found] == ["upper left", "upper right", "lower left", "lower right"]
-    assert [place_of(s) for s in sheets(picture_of("hgx-h100-8"))] == ["left", "right"]
+    assert [place_of(s) for s in sheets(picture_of("aws-p4d"))] == ["upper", "lower"]
 
 
 def test_sheets_are_pages_across_at_the_end() -> None:
     data = to_pdf(compose_report([designer.open_design("hgx-h100-8")], Settings()))
-    assert data.count(b"841.8898 595.2756") + data.count(b"841.89 595.28") == 2
+    assert data.count(b"841.8898 595.2756") + data.count(b"841.89 595.28") == 4
 
 
 def test_the_legend_of_a_drawing_is_taken_out_whole() -> None:
