@@ -1,6 +1,6 @@
 """The one way files are written: whole or not at all, and nothing but plain files is ever replaced.
 
-A plain file is written beside its old self, synced, and takes its name in one step, so that a full disk, a kill or
+A plain file is written next to its old self, synced, and takes its name in one step, so that a full disk, a kill or
 a power failure leaves the old one as it was. It keeps its owner, mode and extended attributes; a new file has the
 permissions of the umask. Symbolic links stay, what they point to is replaced. Character devices and pipes are
 written to, and read without waiting for somebody to write. Where the system knows files without a name, the new one

@@ -243,7 +243,7 @@ WAIVER-EXPIRED         warning        A waiver has run out
 
 
 class Code(NamedTuple):
-    """What a code stands for."""
+    """What a code represents."""
 
     title: str
     #: how severe it may be, the most usual first

@@ -24,7 +24,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:
-    """What a code stands for: a title, and how severe its findings may be, the most usual first."""
+    """What a code represents: a title, and how severe its findings may be, the most usual first."""
 
     title: str
     severities: tuple[Severity, ...]
@@ -44,7 +44,7 @@ def register(code: str, title: str, severities: tuple[Severity, ...]) -> None:
     Raises
     ------
     ValueError
-        If the code stands for something else already.
+        If the code represents something else already.
     """
     new = FindingKind(title, severities)
     if _KINDS.setdefault(code, new) != new:
@@ -84,7 +84,7 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """What the code stands for."""
+        """What the code represents."""
         return _KINDS[self.code].title
 
     @property

@@ -1,4 +1,4 @@
-"""The one memo: answers about frozen objects, declared beside the function that works them out.
+"""The one memo: answers about frozen objects, declared next to the function that works them out.
 
 Three rules, held by a test of the house. What depends on a frozen object (a design, a network, a structure) is
 remembered by `memo`, per object and by identity. What depends on plain values alone (a name, a number) may use
@@ -6,9 +6,10 @@ remembered by `memo`, per object and by identity. What depends on plain values a
 dictionaries of names, no weak references, no answers put into another object's ``__dict__``. Equal objects that
 edits make again are made one by `Interned`; answers known by a digest are in a `Store` that a `memo` keeps.
 
-An object may tell by its `extent` how many numbers answers about it are made of: of large ones fewer are kept, the last
+An object may state by its `extent` how many numbers answers about it are made of: of large ones fewer are kept, the
+last
 three of a hundred thousand accelerators, so that the memory of edits one after the other is bounded. Whoever works
-on one design after the other tells each by `turn`, and `forget_old` lets go what the last two did not ask for.
+on one design after the other states each by `turn`, and `forget_old` lets go what the last two did not ask for.
 """
 
 from __future__ import annotations

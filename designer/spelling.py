@@ -16,7 +16,7 @@ def plain_spelling(name: str) -> str:
 
 
 def known_name(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` stands for: itself, else the only one that differs in case or dashes alone."""
+    """The known name that `name` represents: itself, else the only one that differs in case or dashes alone."""
     names = list(known)
     if name in names:
         return name

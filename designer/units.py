@@ -252,7 +252,7 @@ def write(value: float, dimension: str) -> str:
     return best if best is not None else f"{value!r} {DIMENSIONS[dimension]}"
 
 
-#: counts from here on are told as powers of ten [1]
+#: counts from here on are stated as powers of ten [1]
 _COUNTED: Final = 1e10
 
 

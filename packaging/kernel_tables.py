@@ -264,7 +264,7 @@ def attention(wheel: Wheel, gpu: str, engine: str, sheet: dict[str, float]) -> d
     for _, frame in wheel.tables(gpu, "attention", engine, "context_attention"):
         frame = frame[(frame["isl"] >= 16) & (frame["batch_size"] * frame["isl"] <= 65536)]
         frame = frame[frame["window_size"] == 0] if "window_size" in frame else frame
-        # what attends in 8 bit is an option of some engines: 16 bit is what they do unless told
+        # what attends in 8 bit is an option of some engines: 16 bit is what they do unless stated
         frame = frame[frame["attn_dtype"] == "bfloat16"] if "attn_dtype" in frame else frame
         for key, rows in frame.groupby(["num_heads", "num_key_value_heads", "head_dim", "kv_cache_dtype"]):
             heads, shared, size, kept = key

@@ -113,7 +113,7 @@ def compare(
     Parameters
     ----------
     sample
-        So many classes of failures that are alike, drawn at random, and one member of each; 0 for all of all.
+        So many classes of failures that are equivalent, drawn at random, and one member of each; 0 for all of all.
     close
         Shares that differ by less are the same.
     """

@@ -15,7 +15,7 @@ def check_gains(result: WorkloadResult) -> None:
     _, text = bottleneck_text(result.binding)
     together = result.binding[0].gain_together if result.binding else None
     # a part may bind in several phases, by a gain of each
-    alone = [(b.label, b.gain_if_doubled) for b in result.binding if b.alike == 1 and b.gain_if_doubled is not None]
+    alone = [(b.label, b.gain_if_doubled) for b in result.binding if b.equal == 1 and b.gain_if_doubled is not None]
     if not text:
         assert all(round(gain, 2) <= 1.0 for gain in (*(gain for _, gain in alone), together or 1.0))
         return

@@ -1,4 +1,4 @@
-"""An edit that moves things by a distance from where they stand, as many presses of arrow keys do."""
+"""An edit that moves things by a distance from where they are placed, as many presses of arrow keys do."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 def real_folder() -> Path | None:
-    """The folder named by DESIGNER_REAL, else ``shared/real`` beside the checkout (or beside its parent), else None.
+    """The folder named by DESIGNER_REAL, else ``shared/real`` next to the checkout (or next to its parent), else None.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def real_files(*patterns: str) -> list[Path]:
 
 
 def newer_measurements() -> Path | None:
-    """The folder of measurements that are newer than the cases of the tests, beside that of the dumps, else None."""
+    """The folder of measurements that are newer than the cases of the tests, next to that of the dumps, else None."""
     folder = real_folder()
     newer = None if folder is None else folder.parent / "facts" / "measurements-2"
     return newer if newer is not None and newer.is_dir() else None

@@ -65,7 +65,8 @@ class Resource:
 
 
 def resources(design: Design) -> list[Resource]:
-    """Every rate, count and clock: of all parts of a type, of the first part of a kind, and of every link alike."""
+    """Every rate, count and clock: of all parts of a type, of the first part of a kind, and of every link
+    equivalent."""
     found: list[Resource] = []
     used = {part.type for _, block in _blocks(design) for part in block.parts.values()}
     for name, one in design.part_types.items():
@@ -81,10 +82,10 @@ def resources(design: Design) -> list[Resource]:
         for one in (*block.links.values(), *block.wirings.values()):
             what = "link" if isinstance(one, Link) else "wiring"
             ends = [_kind_at(block, end) for end in (one.a, one.b)]
-            alike = (one.kind, one.count, one.bandwidth_per_direction, one.lanes, one.generation, *ends)
-            if alike in seen:
+            equal = (one.kind, one.count, one.bandwidth_per_direction, one.lanes, one.generation, *ends)
+            if equal in seen:
                 continue
-            seen.add(alike)
+            seen.add(equal)
             found += [Resource(what, way, one.id, field) for field in ("count", "bandwidth_per_direction")]
             # and of all such links together
             found += [Resource(f"{what}s", way, one.id, field) for field in ("count", "bandwidth_per_direction")]
@@ -115,7 +116,7 @@ def scaled(design: Design, resource: Resource, factor: float) -> Design | None:
     first = links[resource.item]
     chosen = [first]
     if resource.what.endswith("s"):
-        chosen = [one for one in links.values() if _alike(block, one, first)]
+        chosen = [one for one in links.values() if _equal(block, one, first)]
     changed_links: dict[str, LinkValues] = dict(links)
     for one in chosen:
         if resource.field == "count":
@@ -129,7 +130,7 @@ def scaled(design: Design, resource: Resource, factor: float) -> Design | None:
     return _put(design, resource.way, {"wirings" if resource.what.startswith("wiring") else "links": changed_links})
 
 
-def _alike(block: Block, one: Link | Wiring, other: Link | Wiring) -> bool:
+def _equal(block: Block, one: Link | Wiring, other: Link | Wiring) -> bool:
     ends = [tuple(_kind_at(block, end) for end in (link.a, link.b)) for link in (one, other)]
     values = [(w.kind, w.count, w.bandwidth_per_direction, w.lanes, w.generation) for w in (one, other)]
     return ends[0] == ends[1] and values[0] == values[1]

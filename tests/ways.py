@@ -65,12 +65,12 @@ def crossings(routes: Float) -> int:
 
 
 def upon(routes: Float, kind: Int, near: float = 1.0) -> list[tuple[int, int]]:
-    """Pairs of links with pieces upon each other, but for those of one kind on the very same line, which are a trunk.
+    """Pairs of links with pieces on each other, but for those of one kind on the very same line, which are a trunk.
 
     Parameters
     ----------
     near
-        What is nearer than this is upon each other, scene units.
+        What is nearer than this is on each other, scene units.
     """
     one, other = routes[:, :-1].reshape(-1, 2), routes[:, 1:].reshape(-1, 2)
     owner = np.repeat(np.arange(len(routes)), routes.shape[1] - 1)

@@ -26,7 +26,7 @@ from designer.catalog.sources import shipped_sources
 from designer.errors import CatalogError
 from designer.registry import extensions
 
-#: words that tell nothing about which part is meant
+#: words that state nothing about which part is meant
 _NOISE: Final = re.compile(
     r"\(r\)|\(tm\)|®|™|\b(?:nvidia|mellanox|tesla|amd|instinct|geforce|intel|corporation|generation|technologies)\b|\b0x"
 )
@@ -46,7 +46,8 @@ _LONGEST: Final = 200
 
 
 def likeness(a: str, b: str) -> float:
-    """How alike two names are, from 0 (not at all) to 1 (the same); letters and the tokens they form count alike."""
+    """How similar two names are, from 0 (not at all) to 1 (the same); letters and the tokens they form count
+    equally."""
     first, second = normal(a[:_LONGEST]), normal(b[:_LONGEST])
     if not first or not second:
         return 0.0

@@ -1,6 +1,6 @@
 """Part kinds and link kinds: which values, ports and capabilities parts have, and what links join them.
 
-Kept apart from part types so that whoever only counts parts, such as the start page, needs nothing large.
+Kept apart from part types so that code that only counts parts, such as the start page, needs nothing large.
 """
 
 from __future__ import annotations

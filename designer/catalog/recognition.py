@@ -64,7 +64,7 @@ class Recognition(Frozen):
     architecture
         Of an accelerator: a file of ``assets/recognition/architectures``.
     family, most_cores
-        Of a CPU: its family as importers tell it, and the most cores of one socket in it.
+        Of a CPU: its family as importers state it, and the most cores of one socket in it.
     one_domain
         True if each socket is one NUMA domain, whatever its number.
     is_socket

@@ -54,5 +54,5 @@ def analyze(
     world = World(design, cancelled=cancelled)
     world.seed(found)
     broken = as_findings(run(world, promises_of(design)))
-    told = found.findings
-    return replace(found, findings=Rows(lambda: [*broken, *told]))
+    stated = found.findings
+    return replace(found, findings=Rows(lambda: [*broken, *stated]))

@@ -400,7 +400,7 @@ class _Scanner:
                 return Amount(at, parse(spelled, dimension), dimension, self.text[at : self.at])
             except UnitError as error:
                 known = known or "is not a unit of" not in error.text or "case matters" in error.text
-                # what the parser says of rates and amounts tells most
+                # what the parser says of rates and amounts states most
                 if reason is None or (dimension == "rate" and "/" in unit):
                     reason = error
         assert reason is not None

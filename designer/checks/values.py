@@ -70,8 +70,8 @@ def calculated(operator: str, left: Measure, right: Measure, at: int) -> Measure
         value = left.value * right.value if way == 1 else left.value / right.value
     except (OverflowError, ZeroDivisionError):
         raise CheckError("the result is too large", at, "use smaller numbers") from None
-    told = left if left.name else right
-    return finite(replace(told, value=value, low=min(ends), high=max(ends), unit=unit), at)
+    stated = left if left.name else right
+    return finite(replace(stated, value=value, low=min(ends), high=max(ends), unit=unit), at)
 
 
 def finite(measure: Measure, at: int) -> Measure:

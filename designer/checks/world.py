@@ -31,7 +31,7 @@ from designer.units import format_si
 from designer.workload.kind import workload_kinds
 from designer.workload.metrics import more_is_better
 
-#: of parts that are not alike at most so many are taken away in turn
+#: of parts that are not equivalent at most so many are taken away in turn
 LOSSES_LIMIT: Final = 64
 _TIERS: Final = ("leaf", "spine", "core")
 _ALL = re.compile(r"(?P<kind>[A-Za-z_]+)\[\*\]\Z")
@@ -379,9 +379,9 @@ def bottleneck_text(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
     binds = ", ".join(b.label for b in bounds[:2]) + (" …" if len(bounds) > 2 else "")
     best = max(bounds, key=lambda b: b.gain_if_doubled or 1.0)
     alone, together = best.gain_if_doubled or 1.0, bounds[0].gain_together or 1.0
-    if round(alone, 2) > 1.0 and best.alike == 1:
+    if round(alone, 2) > 1.0 and best.equal == 1:
         return binds, f"twice the capacity of {best.label} makes it {alone:.2f} times as good"
-    count = sum(b.alike for b in bounds)
+    count = sum(b.equal for b in bounds)
     if round(together, 2) <= 1.0:
         return binds, ""
     of = f"all {count} that bind ({binds})" if count > 1 else best.label

@@ -127,12 +127,11 @@ def _print_verdict(verdict: Verdict) -> None:
     from designer.decisions.acceptance_cluster import STAGES
     from designer.units import format_si
 
-    for stage, (name, told, _) in STAGES.items():
+    for stage, (name, stated, _) in STAGES.items():
         own = [o for o in verdict.outcomes if o.stage == stage]
         if own:
-            print(
-                f"stage {stage}, {name} ({told}): {len(own)} results, {sum(not o.passed for o in own)} below the limit"
-            )
+            failed = sum(not o.passed for o in own)
+            print(f"stage {stage}, {name} ({stated}): {len(own)} results, {failed} below the limit")
     for o in verdict.failed[:_MOST]:
         e = o.judged.expected
         rates = (

@@ -1,6 +1,6 @@
 """A folder that a program may work in: names that lead out of it are refused, whatever way they take.
 
-Names are followed to their end (``..``, symbolic links) before anything is opened, and a guard stands behind that: once
+Names are followed to their end (``..``, symbolic links) before anything is opened, and a guard follows: once
 set it refuses every file outside, also those a design or a test file names. What the program itself is made of may be
 read. The guard lasts as long as the process, so only a process that does nothing else sets it.
 """
@@ -102,5 +102,5 @@ def _own_places() -> list[str | Path]:
     """Where the interpreter, the libraries and the program's own data stand."""
     found: list[str | Path] = [assets(), templates(), Path(__file__).parents[1], sys.prefix, sys.base_prefix]
     found += [p for p in sysconfig.get_paths().values() if p]
-    # what the system tells every program about itself, and the zones of the clock
+    # what the system states to every program about itself, and the zones of the clock
     return [*found, "/usr/share/zoneinfo", "/etc/localtime", "/proc/self", "/proc/cpuinfo", "/sys/fs/cgroup"]

@@ -186,7 +186,7 @@ def _binding_document(found: Binding) -> dict[str, Any]:
 
 
 def busiest(found: Simulation, count: int = 8) -> list[tuple[Any, float]]:
-    """The busiest resources on average, alike ones listed once, and the share of capacity each used [1]."""
+    """The busiest resources on average, equivalent ones listed once, and the share of capacity each used [1]."""
     return found.run.busiest(count)
 
 

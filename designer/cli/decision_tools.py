@@ -71,9 +71,9 @@ class DecisionTools:
             raise FormatError("the pasted text is too long", place="text", remedy="paste the dump of one machine")
         imported = read_bytes(text.encode("utf-8", "replace"), format or None, "pasted text")
         design = imported.design
-        told = summarize(design, save_as or design.name)
-        page = page_of_import(design, told["parts"], told["links"], imported.findings, "pasted text", save_as)
-        answer = _answer(page, full, lambda: {**told, "findings": [str(f.text) for f in imported.findings]})
+        stated = summarize(design, save_as or design.name)
+        page = page_of_import(design, stated["parts"], stated["links"], imported.findings, "pasted text", save_as)
+        answer = _answer(page, full, lambda: {**stated, "findings": [str(f.text) for f in imported.findings]})
         return {**answer, "written": self._saved(design, save_as, dry_run)}
 
     def suggest(
@@ -130,8 +130,8 @@ class DecisionTools:
 
         def document() -> dict[str, Any]:
             metrics = [(m, {"workload": m.workload, "name": m.name, "unit": m.unit}) for m in found.metrics]
-            told = [{**head, "a": m.before, "b": m.after, "why": explained(m)} for m, head in metrics]
-            return {"changes": list(found.changes), "metrics": told}
+            stated = [{**head, "a": m.before, "b": m.after, "why": explained(m)} for m, head in metrics]
+            return {"changes": list(found.changes), "metrics": stated}
 
         return _answer(page_of_comparison(found, first, second, (a, b)), full, document)
 

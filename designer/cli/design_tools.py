@@ -1,4 +1,4 @@
-"""What a program may ask of designs in one folder: each method is one tool, told by its docstring.
+"""What a program may ask of designs in one folder: each method is one tool, stated by its docstring.
 
 Everything answered is data as JSON knows it. Designs are named by a file in the folder or the id of a template. Nothing
 is written unless the folder was opened for writing and the call says ``dry_run = false``.
@@ -75,7 +75,7 @@ class DesignTools:
         from designer.design.query import summarize
 
         opened, findings = self._open(design)
-        told = {
+        stated = {
             **summarize(opened, design),
             "title": opened.title,
             "intent": opened.intent,
@@ -85,11 +85,11 @@ class DesignTools:
         if ids:
             from designer.cli.documents import ids_of
 
-            told["ids"] = dict(ids_of(opened, ""))
-        return told
+            stated["ids"] = dict(ids_of(opened, ""))
+        return stated
 
     def find_parts(self, query: str = "", kind: str = "") -> dict[str, Any]:
-        """Part types of the catalog by words or kind; one that is named by its id is told in full, with sources."""
+        """Part types of the catalog by words or kind; one that is named by its id is stated in full, with sources."""
         from designer.catalog.describe import describe
         from designer.catalog.loader import load_catalog
 
@@ -141,7 +141,7 @@ class DesignTools:
         after = _with_workloads(overridden(after, set or ()), workloads or ())
         demand_sound(after)
         old, new = _findings(_ruled(before)), _findings(_ruled(after))
-        told: dict[str, Any] = {
+        stated: dict[str, Any] = {
             "changes": diff(before, after).lines(_MOST),
             "new_findings": [f for f in new if f not in old],
             "gone_findings": [f for f in old if f not in new],
@@ -149,8 +149,8 @@ class DesignTools:
             "written": None,
         }
         if not dry_run:
-            told["written"] = self._save(design, after, save_as)
-        return told
+            stated["written"] = self._save(design, after, save_as)
+        return stated
 
     def analyze(self, design: str, workload: str = "", channels: int = 20) -> dict[str, Any]:
         """Run the workloads of a design, or one: metrics with bands and sources, what binds, the busiest channels."""
@@ -159,8 +159,8 @@ class DesignTools:
 
         opened, findings = self._open(design)
         found = analyze(opened, [workload] if workload else None, file=design, curves=False)
-        told = [*findings, *found.findings, *(f for w in found.workloads for f in w.findings)]
-        document = analysis_document(found, told, channels)
+        stated = [*findings, *found.findings, *(f for w in found.workloads for f in w.findings)]
+        document = analysis_document(found, stated, channels)
         for one in document["workloads"]:
             one["flows"] = one["flows"][: max(0, channels)]
         return document
@@ -268,7 +268,7 @@ class DesignTools:
             given.append(Given(opened, name, tuple(findings)))
         settings = load_settings(None, self.folder.file(prices) if prices else None)
         found = compose_report(given, settings, version=written_by())
-        told: dict[str, Any] = {
+        stated: dict[str, Any] = {
             "title": found.title,
             "chapters": [chapter.title for chapter in found.chapters],
             "written": None,
@@ -278,8 +278,8 @@ class DesignTools:
 
             target = self._target(output, (".html", ".pdf", ".md"))
             atomic.write(target, rendered(found, target.suffix))
-            told["written"] = self.folder.name(target)
-        return told
+            stated["written"] = self.folder.name(target)
+        return stated
 
     @property
     def writing(self) -> frozenset[str]:

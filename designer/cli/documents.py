@@ -87,7 +87,7 @@ def bottleneck_document(bottleneck: Bottleneck) -> dict[str, Any]:
         "why": bottleneck.why,
         "gain_if_doubled": bottleneck.gain_if_doubled,
         "gain_together": bottleneck.gain_together,
-        "alike": bottleneck.alike,
+        "alike": bottleneck.equal,
     }
 
 

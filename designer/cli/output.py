@@ -132,7 +132,7 @@ def table(
     """Columns that line up, each line after a `margin`; `right` names columns aligned to the right.
 
     In a terminal (or COLUMNS) too narrow for them cells go on below themselves; columns that still do not fit follow
-    in a table of their own, after the columns once more that tell the rows apart.
+    in a table of their own, after the columns once more that distinguish the rows.
     """
     cells = [[str(cell) for cell in row] for row in rows]
     room = room or page_width()
@@ -140,7 +140,7 @@ def table(
     fit = len(headings) if kept is None else _columns_that_fit(headings, cells, kept)
     if fit < len(headings):
         blocks: list[str] = []
-        # what has no heading marks rows, and names none; as many columns as tell the rows apart, if another has room
+        # what has no heading marks rows, and names none; as many columns as distinguish the rows, if another has room
         least = 1 if headings[0] else 2
         known = (k for k in range(least, fit) if len({tuple(row[:k]) for row in cells}) == len(cells))
         named = range(next(known, least))
@@ -237,7 +237,7 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
 
 
 def print_findings(findings: Sequence[Finding], stream: Any = None, named: Callable[[str], str] | None = None) -> None:
-    """Findings for people, worst first; on stderr unless told otherwise.
+    """Findings for people, worst first; on stderr unless stated otherwise.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def print_line(text: str, below: str = "", stream: Any = None) -> None:
 #: a bar is shown for work that takes longer [s], and the time left from this share on [1]
 _BAR_DELAY: Final = 0.7
 _LEFT_FROM: Final = 0.05
-#: length of the progress bar that stands on the last line of a terminal
+#: length of the progress bar that is on the last line of a terminal
 _bar_length = 0
 
 

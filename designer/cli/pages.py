@@ -171,9 +171,9 @@ def _summary(page: Page, room: int) -> list[Line]:
     """Each thing with its sentence, on lines as far as there is room."""
     lines: list[Line] = []
     shown = page.summary
-    for k, (title, told) in enumerate(shown):
+    for k, (title, stated) in enumerate(shown):
         mine: list[Line] = [((line, "head"),) for line in textwrap.wrap(title, room - 2, initial_indent="  ")]
-        mine += [((line, ""),) for line in textwrap.wrap(told, room, initial_indent="    ", subsequent_indent="    ")]
+        mine += [((line, ""),) for line in textwrap.wrap(stated, room, initial_indent="    ", subsequent_indent="    ")]
         if len(lines) + len(mine) > _LINES - 9 and k < len(shown) - 1:
             lines.append(((f"  and {len(shown) - k} more", "quiet"),))
             break
@@ -305,10 +305,10 @@ def _limits(limits: Sequence[Limit], room: int) -> list[Line]:
     second = min(max(map(len, names)), max(20, most))
     lines: list[Line] = [(("What limits it", "head"),)]
     for one, name in zip(limits, names, strict=True):
-        told = f"{gain}{one.gain:>{right - len(gain)}}" if one.gain else ""
+        stated = f"{gain}{one.gain:>{right - len(gain)}}" if one.gain else ""
         parts = textwrap.wrap(name, second) or [""]
         colour = "bound" if one.now else ""
-        lines.append(((f"  {one.when:<{first}}  {parts[0]:<{second}}  ", colour), (told, "")))
+        lines.append(((f"  {one.when:<{first}}  {parts[0]:<{second}}  ", colour), (stated, "")))
         lines += [((f"  {' ' * first}    {part}", colour),) for part in parts[1:]]
     return lines
 
@@ -324,15 +324,15 @@ def _changes(page: Page, room: int, cut: _Cut) -> list[Line]:
 
 def _change(change: Change, room: int) -> list[Line]:
     outcome = ", ".join(text for text in (change.detail, change.gain, change.price) if text)
-    told = f"{change.title}: {outcome}" if outcome else change.title
+    stated = f"{change.title}: {outcome}" if outcome else change.title
     if not change.command:
-        return [((line, ""),) for line in textwrap.wrap(told, room, initial_indent="  ", subsequent_indent="    ")]
+        return [((line, ""),) for line in textwrap.wrap(stated, room, initial_indent="  ", subsequent_indent="    ")]
     command = command_text(change.command)
-    head = f"  {told}:  "
+    head = f"  {stated}:  "
     if len(head) + len(command) <= room:
         return [((head, ""), (command, "command"))]
     lines: list[Line] = [
-        ((line, ""),) for line in textwrap.wrap(f"{told}:", room, initial_indent="  ", subsequent_indent="    ")
+        ((line, ""),) for line in textwrap.wrap(f"{stated}:", room, initial_indent="  ", subsequent_indent="    ")
     ]
     return [*lines, *(((line, "command"),) for line in wrapped_command(change.command, room, "    "))]
 

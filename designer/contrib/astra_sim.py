@@ -1,6 +1,6 @@
 """Networks of ASTRA-sim: the analytical backend's YAML, the ns-3 backend's text and htsim's fat trees.
 
-The analytical file tells dimensions, innermost first, and not what they are made of: the innermost is taken for the
+The analytical file states dimensions, innermost first, and not what they are made of: the innermost is taken for the
 links between the GPUs of a server where it is fast or not the only one, the others for a network with NICs. Its GB is
 2^30 bytes, as the simulator counts.
 Sources: astra-sim/astra-network-analytical and astra-network-ns3, input examples; Broadcom csg-htsim, topology files.
@@ -186,13 +186,13 @@ def _join(
     if len(members) < 2:
         return 0
     if dimension.shape == "switch":
-        told = {"dimension": str(index + 1), **({"derived": "yes"} if inner else {})}
+        stated = {"dimension": str(index + 1), **({"derived": "yes"} if inner else {})}
         key = f"dimension {index} of {members[0]}"
         machine = fabric.machine
         if inner:
-            switch = machine.add("nvswitch", parent=machine.parts[network.gpu(members[0])].parent, attributes=told)
+            switch = machine.add("nvswitch", parent=machine.parts[network.gpu(members[0])].parent, attributes=stated)
         else:
-            switch = fabric.switch(key, "", told)
+            switch = fabric.switch(key, "", stated)
         for n in members:
             _pair(fabric, network, network.gpu(n) if inner else network.nic(n), switch, dimension, inner, latency)
         return len(members)
@@ -411,7 +411,7 @@ def write_system(design: Design, path: Path, options: ExportOptions) -> tuple[st
     """
     del options
     algorithms = _algorithms(design)
-    told = {
+    stated = {
         "scheduling-policy": "LIFO",
         "endpoint-delay": 10,
         "active-chunks-per-dimension": 1,
@@ -424,7 +424,7 @@ def write_system(design: Design, path: Path, options: ExportOptions) -> tuple[st
         "local-mem-bw": 1600,
         "boost-mode": 0,
     }
-    return atomic.write(path, (json.dumps(told, indent=2) + "\n").encode())
+    return atomic.write(path, (json.dumps(stated, indent=2) + "\n").encode())
 
 
 def _algorithms(design: Design) -> list[str]:

@@ -36,7 +36,7 @@ _COMPUTE, _COLLECTIVE = 4, 7
 _KINDS: Final = {Kind.ALL_REDUCE: 0, Kind.ALL_GATHER: 2, Kind.ALL_TO_ALL: 6, Kind.REDUCE_SCATTER: 7}
 #: a trace of each GPU; more is no file to hand on
 _MOST: Final = 16_384
-#: collectives of a step told one by one; more are reported as fewer, larger ones
+#: collectives of a step stated one by one; more are reported as fewer, larger ones
 _REPEATS: Final = 512
 _NONE_HIDDEN: Final = Constant(0.0, 0.0, 0.0, "assumed-training", Status.ASSUMED, "1", "nothing hides")
 

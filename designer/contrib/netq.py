@@ -70,8 +70,8 @@ def _compute_nodes(nodes: list[dict[str, Any]], file: str) -> Imported:
         place = node.get("LocationInfo")
         if isinstance(place, dict):
             about |= {name: string(place.get(name)) for name in ("ChassisID", "SlotID", "TrayIndex", "HostID")}
-        told = {name: value for name, value in about.items() if value}
-        server = machine.add("server", name=string(node.get("Name")), attributes=told)
+        stated = {name: value for name, value in about.items() if value}
+        server = machine.add("server", name=string(node.get("Name")), attributes=stated)
         domain = about["DomainUUID"]
         if domain and domain not in fabrics:
             fabrics[domain] = machine.add("nvswitch", name="NVLink domain", attributes={"DomainUUID": domain})
@@ -100,10 +100,10 @@ def _part(fabric: FabricDrawing, about: dict[str, dict[str, Any]], end: dict[str
     node, port = string(end.get("node")), string(end.get("interface"))
     fields = about.get(node, {})
     name = string(fields.get("name")) or node
-    told = {"netq_node": node, "tier": string(fields.get("tier"))}
+    stated = {"netq_node": node, "tier": string(fields.get("tier"))}
     if string(fields.get("device_type")) == "switch" or (not fields and port.startswith("swp")):
-        return fabric.switch(node, name, told)
-    return fabric.nic(f"{node} {port}", fabric.host(node, name, told), port)
+        return fabric.switch(node, name, stated)
+    return fabric.nic(f"{node} {port}", fabric.host(node, name, stated), port)
 
 
 IMPORTER = Importer("netq", "NVIDIA NetQ topology graph or compute nodes", (".json",), _sniff, _read)

@@ -204,9 +204,9 @@ class _Reader:
         shared: dict[str, str] = {}
         for name, (known, delay, policy, _) in self.links.items():
             if name not in direct and name not in self.host_links:
-                told = {"role": "link", "latency": delay, "sharing_policy": policy}
-                told = {k: v for k, v in told.items() if v}
-                part = self.fabric.switch(f"link {name}", f"link {name}", told)
+                stated = {"role": "link", "latency": delay, "sharing_policy": policy}
+                stated = {k: v for k, v in stated.items() if v}
+                part = self.fabric.switch(f"link {name}", f"link {name}", stated)
                 self._capacity(part, known)
                 shared[name] = part
         for src, dst, through, _ in self.routes:
@@ -218,9 +218,9 @@ class _Reader:
                 known, delay, _, _ = self.links[through[0]]
                 cables = self.cables[through[0]]
                 for count, each, kind in cables:
-                    told = {"link": through[0]}
+                    stated = {"link": through[0]}
                     self.fabric.join(
-                        self.ends[src], self.ends[dst], each, count=count, kind=kind, latency=delay, attributes=told
+                        self.ends[src], self.ends[dst], each, count=count, kind=kind, latency=delay, attributes=stated
                     )
                 if cables:
                     self.joined.add(frozenset((self.ends[src], self.ends[dst])))
@@ -290,8 +290,8 @@ class _Reader:
                 host = f"{cabinet.get('prefix')}{number}{cabinet.get('suffix')}"
                 server = self._server(host, cabinet.get("speed"), cabinet.line)
                 part = self.fabric.machine.parts[server]
-                told = {**part.attributes, "cabinet": cabinet.get("id")}
-                self.fabric.machine.parts[server] = part.model_copy(update={"attributes": told})
+                stated = {**part.attributes, "cabinet": cabinet.get("id")}
+                self.fabric.machine.parts[server] = part.model_copy(update={"attributes": stated})
                 self._join(self.ends[host], gateway, known, delay, f"{host}_link")
         for joined in zone.all("host_link"):
             host = joined.get("id")
@@ -450,10 +450,10 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     for n, cables in enumerate(bundles.values()):
         latency = max(link_kinds()[cable.kind].latency.value for cable in cables) * 1e9
         bandwidth = f"{sum(cable.rate * cable.count for cable in cables):.12g}Bps"
-        alike = Counter[tuple[float, str]]()
+        equal = Counter[tuple[float, str]]()
         for cable in cables:
-            alike[cable.rate, cable.kind] += cable.count
-        made_of = "; ".join(f"{count} x {rate:.12g}Bps {kind}" for (rate, kind), count in alike.items())
+            equal[cable.rate, cable.kind] += cable.count
+        made_of = "; ".join(f"{count} x {rate:.12g}Bps {kind}" for (rate, kind), count in equal.items())
         lines.append(
             f'    <link id="cable{n}" bandwidth="{bandwidth}" latency="{latency:.6g}ns" sharing_policy="SPLITDUPLEX">'
             f'<prop id="{CABLES}" value="{made_of}"/></link>'

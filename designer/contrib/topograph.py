@@ -29,16 +29,16 @@ def _read(text: str, file: str) -> Imported:
     if not switches and not blocks:
         raise ExchangeError("it has no switches and no blocks", file=file, remedy="give a cluster model of topograph")
     fabric = FabricDrawing(file, "a topograph cluster model", "topograph", "fabric")
-    for name, told in switches.items():
-        labels = {k: text_of(v) for k, v in mapping(mapping(told).get("labels")).items()}
+    for name, stated in switches.items():
+        labels = {k: text_of(v) for k, v in mapping(mapping(stated).get("labels")).items()}
         fabric.switch(name, name, labels)
-    for name, told in switches.items():
-        for child in expand(",".join(map(text_of, items(mapping(told).get("switches")))), f"switches.{name}"):
+    for name, stated in switches.items():
+        for child in expand(",".join(map(text_of, items(mapping(stated).get("switches")))), f"switches.{name}"):
             fabric.join(fabric.switch(name), fabric.switch(child, child))
     for number, block in enumerate(blocks):
         _block(fabric, mapping(block), number)
-    for name, told in mapping(top.get("nodes")).items():
-        fabric.host(name, name, {k: text_of(v) for k, v in mapping(mapping(told).get("labels")).items()})
+    for name, stated in mapping(top.get("nodes")).items():
+        fabric.host(name, name, {k: text_of(v) for k, v in mapping(mapping(stated).get("labels")).items()})
     fabric.note(
         "IMP-TREE-ONLY",
         "the model says what is below what, not how many cables there are: one represents all of them",
@@ -54,10 +54,10 @@ def _block(fabric: FabricDrawing, block: dict[str, object], number: int) -> None
     listed = block.get("nodes")
     names = [name for node in items(listed) for name in expand(text_of(node), place)] or list(mapping(listed))
     notes = {**mapping(block.get("annotations")), **mapping(block.get("labels"))}
-    told = {k: text_of(v) for k, v in notes.items()}
-    domain = next((v for k, v in told.items() if _DOMAIN.search(k) and v), text_of(block.get("nvlink")))
+    stated = {k: text_of(v) for k, v in notes.items()}
+    domain = next((v for k, v in stated.items() if _DOMAIN.search(k) and v), text_of(block.get("nvlink")))
     for name in names:
-        server = fabric.host(name, name, {**told, **({"nvlink_domain": domain} if domain else {})})
+        server = fabric.host(name, name, {**stated, **({"nvlink_domain": domain} if domain else {})})
         if leaf:
             fabric.join(fabric.nic(f"{name} on {leaf}", server), fabric.switch(leaf, leaf))
     if domain and names:

@@ -1,6 +1,7 @@
 """Links of NVIDIA UFM: what ``GET /ufmRest/resources/links`` answers, an InfiniBand fabric cable by cable.
 
-A switch describes its ports as ``name:port``, a host as its name and adapter. The rate of a cable is told where UFM was
+A switch describes its ports as ``name:port``, a host as its name and adapter. The rate of a cable is stated where UFM
+was
 asked for cable information or writes a speed; else it is assumed.
 Sources: NVIDIA, UFM Enterprise REST API v6.20, Links; Mellanox/ufm_sdk_3.0, plugins that compare these links.
 """
@@ -48,9 +49,9 @@ def _read(text: str, file: str) -> Imported:
         seen.add(frozenset(ends))
         ids = [_part(fabric, link, side) for side in ("source", "destination")]
         severity = string(link.get("severity"))
-        told = {"severity": severity} if severity not in ("", "Info") else {}
+        stated = {"severity": severity} if severity not in ("", "Info") else {}
         ports = (_port(link, "source"), _port(link, "destination"))
-        fabric.join(ids[0], ids[1], _rate(link), ports=ports, attributes=told)
+        fabric.join(ids[0], ids[1], _rate(link), ports=ports, attributes=stated)
     if not seen:
         raise ExchangeError(
             "it has no link with two ends", file=file, remedy="save the answer of GET /ufmRest/resources/links"
@@ -93,9 +94,9 @@ def _part(fabric: FabricDrawing, link: dict[str, Any], side: str) -> str:
 def _rate(link: dict[str, Any]) -> float | None:
     """Rate per direction [B/s], where width and generation are given."""
     cable = link.get("cable_info")
-    for told in (link, cable if isinstance(cable, dict) else {}):
+    for stated in (link, cable if isinstance(cable, dict) else {}):
         for name in _SPEEDS:
-            generation = re.search(rf"\b({'|'.join(LANE_RATES)})\b", string(told.get(name)).upper())
+            generation = re.search(rf"\b({'|'.join(LANE_RATES)})\b", string(stated.get(name)).upper())
             if generation is not None:
                 return rate_of(string(link.get("width")), generation[1])
     return None

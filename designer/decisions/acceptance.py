@@ -1,7 +1,8 @@
 """Acceptance of a built machine: which tests to run with which command, what to expect, and what results mean.
 
 A test asks for one rate that the drawing promises with a band. A result passes if it is not below the one-sided 97.5 %
-limit: the end of the 80 % band, moved out as far as a normal spread of logarithms asks. What passes by far is told too.
+limit: the end of the 80 % band, moved out as far as a normal spread of logarithms asks. What passes by far is stated
+too.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _COLLECTIVES: Final = {
     "alltoall_net": "all-to-all",
 }
 #: promises whose logarithms are this close are the same
-_ALIKE: Final = 0.05
+_EQUAL: Final = 0.05
 #: collectives between two hosts
 TWO_HOSTS: Final = ("all_reduce_net", "alltoall_net")
 #: storage systems that are tested
@@ -62,7 +63,8 @@ class Trial:
     Parameters
     ----------
     sort
-        What is measured alike: ``h2d``, ``d2h``, ``d2d``, ``h2d_all`` (all at once), ``fio``, ``store``, ``ib``,
+        What is measured in the same way: ``h2d``, ``d2h``, ``d2d``, ``h2d_all`` (all at once), ``fio``, ``store``,
+        ``ib``,
         ``gemm``, ``hbm`` or the name of a collective, with ``_net`` behind it between two hosts.
     parts
         What it is about: the accelerators, drives or NICs.
@@ -100,7 +102,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A result beside what was expected."""
+    """A result next to what was expected."""
 
     expected: Expected
     measured: float
@@ -124,7 +126,7 @@ def limit_of(estimate: Estimate) -> float:
 
 
 class Machine:
-    """The first machine of a design that has accelerators, and the next one beside it."""
+    """The first machine of a design that has accelerators, and the next one next to it."""
 
     def __init__(self, design: Design) -> None:
         self.design, self.network = design, build_network(design)
@@ -234,7 +236,7 @@ class Promises:
 
     def __init__(self, machine: Machine, design: Design | None = None, algorithm: str = "auto") -> None:
         self.machine, self.algorithm, self._design = machine, algorithm, design
-        self._told = design is None and algorithm == "auto"
+        self._stated = design is None and algorithm == "auto"
         self._known: dict[str, Expected | None] = {}
 
     @cached_property
@@ -264,7 +266,7 @@ class Promises:
                 "algorithm": self.algorithm if trial.sort in ("all_reduce", "all_reduce_net") else "auto",
             }
             result, loads = self._run("collective", settings)
-            links = self._loaded(loads) if self._told and loads is not None else frozenset[str]()
+            links = self._loaded(loads) if self._stated and loads is not None else frozenset[str]()
             return Expected(trial, result.metrics["bus_bandwidth"], links)
         memory = self.machine.memory_near(trial.parts[0])
         ends = {
@@ -278,7 +280,7 @@ class Promises:
         }[trial.sort]
         result = self._run("transfer", {"from": ends[0], "to": ends[1]})[0]
         links = (
-            frozenset(c.rpartition(":")[0] for flow in result.flows for c in flow.via) if self._told else frozenset()
+            frozenset(c.rpartition(":")[0] for flow in result.flows for c in flow.via) if self._stated else frozenset()
         )
         estimate = result.metrics["rate"]
         return Expected(trial, estimate, links) if estimate.value > 0 else None
@@ -328,10 +330,10 @@ def expected(design: Design, trials: Sequence[Trial] | None = None) -> list[Expe
 
 
 def same_sort(rows: Sequence[Judged]) -> list[list[Judged]]:
-    """Results by what is measured alike: tests of one sort that the drawing promises the same of."""
+    """Results by what is measured in the same way: tests of one sort that the drawing promises the same of."""
     found: dict[tuple[str, int], list[Judged]] = {}
     for row in rows:
-        level = round(math.log(row.expected.estimate.value) / _ALIKE)
+        level = round(math.log(row.expected.estimate.value) / _EQUAL)
         found.setdefault((row.expected.trial.sort, level), []).append(row)
     return list(found.values())
 

@@ -2,9 +2,10 @@
 
 Each kind of fault is a file in ``designer/decisions/faults``: an edit of the drawing, whose promises are worked out as
 for the sound one, or what is left of the rates it slows down, where no drawing tells. How likely results are
-under a promise follows from its band: what is measured alike shares one error of the estimate, as wide as the band
+under a promise follows from its band: what is measured in the same way shares one error of the estimate, as wide as the
+band
 says, and each result scatters a little by itself. So eight GPUs that all read low are a poor estimate or something they
-share, one that reads low beside seven is a fault of its own.
+share, one that reads low next to seven is a fault of its own.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ WITHIN_SORT: Final = Constant(0.5, 0.2, 0.9, "assumed-acceptance", Status.ASSUME
 LEVELS: Final = 9
 #: residuals beyond this count no more
 _FAR: Final = 1.5
-#: explanations told
+#: explanations stated
 MOST: Final = 8
-#: likelihoods this close are equal: nothing that was measured tells the faults apart
+#: likelihoods this close are equal: nothing that was measured distinguishes the faults
 _TIED: Final = 0.02
 
 
@@ -103,9 +104,9 @@ def weighed(machine: Machine, base: Sequence[Expected]) -> list[Weighed]:
     a way through host memory is thought wider than one between sockets, explains no poor result.
     """
     found: list[Weighed] = []
-    alike = AlikeAnswers(machine)
+    equal = AlikeAnswers(machine)
     for fault in faults(machine):
-        drawn = promises_under(machine, fault, base, alike)
+        drawn = promises_under(machine, fault, base, equal)
         if drawn is None:
             continue
         promised = [_left(fault, one, None) for one in drawn]
@@ -173,7 +174,7 @@ def _ranked(found: list[tuple[float, float, Fault | None, tuple[float, ...]]]) -
         weight = math.exp(prior + like - top)
         for members, weights, known in groups:
             if _same(known, values):
-                # what would not show at all is no explanation beside that all is sound
+                # what would not show at all is no explanation next to that all is sound
                 members += [fault] if fault is not None and members else []
                 weights.append(weight)
                 break
@@ -187,7 +188,8 @@ def _ranked(found: list[tuple[float, float, Fault | None, tuple[float, ...]]]) -
 class Likelihood:
     """How likely results are under promises, as logarithms without what is the same for all promises.
 
-    What is measured alike misses its promise together: half of the variance of a band is shared by all results of a
+    What is measured in the same way misses its promise together: half of the variance of a band is shared by all
+    results of a
     sort, half by those that the drawing promises the same of. Beyond that each result scatters by itself.
     """
 
@@ -205,8 +207,8 @@ class Likelihood:
         for members in sorts.values():
             chosen = np.array(members, dtype=np.int64)
             s = spread[chosen]
-            alike = level[chosen][:, None] == level[chosen][None, :]
-            shared = np.outer(s, s) * np.where(alike, 1.0, WITHIN_SORT.value)
+            equal = level[chosen][:, None] == level[chosen][None, :]
+            shared = np.outer(s, s) * np.where(equal, 1.0, WITHIN_SORT.value)
             inverse = np.linalg.inv(shared + SCATTER.value**2 * np.eye(len(members)))
             self._parts.append((chosen, np.asarray(inverse, dtype=np.float64)))
 
@@ -228,7 +230,7 @@ class Likelihood:
 
 
 class AlikeAnswers:
-    """What faults promise for trials, worked out once for all places that are alike."""
+    """What faults promise for trials, worked out once for all places that are equivalent."""
 
     def __init__(self, machine: Machine) -> None:
         self._places = Places(machine)
@@ -246,11 +248,12 @@ class AlikeAnswers:
 
 
 def promises_under(
-    machine: Machine, fault: Fault, base: Sequence[Expected], alike: AlikeAnswers | None = None
+    machine: Machine, fault: Fault, base: Sequence[Expected], equal: AlikeAnswers | None = None
 ) -> list[Expected] | None:
     """What the drawing of a machine with a fault promises for the trials of `base`; None where it cannot be drawn.
 
-    What the fault leaves of rates that no drawing tells is not counted yet. With `alike`, places that are alike are
+    What the fault leaves of rates that no drawing states is not counted yet. With `equal`, places that are equivalent
+    are
     weighed once.
     """
     if fault.edit is None and fault.algorithm == "auto":
@@ -269,8 +272,8 @@ def promises_under(
             concerned = False
         again: Expected | None = one
         if concerned and one.trial.sort not in ("gemm", "hbm"):
-            again = promises.of(one.trial) if alike is None else alike.of(promises, fault, one.trial)
-        # where the way is gone altogether a hundredth stands for a test that does not run
+            again = promises.of(one.trial) if equal is None else equal.of(promises, fault, one.trial)
+        # where the way is gone altogether a hundredth represents a test that does not run
         found.append(scaled(one, 0.01) if again is None else again)
     return found
 

@@ -1,7 +1,8 @@
-"""Places of a machine that are alike, so that faults and trials at them are weighed once.
+"""Places of a machine that are equivalent, so that faults and trials at them are weighed once.
 
-Two faults of one kind show alike in two trials where a mirror image of the drawing takes the parts of the first
-question to those of the second. Whether there is one is told by colours of pairs of parts: at first what each part
+Two faults of one kind show in the same way in two trials where a mirror image of the drawing takes the parts of the
+first
+question to those of the second. Whether there is one is stated by colours of pairs of parts: at first what each part
 is and what joins the two, then again and again what ways of two steps there are between them, until no colour splits
 any more (Weisfeiler and Leman, 1968). Equal colours of all pairs of the parts asked about count as such an image.
 """
@@ -25,12 +26,12 @@ from designer.engine.network.hashing import mix
 Int = npt.NDArray[np.int64]
 #: machines of more parts are weighed place by place: colours of pairs take the cube of their number
 PARTS_LIMIT: Final = 400
-#: sorts of trials that the parts they name alone tell apart
+#: sorts of trials that the parts they name alone distinguish
 _OF_PARTS: Final = frozenset({"h2d", "d2h", "d2d", "fio"})
 
 
 class Places:
-    """Which questions about a machine are alike."""
+    """Which questions about a machine are equivalent."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -42,7 +43,8 @@ class Places:
         """Questions with equal keys have equal answers; None for one that is like no other."""
         if fault.marks is None or len(self._parts) > PARTS_LIMIT:
             return None
-        # what leaves the machine, or takes its accelerators in order, is alike only where those stay where they are
+        # what leaves the machine, or takes its accelerators in order, is equivalent only where those stay where they
+        # are
         about = trial.parts if trial.sort in _OF_PARTS else () if trial.sort == "h2d_all" else self._fixed
         rows = [self._row.get(path, -1) for path in (*fault.marks, *about)]
         if min(rows, default=0) < 0:

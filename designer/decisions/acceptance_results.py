@@ -76,8 +76,8 @@ def _positive(value: float) -> bool:
 def _nccl(text: str, machine: Machine, name: str) -> Iterator[Reading]:
     if "busbw" not in text:
         return
-    told = _COLLECTIVE.search(text) or _COLLECTIVE.search(name)
-    what = told[1] if told else "all_reduce"
+    stated = _COLLECTIVE.search(text) or _COLLECTIVE.search(name)
+    what = stated[1] if stated else "all_reduce"
     ranks = len(_RANK.findall(text)) or len(machine.gpus)
     for number, line in enumerate(text.splitlines(), start=1):
         cells = line.split()
@@ -146,9 +146,9 @@ def _ib_write(text: str, machine: Machine, name: str) -> Iterator[Reading]:
             by_device.setdefault(known, trial)
     device, unit = "", 0.0
     for number, line in enumerate(text.splitlines(), start=1):
-        told = re.search(r"Device\s*:\s*(\S+)", line) or re.search(r"ib_write_bw .*-d (\S+)", line)
-        if told:
-            device = told[1]
+        stated = re.search(r"Device\s*:\s*(\S+)", line) or re.search(r"ib_write_bw .*-d (\S+)", line)
+        if stated:
+            device = stated[1]
         heading = re.search(r"BW average\[(\w+)/sec\]", line)
         if heading:
             unit = {"Gb": 1e9 / 8, "MB": 2.0**20, "MiB": 2.0**20}.get(heading[1], 0.0)
@@ -162,8 +162,8 @@ def _ib_write(text: str, machine: Machine, name: str) -> Iterator[Reading]:
 
 def _triad(text: str, machine: Machine, name: str) -> Iterator[Reading]:
     """Triads of BabelStream, one output after the other for the accelerators in turn, from the device that is named."""
-    told = re.search(r"cuda-stream .*--device (\d+)", text)
-    trials = [t for t in sheet(machine) if t.sort == "hbm"][int(told[1]) if told else 0 :]
+    stated = re.search(r"cuda-stream .*--device (\d+)", text)
+    trials = [t for t in sheet(machine) if t.sort == "hbm"][int(stated[1]) if stated else 0 :]
     for trial, match in zip(trials, _TRIAD.finditer(text), strict=False):
         if _positive(float(match[1])):
             yield Reading(trial, float(match[1]) * 1e6, name)
@@ -172,8 +172,8 @@ def _triad(text: str, machine: Machine, name: str) -> Iterator[Reading]:
 def _burn(text: str, machine: Machine, name: str) -> Iterator[Reading]:
     last = [line for line in text.replace("\r", "\n").splitlines() if _BURN.search(line)][-1:]
     trials = {t.parts[0]: t for t in sheet(machine) if t.sort == "gemm"}
-    told = re.search(r"gpu_burn .*-i (\d+)", text)
+    stated = re.search(r"gpu_burn .*-i (\d+)", text)
     for line in last:
-        for k, cell in enumerate(_BURN.findall(line), start=int(told[1]) if told else 0):
+        for k, cell in enumerate(_BURN.findall(line), start=int(stated[1]) if stated else 0):
             if k < len(machine.gpus) and _positive(float(cell)):
                 yield Reading(trials[machine.gpus[k]], float(cell) * 1e9, name)

@@ -77,7 +77,7 @@ def program_version() -> str:
 
 
 def _bare(content: Any) -> Any:
-    """A design without what changes no answer: where things stand, and the assertions about answers."""
+    """A design without what changes no answer: where things are placed, and the assertions about answers."""
     if isinstance(content, dict):
         fields = cast("dict[str, Any]", content)
         # a size of what is transferred is text, that of a box is not
@@ -166,7 +166,7 @@ def check_paths(task: Task, runs: Sequence[Run]) -> None:
 
 
 def answer(task: Task, run: Run, cancelled: Callable[[], bool] | None = None) -> Row:
-    """The row of a run; what cannot be built or run is told in it.
+    """The row of a run; what cannot be built or run is stated in it.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def answer(task: Task, run: Run, cancelled: Callable[[], bool] | None = None) ->
     except DesignerError as error:
         return Row(run.number, run.settings, error=str(error).removeprefix("--set "))
     except (ArithmeticError, LookupError, TypeError, ValueError, AssertionError) as error:
-        # one odd corner must not cost the other rows; it is told as what it is
+        # one odd corner must not cost the other rows; it is stated as what it is
         return Row(run.number, run.settings, error=f"a mistake in the program: {type(error).__name__}: {error}")
     metrics = {name: _kept(found.metrics[name]) for name in task.metrics if name in found.metrics}
     return Row(run.number, run.settings, metrics, tuple(Binding(b.what, b.id, b.label) for b in found.binding))

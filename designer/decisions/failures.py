@@ -1,7 +1,8 @@
-"""What can fail in a design, and which failures are alike.
+"""What can fail in a design, and which failures are equivalent.
 
 A failure takes one part away with all it contains, or one link of a bundle, or one of the two feeds of a rack. Failures
-are alike when nothing tells them apart: equal parts or links, joined alike to alike neighbours, carrying the same load.
+are equivalent when nothing distinguishes them: equal parts or links, joined in the same way to equivalent neighbours,
+carrying the same load.
 One of a class is then worked out for all of it.
 """
 
@@ -32,13 +33,13 @@ FEED: Final = "feed"
 _DIGITS: Final = 20
 #: label of the pair of a part and what contains it
 _CONTAINED: Final = 3
-#: attributes that name a place rather than tell what a part or link does
+#: attributes that name a place rather than state what a part or link does
 _PLACES: Final = frozenset({"numa", "socket", "vendor_name", "module", "slot", "address", "bus_id", "serial", "uuid"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Failure:
-    """Failures that are alike; the first stands for all.
+    """Failures that are equivalent; the first represents all.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class Failure:
 
     @property
     def first(self) -> int:
-        """The one that stands for all."""
+        """The one that represents all."""
         return int(self.members[0])
 
     @property
@@ -61,15 +62,15 @@ class Failure:
         return self.kind == LINK
 
 
-def failures(network: Network, loads: ChannelLoads | None = None, *, alike: bool = True) -> tuple[Failure, ...]:
-    """All single failures of a design, by classes of those that are alike; each by itself where `alike` is false.
+def failures(network: Network, loads: ChannelLoads | None = None, *, equal: bool = True) -> tuple[Failure, ...]:
+    """All single failures of a design, by classes of those that are equivalent; each by itself where `equal` is false.
 
     Parameters
     ----------
     loads
         What the channels carry in the workload it is asked about: what carries more is not like what carries less.
     """
-    if alike:
+    if equal:
         part_class, link_class = classes(network, loads)
     else:
         part_class, link_class = np.arange(network.net.n_parts), np.arange(network.net.n_links)
@@ -87,7 +88,7 @@ def _split(kind: str, members: Int, of: Int) -> list[Failure]:
 
 
 def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
-    """Class of every part and of every link: the coarsest that tells apart what is joined differently."""
+    """Class of every part and of every link: the coarsest that distinguishes what is joined differently."""
     net = network.net
     parts = numbers([part_text(p) for p in net.part_defs])[net.part_def]
     links = numbers([link_text(d) for d in net.link_defs])[net.link_def]
@@ -108,18 +109,18 @@ def numbers(texts: list[str]) -> Int:
 
 
 def part_text(part: Part) -> str:
-    """What tells a part from others wherever it stands."""
+    """What distinguishes a part from others wherever it stands."""
     values = {name: quantity.model_dump_json() for name, quantity in part.overrides.items()}
     return json.dumps([part.kind, part.type, values, _telling(part.attributes)], sort_keys=True)
 
 
 def link_text(values: LinkValues) -> str:
-    """What tells a link from others wherever it is."""
-    told: Mapping[str, object] = {
+    """What distinguishes a link from others wherever it is."""
+    stated: Mapping[str, object] = {
         name: getattr(values, name)
         for name in ("kind", "count", "bandwidth_per_direction", "generation", "lanes", "status")
     }
-    texts = {name: str(value) for name, value in told.items()}
+    texts = {name: str(value) for name, value in stated.items()}
     return json.dumps([texts, _telling(values.attributes)], sort_keys=True)
 
 

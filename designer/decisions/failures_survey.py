@@ -37,7 +37,8 @@ from designer.workload.program.tasks import Collective
 
 Int = npt.NDArray[np.int64]
 
-#: accelerators, NICs and hosts that look alike differ by their place among the ranks: so many of each class are tried
+#: accelerators, NICs and hosts that look the same differ by their place among the ranks: so many of each class are
+#: tried
 _PROBES: Final = 2
 _HOUR: Final = 3600.0
 #: [s]
@@ -48,14 +49,14 @@ _NEVER: Final = Estimate.exact(float("inf"), "s")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loss:
-    """What failures that are alike cost.
+    """What failures that are equivalent cost.
 
     Parameters
     ----------
     kind
         Kind of what fails: a kind of part, ``link`` or ``feed``.
     path
-        The one that stands for all; of several that were tried the one that costs most.
+        The one that represents all; of several that were tried the one that costs most.
     members : (n,) numbers of parts or of links
     share
         What is left of the throughput, 1 for all of it, 0 where the workload cannot run.
@@ -68,7 +69,7 @@ class Loss:
     binds
         What holds the workload back then, or why it cannot run.
     leaves_out
-        What is left out besides, since the workload is faster without it: ``servers[0]/server``. Empty for nothing.
+        What is left out in addition, since the workload is faster without it: ``servers[0]/server``. Empty for nothing.
     gpu_hours
         What one such failure costs until it is repaired: all accelerators wait until the workload goes on, then the
         share that is lost does nothing [GPU-hours].
@@ -89,7 +90,7 @@ class Loss:
 
     @property
     def count(self) -> int:
-        """How many failures are alike."""
+        """How many failures are equivalent."""
         return len(self.members)
 
     @property
@@ -208,7 +209,7 @@ class Survivor(Survival):
         parts = lost_parts(self.network, failure)
         links = [failure.first] if failure.of_link else []
         path = self.network.net.link_path(failure.first) if failure.of_link else self.network.net.path(failure.first)
-        told = [] if failure.kind != FEED else self._feed(failure.first)
+        stated = [] if failure.kind != FEED else self._feed(failure.first)
         gpus = int(self.network.has(Capability.ACCELERATE)[parts].sum())
         own, way = self.after(parts, links), self.best(parts, links)
         left = way.after
@@ -218,9 +219,9 @@ class Survivor(Survival):
         if result is None:
             n_cut = max(left.accelerators, n_cut)
         else:
-            # that no way leads to what is cut off is told by its number
+            # that no way leads to what is cut off is stated by its number
             untold = frozenset({"FLOW-NO-WAY"} if len(cut) else ())
-            told += sorted(left.broken - self._broken - untold)
+            stated += sorted(left.broken - self._broken - untold)
             binds = ", ".join(b.label for b in result.binding[:1])
             share = way.share
             value = result.metrics[self.metric].value if self.metric in result.metrics else 0.0
@@ -232,7 +233,7 @@ class Survivor(Survival):
             gpus,
             n_cut,
             tuple(machines),
-            tuple(told),
+            tuple(stated),
             binds,
             value,
             way.leaves_out,
@@ -281,7 +282,7 @@ def survive(
     design: Design,
     workload: str | None = None,
     *,
-    alike: bool = True,
+    equal: bool = True,
     pairs: int = 0,
     seed: int = 0,
     progress: Progress | None = None,
@@ -291,9 +292,9 @@ def survive(
 
     Parameters
     ----------
-    alike
-        True to work out one failure of each class of those that nothing tells apart; false for each by itself. Where
-        virtual machines stand, each is worked out by itself: what stands on a part tells it apart.
+    equal
+        True to work out one failure of each class of those that nothing distinguishes; false for each by itself. Where
+        virtual machines stand, each is worked out by itself: what is on a part distinguishes it.
     pairs
         So many double failures, drawn at random with a seed.
 
@@ -307,7 +308,7 @@ def survive(
     spec = workload_of(design, workload)
     watch = Watch(progress, cancelled)
     survivor = Survivor(design, spec, watch)
-    every = failures(survivor.network, survivor.loads, alike=alike and not design.vms)
+    every = failures(survivor.network, survivor.loads, equal=equal and not design.vms)
     found: list[Loss] = []
     for k, failure in enumerate(every):
         watch.report(k / max(len(every), 1), f"{failure.kind} {k + 1} of {len(every)}")

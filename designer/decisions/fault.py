@@ -65,7 +65,8 @@ class Fault:
     algorithm
         What collectives are forced to.
     marks
-        Parts the edit singles out, in order: faults of one kind whose marks stand alike on the drawing show alike.
+        Parts the edit singles out, in order: faults of one kind whose marks stand in the same way on the drawing show
+        in the same way.
         None where it is not known what does.
     """
 

@@ -1,7 +1,7 @@
 """Rows of a sweep in a file: written one by one, so that a stop loses none, and read again to go on.
 
 CSV by default: settings as they were spelled, metrics in SI units with their band, what binds, why a run has no answer.
-``.parquet`` holds the same table, where ``pyarrow`` is installed; while it grows, its rows stand in CSV beside it.
+``.parquet`` holds the same table, where ``pyarrow`` is installed; while it grows, its rows stand in CSV next to it.
 """
 
 from __future__ import annotations

@@ -53,8 +53,10 @@ def together(variables: Sequence[Variable]) -> tuple[Run, ...]:
     _demand(variables)
     counts = {len(v.values) for v in variables}
     if len(counts) > 1:
-        told = ", ".join(f"{v.path} has {len(v.values)}" for v in variables)
-        raise FormatError(f"values that go together must be as many: {told}", place="--together", remedy="add or drop")
+        stated = ", ".join(f"{v.path} has {len(v.values)}" for v in variables)
+        raise FormatError(
+            f"values that go together must be as many: {stated}", place="--together", remedy="add or drop"
+        )
     return tuple(Run(k, row) for k, row in enumerate(zip(*(v.values for v in variables), strict=True)))
 
 

@@ -1,4 +1,4 @@
-"""The cheapest edits that lift what binds a workload, then the next; each answer analysed again before it is told.
+"""The cheapest edits that lift what binds a workload, then the next; each answer analysed again before it is stated.
 
 Among few candidates every set of them is looked at in the order of its cost, so the first that reaches the goal is the
 cheapest there is. Among many the best for its cost is taken again and again and what turns out not to be needed is
@@ -40,7 +40,7 @@ LIFTED: Final = Constant(0.05, 0.02, 0.1, "assumed-suggestions", Status.ASSUMED,
 _SAME: Final = 1e-9
 #: share of the requests that may miss their limits after an edit and did not before
 _LATER: Final = Constant(0.01, 0.0, 0.02, "assumed-suggestions", Status.ASSUMED, "1", "of those within their limits")
-#: more steps than this are not told
+#: more steps than this are not stated
 STEPS_LIMIT: Final = 5
 
 

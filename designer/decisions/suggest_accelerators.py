@@ -28,7 +28,7 @@ from designer.plain_text import counted
 _RATES: Final = ("flops_bf16", "flops_fp8", "flops_fp32", "memory_bandwidth")
 #: so many better types are tried, the nearest first
 _TYPES_LIMIT: Final = 3
-#: what two accelerators have to have in common so that one can stand in place of the other
+#: what two accelerators have to have in common so that one can replace the other
 _SOCKET: Final = ("form", "nvlink_generation", "nvlink_links", "xgmi_links", "gpus_per_board")
 #: accelerators that share a model
 _WIDTHS: Final = (1, 2, 4, 8)

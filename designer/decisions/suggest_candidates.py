@@ -1,6 +1,6 @@
 """Edits that might lift a bottleneck: what can be bought or set for what binds, and what each costs.
 
-Nothing here is promised to help: every candidate, alone and with others, is analysed before it is told.
+Nothing here is promised to help: every candidate, alone and with others, is analysed before it is stated.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _place(network: Network, path: str) -> tuple[Address, str, Block]:
     return stored, name, block_at(network.design, stored)
 
 
-def _alike_links(network: Network, link: int) -> tuple[Address, list[Link | Wiring], int]:
+def _equal_links(network: Network, link: int) -> tuple[Address, list[Link | Wiring], int]:
     """Links of the same block that are as the given one and join the same kinds, and how many stand in all."""
     net = network.net
     path, definition = net.link_path(link), net.link(link)
@@ -207,7 +207,7 @@ def _slots(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
     """A PCIe link with the lanes and generation that both of its ends can do."""
     net = network.net
     definition = net.link(link)
-    within, own, times = _alike_links(network, link)
+    within, own, times = _equal_links(network, link)
     ids = tuple(x.id for x in own)
     ends = [net.part(int(e[link])) for e in (net.link_a, net.link_b)]
     lanes, generation = definition.lanes or 16, definition.generation or 0
@@ -234,7 +234,7 @@ def _uplinks(network: Network, link: int, prices: Prices) -> Iterator[Candidate]
     kinds = [net.part(end).kind for end in ends]
     if definition.count > 1 or "pcie_switch" not in kinds or not set(kinds) <= {"pcie_switch", "cpu", "numa"}:
         return
-    within, own, times = _alike_links(network, link)
+    within, own, times = _equal_links(network, link)
     lanes = definition.count * (definition.lanes or 16)
     if any(_free_lanes(network, end) < lanes * _ends_at(network, own, end) for end in ends):
         return
@@ -340,7 +340,7 @@ def _cables(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
     """One more parallel cable, twice as many, and the same cables at the rate of the faster end."""
     net = network.net
     definition = net.link(link)
-    within, own, times = _alike_links(network, link)
+    within, own, times = _equal_links(network, link)
     ids = tuple(x.id for x in own)
     change = ChangeWirings if isinstance(definition, Wiring) else ChangeLinks
     what = _many(ids, "", "such as").strip()
@@ -448,7 +448,7 @@ def storage_types(network: Network, number: int, prices: Prices, *, client: bool
     quantity = design.quantity(part, name)
     has = value_of(part.kind, name, quantity) if quantity is not None else None
     old = design.type_of(part)
-    # what takes the place of a system is cabled anew
+    # what takes the place of a system is cabled again
     at = (members[net.link_a] | members[net.link_b]) & (network.domain == NETWORK)
     cables = max(int(network.count[at].sum()), int(members.sum()))
     what = _many(ids, "", "such as").strip()
@@ -518,7 +518,7 @@ _BESIDE: Final = (24, 24)
 
 
 def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
-    """One more drive or storage system beside the one that binds, joined in the same way."""
+    """One more drive or storage system next to the one that binds, joined in the same way."""
     net = network.net
     within, name, block = _place(network, net.path(number))
     part = block.parts[name]

@@ -29,7 +29,7 @@ _START: Final = 1.5
 _LOOK: Final = 0.1
 #: a process takes so many runs at once that they take about this long [s]
 _CHUNK: Final = 0.5
-#: so often processes may die (memory that ran out, a kill) before that is told
+#: so often processes may die (memory that ran out, a kill) before that is stated
 _DEATHS: Final = 3
 
 #: what a process of ours works on
@@ -149,7 +149,7 @@ def local(task: Task, runs: Sequence[Run], cancelled: Cancel, jobs: int | None =
     if jobs == 1:
         yield from here(task, runs, cancelled)
         return
-    # the first run loads what all need, the second tells how long one takes
+    # the first run loads what all need, the second states how long one takes
     begin, spent = time.perf_counter(), 0.0
     tried = 0 if jobs else min(2, len(runs))
     for row in here(task, runs[:tried], cancelled):
@@ -209,7 +209,7 @@ def _one_pool(task: Task, runs: Sequence[Run], cancelled: Cancel, count: int, si
 def _begin(task: bytes, stop: Event) -> None:
     global _task, _stop
     _task, _stop = pickle.loads(task), stop.is_set
-    # Ctrl-C is for the process that asked; this one is then told to stop
+    # Ctrl-C is for the process that asked; this one is then asked to stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

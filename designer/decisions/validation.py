@@ -32,7 +32,7 @@ class Measured:
     Parameters
     ----------
     per_accelerator
-        True if the metric is told for one of the accelerators that take part.
+        True if the metric is stated for one of the accelerators that take part.
     place
         File and place of the measurement, for messages.
     """
@@ -51,7 +51,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A measurement beside its prediction; ``problem`` says why there is none, or why it is in doubt."""
+    """A measurement next to its prediction; ``problem`` says why there is none, or why it is in doubt."""
 
     measured: Measured
     predicted: Estimate | None
@@ -136,7 +136,7 @@ def _demand_room(design: Design, result: WorkloadResult) -> None:
 
 
 def _taking_part(design: Design, workload: WorkloadSpec) -> int:
-    """Accelerators that a job uses: those of its layout where it tells one, else those of its group."""
+    """Accelerators that a job uses: those of its layout where it states one, else those of its group."""
     degrees = [workload.settings.get(name, 1) for name in ("data", "tensor", "pipeline", "context")]
     if "data" in workload.settings and all(isinstance(d, int) and d > 0 for d in degrees):
         return math.prod(d for d in degrees if isinstance(d, int))

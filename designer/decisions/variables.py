@@ -29,7 +29,7 @@ _REMEDY: Final = "write a list 64,128,256 or a range 32..1024*2, 1..8+1, 100 Gb/
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range to draw from; `log` where each factor counts alike, `whole` where only whole numbers are meant."""
+    """A range to draw from; `log` where each factor counts equally, `whole` where only whole numbers are meant."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""A running machine beside its drawing: what each NIC and GPU does, what it should do, and which one does not.
+"""A running machine next to its drawing: what each NIC and GPU does, what it should do, and which one does not.
 
 Traffic of NICs is compared with the loads that the workload puts on their cables. All readings of one sort share an
 error of the estimate and of how long the workload really runs: their common ratio, the median, is taken out. What is
@@ -27,7 +27,7 @@ from designer.engine.results import ChannelLoads
 from designer.errors import AnalysisError
 from designer.sources import Constant, Status
 
-#: readings of equal devices differ by so much, relative; beyond three times that they are told
+#: readings of equal devices differ by so much, relative; beyond three times that they are stated
 SCATTER: Final = Constant(
     0.05, 0.03, 0.1, "assumed-watching", Status.ASSUMED, "1", "between equal devices under one workload"
 )
@@ -58,7 +58,7 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A reading beside its prediction.
+    """A reading next to its prediction.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _distance(ratio: float) -> float:
 
 
 def watch(design: Design, workload: str, counters: Sequence[Counter], hosts: Mapping[str, str] | None = None) -> Watch:
-    """Readings of a machine that runs a workload, beside what the drawing says.
+    """Readings of a machine that runs a workload, next to what the drawing says.
 
     Parameters
     ----------

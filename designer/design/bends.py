@@ -14,7 +14,7 @@ Chain = tuple[Ref, ...]
 
 
 def tops(block: Block, link: Link) -> tuple[Ref, Ref] | None:
-    """The things at both ends that stand side by side in one container; None where one end contains the other."""
+    """The things at both ends that are side by side in one container; None where one end contains the other."""
     one, other = (_chain(block, path) for path in (link.a, link.b))
     same = 0
     while same < min(len(one), len(other)) and one[same] == other[same]:
@@ -41,7 +41,7 @@ def _chain(block: Block, path: str) -> Chain:
 
 def moved_along(before: Block, after: _B) -> _B:
     """A block in which things moved or links were hung elsewhere, with the ways drawn by hand moved where both ends
-    moved alike, and given up where the ends meet in another container."""
+    moved in the same way, and given up where the ends meet in another container."""
     changed: list[Link] = []
     for link in _bent(after.links):
         old, ends = tops(before, before.links.get(link.id, link)), tops(after, link)

@@ -291,7 +291,7 @@ def _add_unjoined(bundles: _Bundles, wirings: Iterable[Wiring], boxes: Boxes) ->
 
 
 def rates_match(old: Link, new: Link) -> bool:
-    """True if two states of a link are drawn alike."""
+    """True if two states of a link are drawn in the same way."""
     one, other = (old.a, old.b, old.kind, old.count, old.bends), (new.a, new.b, new.kind, new.count, new.bends)
     return one == other and _rate(
         old.kind, old.bandwidth_per_direction, old.generation, old.lanes, old.status

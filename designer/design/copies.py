@@ -126,7 +126,7 @@ class Planter:
     def name(self, item: Part | Group, new_id: str) -> str:
         """What a copy is called: its number changes as that of its id does; another name gets a number if it is taken.
 
-        What is in a copied container keeps its name: the container tells it apart.
+        What is in a copied container keeps its name: the container distinguishes it.
         """
         name = renumbered(item.name, item.id, new_id)
         if item.parent is None and name and name == item.name and name in self._names:

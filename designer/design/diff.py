@@ -134,11 +134,11 @@ class Diff:
 
     def folded(self, limit: int = 200) -> list[str]:
         """The changes in words, one line for all things of a kind that changed in the same way."""
-        alike: dict[tuple[str, str], list[str]] = {}
+        equal: dict[tuple[str, str], list[str]] = {}
         for kind, name, rest in self._things():
-            alike.setdefault((kind, rest), []).append(name)
+            equal.setdefault((kind, rest), []).append(name)
         found = [*self._property_lines()]
-        for (kind, rest), names in alike.items():
+        for (kind, rest), names in equal.items():
             more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
             found.append(f"{kind} {', '.join(names[:_NAMED])}{more}{rest}")
         return found if len(found) <= limit else [*found[:limit], f"… and {len(found) - limit:,} more lines"]

@@ -40,7 +40,7 @@ MAX_PARTS = 4_000_000
 MAX_BENDS = 64
 #: no rack is taller
 MAX_RACK_UNITS = 100
-#: what nearly every id is made of: told by one look at it
+#: what nearly every id is made of: stated by one look at it
 _USUAL_ID = re.compile(r"[A-Za-z0-9_.:#()-]{1,200}", re.ASCII).fullmatch
 _FORBIDDEN_IN_ID = frozenset("/[]*{}\"'`<>|\\")
 
@@ -272,7 +272,7 @@ class VirtualMachine(Named):
     release
         What its host runs, if the host does not say.
     dirty_rate, page_rate
-        Memory written while it runs, told as a rate or in pages of 4 KiB per second.
+        Memory written while it runs, stated as a rate or in pages of 4 KiB per second.
     working_set
         What can be dirty at most; all its memory where it is missing.
     filled_memory

@@ -36,7 +36,7 @@ class GroupNet:
     ----------
     part_start, link_start : (replicas + 1,) first part and link number of each member
     nets
-        The distinct compiled blocks of the members; ``net_of[i]`` tells which one member i is.
+        The distinct compiled blocks of the members; ``net_of[i]`` states which one member i is.
     """
 
     id: str
@@ -357,7 +357,8 @@ def _expanded(shape: Shape) -> Arrays:
 
 
 def _defined(half: Netlist, plain: Arrays) -> Arrays:
-    """The arrays of a block from those of its plain one: parts and links stand alike, definitions are its own."""
+    """The arrays of a block from those of its plain one: parts and links stand in the same way, definitions are its
+    own."""
     part_def, link_def = [_numbers(np.arange(half.own_parts))], [_numbers(np.arange(half.own_links))]
     for run in _member_runs(half):
         part_def.append(np.tile(run.net.part_def + run.part_base, run.last - run.first))
@@ -409,15 +410,15 @@ def _distinct_links(shape: Shape) -> tuple[Int, Int]:
     first = np.full(size, drawn, dtype=np.int64)
     first[arrays.link_def[:drawn][::-1]] = np.arange(drawn)[::-1]
     counts = np.bincount(arrays.link_def[:drawn], minlength=size)
-    firsts, alike = [first[counts > 0]], [counts[counts > 0]]
+    firsts, equal = [first[counts > 0]], [counts[counts > 0]]
     n = int(arrays.part_def.max(initial=0)) + 1
     for _, start, stop in arrays.wirings:
         ends = arrays.part_def[arrays.link_a[start:stop]].astype(np.int64) * n
         ends += arrays.part_def[arrays.link_b[start:stop]]
         _, at, many = np.unique(ends, return_index=True, return_counts=True)
         firsts.append(start + at)
-        alike.append(many)
-    found, count = np.concatenate(firsts), np.concatenate(alike)
+        equal.append(many)
+    found, count = np.concatenate(firsts), np.concatenate(equal)
     order = np.argsort(found)
     return found[order], count[order]
 

@@ -31,7 +31,7 @@ IDLE: Final = "idle"
 VIRTUAL: Final = "virtual"
 #: a server of which only the network side is known
 CONTENTS: Final = "contents"
-#: accelerator links that are not in the file, by their kind, and where a type tells how many there are
+#: accelerator links that are not in the file, by their kind, and where a type states how many there are
 LINKS: Final = {"nvlink": "nvlink_links", "xgmi": "xgmi_links"}
 _NAMES: Final = {"nvlink": "NVLinks", "xgmi": "xGMI links"}
 _PLACES_LIMIT: Final = 50
@@ -105,8 +105,8 @@ def _number(design: Design, part: Part, name: str) -> int:
     quantity = design.quantity(part, name)
     if quantity is not None:
         return quantity.value if isinstance(quantity.value, int) else 0
-    told = part.attributes.get(OTHER_COUNT, "")
-    return int(told) if told.isascii() and told.isdigit() and len(told) < 4 else 0
+    stated = part.attributes.get(OTHER_COUNT, "")
+    return int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 4 else 0
 
 
 def _with_links(design: Design, kind: str, missing: Mapping[int, int]) -> Design:

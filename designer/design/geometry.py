@@ -72,7 +72,7 @@ def grown(
     Parameters
     ----------
     sizes
-        Of a container the least one, told from its origin.
+        Of a container the least one, stated from its origin.
     """
     rect, origin, least = scene.rect.copy(), scene.origin.copy(), scene.least
     for box, (dx, dy) in moves.items():

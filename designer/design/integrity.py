@@ -21,7 +21,7 @@ from designer.design.elaborate import distinct_links, elaborate
 from designer.design.joining import patterns
 from designer.design.legality import misfit
 from designer.design.limits import check_size
-from designer.design.port_usage import alike_parts, overfull, usage
+from designer.design.port_usage import equal_parts, overfull, usage
 from designer.design.references import reaches
 from designer.design.selectors import parse_selector
 from designer.errors import AnalysisError, DocumentError
@@ -414,8 +414,8 @@ def _misfits(design: Design) -> Iterator[Problem]:
         return a, b, names[int(kind_of[row])]
 
     # of a design drawn part by part most links join parts of the same types: these are asked about once
-    alike = alike_parts(net)
-    pair = (alike[ends[0]] * len(alike) + alike[ends[1]]) * len(kinds) + kind_of
+    equal = equal_parts(net)
+    pair = (equal[ends[0]] * len(equal) + equal[ends[1]]) * len(kinds) + kind_of
     _, some, which = np.unique(pair, return_index=True, return_inverse=True)
     bad = np.array([bool(misfit(design, *asked(row))) for row in some.tolist()], dtype=bool)
     for row in np.flatnonzero(bad[which]).tolist():

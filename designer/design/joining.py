@@ -52,7 +52,7 @@ def present(a: Indices, b: Indices) -> tuple[Indices, Indices]:
 class Pattern:
     """A wiring pattern: ``join`` gives the part numbers of both ends of every link, equally long.
 
-    ``links`` tells how many links that will be, so that too many are refused before they are made; None means one
+    ``links`` states how many links that will be, so that too many are refused before they are made; None means one
     for each part of the first side.
     """
 
@@ -142,7 +142,7 @@ def refuse_many(wirings: Iterable[Wiring], select: Choose, n_links: int) -> None
         try:
             expected = pattern.count(select(wiring.a), select(wiring.b)) if pattern is not None else 0
         except DocumentError:
-            continue  # told when it is made
+            continue  # stated when it is made
         n_links += expected
         if n_links > MAX_PARTS:
             raise DocumentError(

@@ -99,7 +99,7 @@ def _unlinkable(part: Part, kind: PartKind | None) -> str:
 def misfit(design: Design, a: Part, b: Part, kind: str) -> str:
     """Why a kind of link cannot join two parts, whatever ports are free; empty where it can.
 
-    Vendors, what ports speak and generations decide, as far as the parts tell them.
+    Vendors, what ports speak and generations decide, as far as the parts state them.
     """
     link, kind_a, kind_b = link_kinds().get(kind), part_kinds().get(a.kind), part_kinds().get(b.kind)
     if link is None or kind_a is None or kind_b is None:
@@ -117,12 +117,12 @@ def misfit(design: Design, a: Part, b: Part, kind: str) -> str:
         only = design.quantity(part, port.only[0]) if port.only is not None else None
         if port.only is not None and only is not None and port.only[1].lower() not in str(only.value).lower():
             return f"{_called(design, part)} is {only.value}: {link.title} joins {port.only[1]} alone"
-        told = design.quantity(part, port.names_field) if port.names_field and link.names else None
-        if told is not None:
+        stated = design.quantity(part, port.names_field) if port.names_field and link.names else None
+        if stated is not None:
             # DDR5 is no LPDDR5
-            names = frozenset(n for n in link.names if re.search(rf"(?<![a-z]){re.escape(n)}", str(told.value), re.I))
+            names = frozenset(n for n in link.names if re.search(rf"(?<![a-z]){re.escape(n)}", str(stated.value), re.I))
             if not names:
-                return f"{_called(design, part)} speaks {told.value}, not {link.title}"
+                return f"{_called(design, part)} speaks {stated.value}, not {link.title}"
             spoken.append(names)
     if len(spoken) == len(ports) and not spoken[0] & spoken[1]:
         (one,), (other,) = (sorted(names)[:1] for names in spoken)
@@ -146,7 +146,7 @@ def _called(design: Design, part: Part) -> str:
 
 
 def _declared(design: Design, link_kind: str, ends: Iterable[tuple[Part, PartKind | None]]) -> bool:
-    """True if a kind of link may be proposed: one whose speed parts tell by its name is, where they do tell it."""
+    """True if a kind of link may be proposed: one whose speed parts state by its name is, where they do state it."""
     name = f"{link_kind}_bandwidth_per_direction"
     tellers = [part for part, kind in ends if kind is not None and kind.field(name) is not None]
     return all(design.quantity(part, name) is not None for part in tellers)

@@ -101,13 +101,13 @@ def _missing_nvlinks(design: Design, net: Netlist) -> list[Finding]:
         if key is not None:
             twins[key].append(one)
     found: list[Finding] = []
-    for alike in twins.values():
-        most = max(one.most for one in alike)
-        if all(one.least == most for one in alike):
+    for equal in twins.values():
+        most = max(one.most for one in equal)
+        if all(one.least == most for one in equal):
             continue
-        best = min(one.first_of_most for one in alike if one.most == most)
+        best = min(one.first_of_most for one in equal if one.most == most)
         total = _switch_links(net.shape, switch.tobytes(), counts.tobytes())
-        chosen = np.isin(net.part_def, [one.definition for one in alike]) & (total > 0) & (total < most)
+        chosen = np.isin(net.part_def, [one.definition for one in equal]) & (total > 0) & (total < most)
         found += [_missing_finding(net, int(index), best, total) for index in np.flatnonzero(chosen)]
     return found
 
@@ -185,7 +185,7 @@ def _twin_key(part: Part) -> tuple[str, str] | None:
 
 
 def speed_text(link: Link | Wiring) -> str:
-    """Generation and lanes of a link where they tell its speed, else its rate."""
+    """Generation and lanes of a link where they state its speed, else its rate."""
     if link.generation is not None and link.lanes is not None and link.bandwidth_per_direction is None:
         return f"Gen{link.generation} x{link.lanes}"
     return format_quantity(raw_rate(link)[0], "rate")

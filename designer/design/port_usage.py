@@ -18,7 +18,7 @@ from designer.fields import Quantity
 from designer.memo import Interned, Memo
 
 
-def alike_parts(net: Netlist) -> Int:
+def equal_parts(net: Netlist) -> Int:
     """A number for each definition of a part, the same for those of one kind and type without values of their own.
 
     : (n_definitions,)
@@ -77,7 +77,8 @@ class _Tally:
     lanes: Int
 
 
-#: counts are the same for designs whose parts and links stand alike and are of the same kinds; the last are kept
+#: counts are the same for designs whose parts and links stand in the same way and are of the same kinds; the last are
+#: kept
 _TALLIES_LIMIT: Final = 4
 
 
@@ -260,14 +261,14 @@ def overfull(design: Design) -> Iterator[Overfull]:
     net = used.net
     if net is None:
         return
-    types = alike_parts(net)[net.part_def[used.first]]
+    types = equal_parts(net)[net.part_def[used.first]]
     yield from _short_of_ports(design, used, net, types)
     yield from _short_of_lanes(design, used, net, types)
 
 
 def _short_of_ports(design: Design, used: Usage, net: Netlist, types: Int) -> Iterator[Overfull]:
     """Parts with more links than ports for them."""
-    told: set[tuple[int, tuple[str, ...]]] = set()
+    stated: set[tuple[int, tuple[str, ...]]] = set()
     part_def, columns = net.part_def, list(used.links.items())
     ports_of: dict[tuple[str, str, str], tuple[PortKind, ...]] = {}
     taken_by: dict[tuple[str, str, str], Int] = {}
@@ -280,20 +281,20 @@ def _short_of_ports(design: Design, used: Usage, net: Netlist, types: Int) -> It
             kind = part_kinds().get(part.kind)
             if kind is None:
                 continue
-            alike = (part.kind, link_kind, partner)
-            if alike not in ports_of:
-                ports_of[alike] = ports = ports_for(kind, link_kind, partner)
+            equal = (part.kind, link_kind, partner)
+            if equal not in ports_of:
+                ports_of[equal] = ports = ports_for(kind, link_kind, partner)
                 if ports:
                     counted = [n for (k, to), n in columns if any(p.takes(k, to) for p in ports)]
-                    taken_by[alike] = np.stack(counted).sum(axis=0, dtype=np.int64)
-            ports = ports_of[alike]
+                    taken_by[equal] = np.stack(counted).sum(axis=0, dtype=np.int64)
+            ports = ports_of[equal]
             total = port_count(design, part, ports)
             if not ports or total is None:
                 continue
-            taken = int(taken_by[alike][used.row[index]])
+            taken = int(taken_by[equal][used.row[index]])
             key = (definition, tuple(p.name for p in ports))
-            if taken > total and key not in told:
-                told.add(key)
+            if taken > total and key not in stated:
+                stated.add(key)
                 yield Overfull(net.path(index), f"{link_kind} links", ports[0].count_field, taken, total)
 
 
@@ -311,20 +312,20 @@ def _short_of_lanes(design: Design, used: Usage, net: Netlist, types: Int) -> It
             yield Overfull(net.path(index), "PCIe lanes", "pcie_lanes", taken, lanes)
 
 
-def _short(design: Design, used: Usage, net: Netlist, alike: Int, link_kind: str, partner: str) -> bool:
+def _short(design: Design, used: Usage, net: Netlist, equal: Int, link_kind: str, partner: str) -> bool:
     """True if some part may have too few ports for such links: asked of the busiest of each type, of which there are
     few where each part is drawn on its own.
 
     Parameters
     ----------
-    alike : (n_rows,) a number for the first part of each row, the same for parts of one type
+    equal : (n_rows,) a number for the first part of each row, the same for parts of one type
     """
     rows = np.flatnonzero(used.links[link_kind, partner])
-    types = np.unique(alike[rows]).tolist()
+    types = np.unique(equal[rows]).tolist()
     if len(types) > _FEW_TYPES:
         return True
     for one in types:
-        same = rows[alike[rows] == one]
+        same = rows[equal[rows] == one]
         part = net.part_defs[int(net.part_def[used.first[same[0]]])]
         kind = part_kinds().get(part.kind)
         ports = ports_for(kind, link_kind, partner) if kind is not None else ()
@@ -337,13 +338,13 @@ def _short(design: Design, used: Usage, net: Netlist, alike: Int, link_kind: str
     return False
 
 
-def _wide(design: Design, used: Usage, net: Netlist, alike: Int) -> npt.NDArray[np.bool_]:
+def _wide(design: Design, used: Usage, net: Netlist, equal: Int) -> npt.NDArray[np.bool_]:
     """Rows of parts of those types of which one may have too few PCIe lanes. : (n_rows,)"""
-    found, types = np.zeros(len(alike), dtype=bool), np.unique(alike[used.lanes > 0]).tolist()
+    found, types = np.zeros(len(equal), dtype=bool), np.unique(equal[used.lanes > 0]).tolist()
     if len(types) > _FEW_TYPES:
         return ~found
     for one in types:
-        same = np.flatnonzero(alike == one)
+        same = np.flatnonzero(equal == one)
         part = net.part_defs[int(net.part_def[used.first[same[0]]])]
         lanes = count_value(design, part, "pcie_lanes")
         found[same] = lanes is not None and int(used.lanes[same].max()) > lanes
@@ -359,6 +360,6 @@ def _unlike(used: Usage, net: Netlist, counts: Int) -> list[tuple[int, int]]:
 
 
 def count_value(design: Design, part: Part, name: str) -> int | None:
-    """A value of a part that counts something; None if nobody tells it, or it is no whole number."""
+    """A value of a part that counts something; None if nobody states it, or it is no whole number."""
     quantity: Quantity | None = design.quantity(part, name)
     return quantity.value if quantity is not None and isinstance(quantity.value, int) else None

@@ -242,7 +242,7 @@ class Room:
 
 def largest(geometry: Geometry, box: int, width: float, height: float) -> tuple[float, float]:
     """The extent nearest to a wanted one that a box may be given by its lower right corner; that of a container is
-    told from its origin.
+    stated from its origin.
     """
     if geometry.refs[box].what == "annotations":
         return width, height

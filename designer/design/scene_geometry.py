@@ -220,10 +220,10 @@ def summary(block: Block) -> str:
         kind = known.get(name)
         if kind is None:
             return len(_SUMMARY_ORDER), 0, name
-        told = (
+        stated = (
             n for n, (has, domain) in enumerate(_SUMMARY_ORDER) if has in kind.capabilities and _is_in(kind, domain)
         )
-        return next(told, len(_SUMMARY_ORDER)), kind.order, name
+        return next(stated, len(_SUMMARY_ORDER)), kind.order, name
 
     words: list[str] = []
     for name in sorted(counts, key=rank):

@@ -1,4 +1,5 @@
-"""What blocks have in common whose parts stand and are joined alike, and the block that such exceptions differ from.
+"""What blocks have in common whose parts stand and are joined in the same way, and the block that such exceptions
+differ from.
 
 A member that differs from its group in values alone has parts and links of its own, but they stand where those of
 the other members stand. The *plain* block is the block without such exceptions: ends of links, islands and ways are
@@ -22,7 +23,8 @@ AnyBlock = TypeVar("AnyBlock", bound=Block)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """What blocks have in common whose parts stand and are joined alike, whatever the values of parts and links.
+    """What blocks have in common whose parts stand and are joined in the same way, whatever the values of parts and
+    links.
 
     One object for all of them: an edit of a value finds the arrays made, and so does its undo.
     """
@@ -36,7 +38,7 @@ class Shape:
 
 
 def shape_of(block: Block) -> Shape:
-    """The shape of a block: the same object for all blocks whose parts stand and are joined alike."""
+    """The shape of a block: the same object for all blocks whose parts stand and are joined in the same way."""
     return _shape(block)
 
 

@@ -1,4 +1,4 @@
-"""What pydantic refuses, told as one clear sentence with its place."""
+"""What pydantic refuses, stated as one clear sentence with its place."""
 
 from __future__ import annotations
 

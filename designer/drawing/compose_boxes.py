@@ -178,7 +178,7 @@ def glyph_places(frame: Frame, rects: Float) -> tuple[int, Float]:
     size = int(min(22 * frame.scale, most * 0.6))
     if frame.level is Level.MIDDLE:
         size = int(min(30 * frame.scale, most * 0.72))
-        # names tell more than glyphs: where only one has room, the colour alone tells the kind
+        # names state more than glyphs: where only one has room, the colour alone states the kind
         size = size if size >= _ROOMY * frame.ratio else 0
     x = rects[:, 0] + round(9 * frame.scale)
     y = rects[:, 1] + np.floor((rects[:, 3] - size) / 2)

@@ -126,7 +126,7 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:  # n
     counts: list[Label] = []
     size = _glyph_sizes(frame, boxes, rects, geometry.kind)
     pad = round(6 * frame.scale)
-    # as wide as they are before pixels are counted: cards of one size are treated alike
+    # as wide as they are before pixels are counted: cards of one size are treated in the same way
     exact = (geometry.rect[boxes, 2] * frame.scale).tolist()
     for i in order.tolist():
         box = int(boxes[i])

@@ -114,7 +114,7 @@ def _thinned(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
 
 
 class Bundle(NamedTuple):
-    """Links told in one label.
+    """Links stated in one label.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _counts(view_state: ViewState, frame: Frame) -> Iterator[tuple[str, Float, f
         if np.ptp(bundle.route, axis=0).max() * unit < _SHORTEST:
             continue
         points, covered = view_state.least_covered(bundle.route[None], wide / unit, 1.7 * PX / unit, taken_by_values)
-        # a name under it would be hidden: the tip tells it
+        # a name under it would be hidden: the tip states it
         if covered[0] * unit**2 <= _COVERED * wide * 1.7 * PX:
             yield bundle.text, points[0], wide
 

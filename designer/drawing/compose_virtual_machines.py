@@ -22,12 +22,12 @@ from designer.drawing.view_state import Frame, Regions, ViewState
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
-#: below this height of its chips a tray tells only how many machines it has; smallest text on chips [px]
+#: below this height of its chips a tray states only how many machines it has; smallest text on chips [px]
 _READABLE: Final = 9.0
 _SMALLEST: Final = 8.0
 #: scale of a chip that is held where its tray is too small to show it
 _HELD: Final = 0.75
-#: where more chips than this would come into a view of that area [px²], trays tell only how many there are; and so
+#: where more chips than this would come into a view of that area [px²], trays state only how many there are; and so
 #: many GPUs name their machines
 _MOST_WORDS: Final = 110
 _VIEW: Final = 1.4e6
@@ -55,7 +55,7 @@ def virtual_machines(view_state: ViewState, frame: Frame, regions: Regions) -> l
 
 
 def counts_only(view_state: ViewState, frame: Frame) -> bool:
-    """True if trays tell only how many machines they have: chips would be too small, or too many, to read."""
+    """True if trays state only how many machines they have: chips would be too small, or too many, to read."""
     trays = view_state.trays
     return trays is not None and (CHIP * frame.scale < _READABLE * frame.ratio or _crowded(view_state, trays, frame))
 
@@ -312,12 +312,12 @@ def under_pointer(view_state: ViewState, frame: Frame, chip: int, region: Rect) 
 def chip_tip(trays: Trays, chip: int) -> str:
     """What is reported of a chip under the pointer."""
     one = trays.chips[chip]
-    told = [one.title, one.detail]
+    stated = [one.title, one.detail]
     if one.trouble:
-        told.append(one.trouble)
+        stated.append(one.trouble)
     if one.cut:
-        told.append(f"NVLink off to {one.cut} other {'GPU' if one.cut == 1 else 'GPUs'}")
-    return "  ·  ".join(x for x in told if x)
+        stated.append(f"NVLink off to {one.cut} other {'GPU' if one.cut == 1 else 'GPUs'}")
+    return "  ·  ".join(x for x in stated if x)
 
 
 def floating(

@@ -1,6 +1,7 @@
 """A composed picture larger than the view, kept while the view moves over it.
 
-What comes into sight while panning is looked up in the display list instead of being composed anew: a mask over each of
+What comes into sight while panning is looked up in the display list instead of being composed again: a mask over each
+of
 its arrays. It is made in the background, step by step, and dropped when anything changes. No Qt.
 """
 

@@ -73,7 +73,7 @@ def fitted_text(text: str, size: float, width: float, bold: bool = False, keep_n
 
 
 def _number_at_end(text: str) -> str:
-    """A number at the end of a name is what tells equal things apart: it survives shortening."""
+    """A number at the end of a name is what distinguishes equal things: it survives shortening."""
     digits = len(text) - len(text.rstrip("0123456789."))
     return text[len(text) - digits :] if 0 < digits <= 4 and digits < len(text) else ""
 

@@ -142,11 +142,11 @@ class ChannelState:
 
     @staticmethod
     def of(loads: ChannelLoads) -> ChannelState:
-        """What an analysis has found, in classes as far as it tells them."""
-        told = loads.stored
-        if isinstance(told, LoadsOfClasses):
-            return ChannelState(told.load, told.utilization, classes=told.classes)
-        return ChannelState(*told)
+        """What an analysis has found, in classes as far as it states them."""
+        stated = loads.stored
+        if isinstance(stated, LoadsOfClasses):
+            return ChannelState(stated.load, stated.utilization, classes=stated.classes)
+        return ChannelState(*stated)
 
     @property
     def n_channels(self) -> int:
@@ -166,8 +166,8 @@ class ChannelState:
 
     def same(self, other: ChannelState) -> bool:
         """True if both numbers are equal."""
-        alike = self._same_classes(other)
-        mine, its = ((one.load, one.utilization) if alike else one.every() for one in (self, other))
+        equal = self._same_classes(other)
+        mine, its = ((one.load, one.utilization) if equal else one.every() for one in (self, other))
         return (
             np.array_equal(mine[0], its[0])
             and self.title == other.title
@@ -297,7 +297,7 @@ def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Itera
     found, binding = connection_map(geometry), tuple(binding)
     loads = with_loads(nothing(geometry), geometry, found, ChannelState(load, utilisation))
     ids = [b.id for b in binding if b.what == "channel"]
-    parts = [(b.id, b.alike) for b in binding if b.what in ("part", "compute")]
+    parts = [(b.id, b.equal) for b in binding if b.what in ("part", "compute")]
     return with_binding(loads, found, link_numbers(found, ids), ids, parts)
 
 
@@ -310,8 +310,8 @@ def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels:
     load, limit, used = (np.full((geometry.n_connections, 2), np.nan) for _ in range(3))
     for direction in (0, 1):
         channel = 2 * links + (found.turned ^ bool(direction))
-        connection, told = _class_numbers(found.connection, channel, channels.classes)
-        _busiest(connection, channels.load[told], channels.utilization[told], load, limit, used, direction)
+        connection, stated = _class_numbers(found.connection, channel, channels.classes)
+        _busiest(connection, channels.load[stated], channels.utilization[stated], load, limit, used, direction)
     heat = np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
     most = np.fmax(used[:, 0], used[:, 1])
     box = np.full(len(geometry), -1.0)
@@ -333,7 +333,7 @@ def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels:
 
 
 def _class_numbers(connection: Int, channel: Int, classes: Partition[Numbers] | None) -> tuple[Int, Int]:
-    """Connections, and the numbers that tell of their channels: of those of one class, once.
+    """Connections, and the numbers that describe their channels: of those of one class, once.
 
     Parameters
     ----------
@@ -349,8 +349,8 @@ def _class_numbers(connection: Int, channel: Int, classes: Partition[Numbers] | 
         distinct = np.flatnonzero(met)
     else:
         distinct = np.unique(key)
-    shown, told = np.divmod(distinct, n)
-    return shown, told
+    shown, stated = np.divmod(distinct, n)
+    return shown, stated
 
 
 def _of_boxes(
@@ -413,12 +413,12 @@ def with_binding(
     connections = connections_of_channels(found, numbers, ids)
     bottleneck[connections] = True
     boxes = np.zeros(len(loads.box_bottleneck), dtype=np.int64)
-    # a link inside a closed card has no connection: the card tells of it
+    # a link inside a closed card has no connection: the card describes it
     boxes[_cards_around(found, numbers)] = 1
-    for path, alike in parts:
+    for path, equal in parts:
         box = _box_of(found, path)
         if box >= 0:
-            boxes[box] = max(boxes[box], alike)
+            boxes[box] = max(boxes[box], equal)
     return replace(loads, bottleneck=bottleneck, box_bottleneck=boxes)
 
 

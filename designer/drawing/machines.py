@@ -53,7 +53,7 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Machines:
-    """All machines of a design where they stand.
+    """All machines of a design where they are placed.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Machines:
 
 @memo(most=2)
 def machines_of(design: Design) -> Machines:
-    """All machines of a design where they stand.
+    """All machines of a design where they are placed.
 
     Raises
     ------

@@ -130,7 +130,7 @@ _WIDEST: Final = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is in a picture besides boxes and connections.
+    """What is in a picture in addition to boxes and connections.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ def along(points: Float, part: float) -> Float:
 
 
 def same_routes(one: Float, other: Float) -> npt.NDArray[np.bool_]:
-    """Which connections run alike, however much room for corners there is. : (k, v, 2), (k, w, 2) → (k,)"""
+    """Which connections run in the same way, however much room for corners there is. : (k, v, 2), (k, w, 2) → (k,)"""
     v = min(one.shape[1], other.shape[1])
     same = (one[:, :v] == other[:, :v]).all(axis=(1, 2))
     for longer in (one, other):
@@ -139,7 +139,7 @@ def same_routes(one: Float, other: Float) -> npt.NDArray[np.bool_]:
 
 
 def stretched(route: Float, shift_a: Float, shift_b: Float) -> Float:
-    """Connections whose ends moved: as they were where both moved alike, else with one turn. : (k, v, 2)
+    """Connections whose ends moved: as they were where both moved in the same way, else with one turn. : (k, v, 2)
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ _SHORT: Final = {
     "system": "Sys",
 }
 _SHORTEST: Final = {"nvswitch": "NVS", "drive": "D"}
-#: a last word of so few letters tells things apart as a number does: PCIe switch (top)
+#: a last word of so few letters distinguishes things as a number does: PCIe switch (top)
 _LAST: Final = 6
 #: of the end of a name of one word so many letters are written at most, and at least
 _TAIL: Final = 12
@@ -103,9 +103,9 @@ def forms(geometry: Geometry, container: int) -> dict[int, tuple[str, ...]]:
     names = {box: " ".join(geometry.label(box).split()) for box in here}
     whole = Counter(names.values())
     parts = {box: shorter(name) for box, name in names.items()}
-    told = Counter(form for all_forms in parts.values() for form in all_forms)
+    stated = Counter(form for all_forms in parts.values() for form in all_forms)
     return {
-        box: tuple(form for form in all_forms if form == names[box] or (told[form] == 1 and form not in whole))
+        box: tuple(form for form in all_forms if form == names[box] or (stated[form] == 1 and form not in whole))
         for box, all_forms in parts.items()
     }
 
@@ -156,7 +156,8 @@ def _meanings_of_ends(geometry: Geometry, container: int) -> Counter[str]:
 
 
 def _ends(name: str) -> tuple[str, ...]:
-    """The beginning and the end of a name of several words, which tell it from others that begin alike."""
+    """The beginning and the end of a name of several words, which distinguish it from others that begin in the same
+    way."""
     words = name.split()
     if len(words) < 2:
         return ()

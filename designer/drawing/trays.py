@@ -51,7 +51,7 @@ MOST_HOSTS: Final = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrayRow:
-    """A row of a tray: a host, or machines that stand nowhere where ``host`` is empty."""
+    """A row of a tray: a host, or machines that are placed nowhere where ``host`` is empty."""
 
     host: str
     title: str
@@ -248,7 +248,7 @@ class _Made:
         self._tray(box, (own[0], own[1], own[2], own[3]), named, len(hosts) - len(shown))
 
     def add_nowhere(self, chips: Sequence[Chip]) -> None:
-        """The tray of machines that stand nowhere, below everything."""
+        """The tray of machines that are placed nowhere, below everything."""
         around = np.concatenate([self.geometry.rect, _rects(self.rect)])
         x, y, width, height = bounds_of(around)
         self._tray(-1, (x, y + height + PAD, width, 0.0), [("", "not placed", tuple(chips))], 0)

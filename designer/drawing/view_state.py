@@ -167,7 +167,7 @@ class ViewState:
     trays: Trays | None = None
     _label_points: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
     _kept: tuple[object, dict[str, list[Batch]]] | None = None
-    #: labels of links told together, once they were looked for
+    #: labels of links stated together, once they were looked for
     bundles: tuple[object, ...] | None = None
     #: where marks stand: for what, and the answer
     marks: tuple[Loads, object, Float, Bool] | None = None

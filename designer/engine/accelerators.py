@@ -46,7 +46,7 @@ def accelerator_of(
         one = network.net.part_defs[d]
         drawn.setdefault((one.type or str(d), repr(sorted(one.overrides.items())) if one.overrides else ""), part)
     found = [_accelerator(network, part, place) for part in drawn.values()]
-    # parts drawn one by one have no type in common, yet may be alike in all that counts
+    # parts drawn one by one have no type in common, yet may be equivalent in all that counts
     kinds = {repr(replace(one, name="")): one for one in found}
     if len(kinds) == 1:
         return found[0], ()

@@ -22,7 +22,7 @@ from designer.workload.program import Program
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which workload is asked about, under which title, where it stands, and whether sweeps for plots are wanted.
+    """Which workload is asked about, under which title, where it is placed, and whether sweeps for plots are wanted.
 
     Long work reports its share from 0 to 1 to ``progress`` and stops when ``cancelled`` returns true. Where
     ``explained`` is false only the metrics are wanted: what binds, what comes next and the loads may be left out. Where

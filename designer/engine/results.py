@@ -29,7 +29,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
     make
         Makes all rows; None where each is made by itself.
     one, count
-        Makes the row of a number, and how many there are, or what tells that.
+        Makes the row of a number, and how many there are, or what states that.
     rank : (count,) what rows are compared by, known without making them
     many
         Makes the rows of several numbers at once, where that is quicker than one by one.
@@ -111,14 +111,14 @@ class Bottleneck:
         How many times better the workload gets if this alone has twice the capacity; None where not asked.
     gain_together
         The same for the whole tied set at once.
-    alike
-        How many equal members of groups bind in the same way; this one stands for them.
+    equal
+        How many equal members of groups bind in the same way; this one represents them.
     share
         Share of the time it takes with all it is tied with [1]; 0 where not known.
     phase
         Part of the work it limits, of a served model: ``prompts``, ``decoding`` or ``cold start``; else empty.
     both_ways
-        True if `alike` counts both directions of each link, as where collectives are joined over them.
+        True if `equal` counts both directions of each link, as where collectives are joined over them.
     """
 
     what: str
@@ -127,7 +127,7 @@ class Bottleneck:
     why: str
     gain_if_doubled: float | None = None
     gain_together: float | None = None
-    alike: int = 1
+    equal: int = 1
     share: float = 0.0
     phase: str = ""
     both_ways: bool = False
@@ -191,7 +191,7 @@ class Curve:
     high: tuple[float, ...] = ()
 
 
-#: what stands in a table: text, or a number in the SI unit of its column; None for nothing
+#: what is in a table: text, or a number in the SI unit of its column; None for nothing
 Cell = str | float | None
 
 
@@ -252,7 +252,7 @@ class LoadsOfClasses:
 class ChannelLoads:
     """Load of every channel under one workload; worked out when somebody looks.
 
-    Those told in classes are spread over all channels each time they are asked for: `at` asks for some alone.
+    Those stated in classes are spread over all channels each time they are asked for: `at` asks for some alone.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ class ChannelLoads:
     """
 
     def __init__(self, load: Float, utilization: Float) -> None:
-        self._found: _Told | Callable[[], _Told] = (load, utilization)
+        self._found: _Stated | Callable[[], _Stated] = (load, utilization)
 
     @staticmethod
     def none(n_links: int) -> ChannelLoads:
@@ -270,7 +270,7 @@ class ChannelLoads:
         return ChannelLoads(nothing, nothing)
 
     @staticmethod
-    def made(make: Callable[[], _Told]) -> ChannelLoads:
+    def made(make: Callable[[], _Stated]) -> ChannelLoads:
         """Loads that `make` works out: load and utilization of channels, or of classes of them."""
         loads = ChannelLoads(_NONE, _NONE)
         loads._found = make
@@ -284,7 +284,7 @@ class ChannelLoads:
         return self._found
 
     def in_classes(self) -> LoadsOfClasses:
-        """Loads in classes; of one channel each where none are alike."""
+        """Loads in classes; of one channel each where none are equivalent."""
         stored = self.stored
         if isinstance(stored, LoadsOfClasses):
             return stored
@@ -330,7 +330,7 @@ class ChannelLoads:
         return np.concatenate([full, stored.classes.members(level, most - len(full))])
 
 
-_Told = tuple[Float, Float] | LoadsOfClasses
+_Stated = tuple[Float, Float] | LoadsOfClasses
 
 
 @dataclass(frozen=True, slots=True)

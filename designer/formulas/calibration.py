@@ -32,7 +32,7 @@ class Generation:
         Convolutions over peak, by number format.
     power
         Rated power over dense 16-bit peak of the part it is calibrated on [W/(FLOP/s)]; none where parts of all forms
-        are alike.
+        are equivalent.
     root
         Power of the limit, less what does not fall with the clock, that the clock follows [1].
     """

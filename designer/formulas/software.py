@@ -10,7 +10,7 @@ from typing import Final
 from designer.errors import AnalysisError
 from designer.sources import Constant, Status
 
-#: the program nobody told anything of
+#: the program nobody stated anything of
 UNKNOWN: Final = "unknown"
 
 
@@ -32,12 +32,13 @@ class Software:
         Memory passes of pointwise kernels against fully fused ones, and speed of the fused attention kernel against
         the one its generation is calibrated for [1].
     selective
-        Share of a layer's products and pointwise kernels that selective recomputation runs again besides attention
+        Share of a layer's products and pointwise kernels that selective recomputation runs again in addition to
+        attention
         scores, and of its activations that need not be kept [1].
     optimizer
         Memory traffic of an optimizer step per parameter: Adam in one kernel, or operation by operation [B].
     launch
-        Time one kernel adds besides its work: launch, ramp and tail [s].
+        Time one kernel adds in addition to its work: launch, ramp and tail [s].
     casts
         Share of the passes that copy values in 16 bit to 8 bit; 0 where kernels write 8 bit at once [1].
     step_floor
@@ -179,7 +180,7 @@ _FSDP: Final = replace(
     attention=_fitted(0.51, 0.43, 0.9, "the same runs, sequences of 2048 to 32768; a kernel of early 2023"),
 )
 
-#: nobody told how this program works: its bands hold what the others do, fused or not, overlapped or not
+#: nobody stated how this program works: its bands hold what the others do, fused or not, overlapped or not
 _UNKNOWN: Final = replace(
     _TUNED,
     name=UNKNOWN,
@@ -281,7 +282,7 @@ def software(name: str) -> Software:
     return found
 
 
-#: what people write for their framework, the most telling hint first
+#: what people write for their framework, the clearest hint first
 _HINTS: Final = (
     # known by name, but no published run says what it does: also where it drives another, as Megatron-DeepSpeed
     ("deepspeed", UNKNOWN),

@@ -65,7 +65,7 @@ def run(files: list[str]) -> int:
 def report_to(
     warn: Callable[[str], None],
 ) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
-    """An exception hook that tells of a mistake in the program and goes on; the work stays in the journal."""
+    """An exception hook that describes a mistake in the program and goes on; the work stays in the journal."""
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         sys.__excepthook__(kind, error, trace)

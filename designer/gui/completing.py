@@ -75,9 +75,9 @@ class OfferedList(QListView):
             self.hide()
             return
         self.clearSelection()
-        alike = [t.casefold() == typed.casefold() for t in titles]
-        same = True in alike and typed not in titles
-        self.setCurrentIndex(self._found.index(alike.index(True), 0) if same else QModelIndex())
+        equal = [t.casefold() == typed.casefold() for t in titles]
+        same = True in equal and typed not in titles
+        self.setCurrentIndex(self._found.index(equal.index(True), 0) if same else QModelIndex())
         self.place()
         self.show()
         self.raise_()
@@ -101,7 +101,7 @@ class OfferedList(QListView):
         self.setGeometry(corner.x(), y, wide, high)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A click beside it in its window closes it; in a window of another size it stays with its field."""
+        """A click next to it in its window closes it; in a window of another size it stays with its field."""
         if self.isVisible():
             if event.type() == QEvent.Type.MouseButtonPress:
                 self.hide()
@@ -138,7 +138,7 @@ class OfferedList(QListView):
         last = self._found.rowCount() - 1
         at = self.currentIndex().row()
         if abs(by) == 1:
-            # one more line stands for the text as it was typed
+            # one more line represents the text as it was typed
             row = at + by if at >= 0 else (0 if by > 0 else last)
             self.setCurrentIndex(self._found.index(row, 0) if 0 <= row <= last else QModelIndex())
         else:

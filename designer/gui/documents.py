@@ -266,7 +266,7 @@ class Document(QObject):
         self.file_state_changed.emit()
 
     def _hold(self) -> None:
-        """Tell others that the file is open here, or learn who else has it open."""
+        """State others that the file is open here, or learn who else has it open."""
         self.owner = None
         if self._lock is None or self._lock.held:
             return

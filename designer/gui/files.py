@@ -62,19 +62,19 @@ class FilesWindow(Protocol):
         ...
 
     def look_for_leftovers(self) -> None:
-        """Look what runs that ended badly left behind, and tell if that is something."""
+        """Look what runs that ended badly left behind, and state if that is something."""
         ...
 
     def compare_with_file(self, document: Document) -> None:
-        """Show a document beside what its file holds now."""
+        """Show a document next to what its file holds now."""
         ...
 
     def say(self, text: str) -> None:
-        """Tell something that went well."""
+        """Show a message about something that went well."""
         ...
 
     def warn(self, text: str) -> None:
-        """Tell something that did not."""
+        """Show a message about something that did not."""
         ...
 
 
@@ -129,7 +129,7 @@ class Files:
         return bool(name) and self.save_to(document, design_file_name(name))
 
     def save_to(self, document: Document, file: Path) -> bool:
-        """Save a document to a file; says whether that went well, and tells what did not. What others did to the file
+        """Save a document to a file; says whether that went well, and states what did not. What others did to the file
         is not written over unasked.
         """
         from designer.errors import FormatError
@@ -369,7 +369,7 @@ class Files:
         return ask(QuestionDialog("Delete", text, rows, [delete], [CANCEL], self._over)) == "delete"
 
     def folder(self) -> str:
-        """Where to look for files first: beside the document shown, else the one opened last."""
+        """Where to look for files first: next to the document shown, else the one opened last."""
         document = self._host.document
         if document is not None and document.session.file is not None:
             return str(document.session.file.parent)

@@ -1,4 +1,4 @@
-"""Rows, columns and pages that scroll: what stands in them, how far apart, and the widget they lay out, in one call."""
+"""Rows, columns and pages that scroll: what is in them, how far apart, and the widget they lay out, in one call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Box = TypeVar("_Box", bound=QBoxLayout)
 def in_row(
     *items: Item, on: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QHBoxLayout:
-    """Things beside each other.
+    """Things next to each other.
 
     Parameters
     ----------

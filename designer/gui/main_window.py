@@ -389,7 +389,7 @@ class MainWindow(QMainWindow):
     # ---- what is open around the canvas
 
     def _arranged(self) -> None:
-        """The tools lie elsewhere: the whole design is fitted beside them, and panels out of sight rest."""
+        """The tools lie elsewhere: the whole design is fitted next to them, and panels out of sight rest."""
         if self.canvas is not None:
             self.canvas.set_free(self.area.margins())
         if self.places is not None:
@@ -548,14 +548,14 @@ class MainWindow(QMainWindow):
         self.recovery_.show()
 
     def look_for_leftovers(self) -> None:
-        """Look what runs that ended badly left behind, and tell if that is something."""
+        """Look what runs that ended badly left behind, and state if that is something."""
         self.recovery_.look()
 
     def _settle(self, document: Document, choice: str) -> None:
         self.files.settle(document, choice)
 
     def compare_with_file(self, document: Document) -> None:
-        """Show a document beside what its file holds now."""
+        """Show a document next to what its file holds now."""
         self.show_document(document)
         self.show_panel("compare")
         if self.places is not None:
@@ -674,7 +674,7 @@ class MainWindow(QMainWindow):
 
     @property
     def on_trial(self) -> bool:
-        """True if a what-if stands beside the design."""
+        """True if a what-if stands next to the design."""
         return self.places is not None and self.places.inspector.what_if.on_trial
 
     def end_trial(self, apply: bool) -> None:
@@ -738,7 +738,7 @@ class MainWindow(QMainWindow):
         return self._ready_places().improve
 
     def edit_racks(self) -> None:
-        """Show the racks of the document, to move what stands in them."""
+        """Show the racks of the document, to move what is in them."""
         if self.document is not None:
             self.racking.show(self.document.session, self.theme)
 
@@ -787,7 +787,7 @@ class MainWindow(QMainWindow):
             canvas.camera.animated = not self.settings.reduced_motion
 
     def about(self) -> None:
-        """Tell about the program."""
+        """State about the program."""
         from designer.interchange.native.envelope import written_by
 
         QMessageBox.about(
@@ -816,11 +816,11 @@ class MainWindow(QMainWindow):
     # ---- messages, drops, closing
 
     def say(self, text: str) -> None:
-        """Tell something that went well."""
+        """Show a message about something that went well."""
         self.toasts.say(self._named(text))
 
     def warn(self, text: str) -> None:
-        """Tell something that did not."""
+        """Show a message about something that did not."""
         self.toasts.say(self._named(text), bad=True)
 
     def _named(self, text: str) -> str:

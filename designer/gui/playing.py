@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: time between two frames [ms]: sixty a second
 FRAME_MS: Final = 16
-#: quiet time before a run is worked out anew after an edit [ms]
+#: quiet time before a run is worked out again after an edit [ms]
 _IDLE_MS: Final = 300
 #: a run is played in about so long unless one says otherwise [s]
 _PLAYED_IN: Final = 12.0
@@ -89,7 +89,7 @@ class Player(QObject):
             self.run()
 
     def run(self) -> None:
-        """Work the run out, beside the window."""
+        """Work the run out, next to the window."""
         session = self.session
         self._again.stop()
         self.scenario = self.scenario.kept_in(session.design)

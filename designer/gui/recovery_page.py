@@ -34,7 +34,7 @@ _TITLES: Final = {
     State.OLDER: "Older than the saved file",
     State.DAMAGED: "Cannot be read",
 }
-_TOLD: Final = {
+_STATED: Final = {
     State.OLDER: "These files were saved after the program ended; bring one back only to look what was in it.",
     State.DAMAGED: "What is left of them cannot be read. They stay until you delete them.",
 }
@@ -130,7 +130,7 @@ class RecoveryPage(QWidget):
         font.setPointSizeF(font.pointSizeF() * 1.6)
         font.setWeight(QFont.Weight.DemiBold)
         self.heading.setFont(font)
-        self.told = Label(role="muted", wrap=True)
+        self.stated = Label(role="muted", wrap=True)
         self.restore = QPushButton("&Bring back")
         self.restore.setProperty("primary", True)
         self.restore.clicked.connect(lambda: self.restore_wanted.emit(self.chosen()))
@@ -143,7 +143,7 @@ class RecoveryPage(QWidget):
         self._shown: list[QWidget] = []
         inside = QWidget()
         inside.setMaximumWidth(_WIDEST)
-        in_column(self.heading, self.told, line, self._list, 1, on=inside, margins=FLUSH, spacing=12)
+        in_column(self.heading, self.stated, line, self._list, 1, on=inside, margins=FLUSH, spacing=12)
         page = QWidget()
         page.setObjectName("start")
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -162,12 +162,12 @@ class RecoveryPage(QWidget):
     def fill(self) -> None:
         """Look what was left behind, on a thread; the list is shown when that is done."""
         if not self.entries:
-            self.told.setText("Looking what earlier runs left behind…")
+            self.stated.setText("Looking what earlier runs left behind…")
         self._jobs.submit(self._look)
 
     def _arrived(self, _ticket: int, result: object) -> None:
         if isinstance(result, Exception):
-            self.told.setText(f"What was left behind cannot be looked at: {result}")
+            self.stated.setText(f"What was left behind cannot be looked at: {result}")
             return
         assert isinstance(result, list)
         self.show_leftovers(result)
@@ -184,7 +184,7 @@ class RecoveryPage(QWidget):
         for state, title in _TITLES.items():
             these = [x for x in found if x.state is state]
             if these and (state is not State.UNSAVED or len(these) < len(found)):
-                self._head(title, _TOLD.get(state, ""))
+                self._head(title, _STATED.get(state, ""))
             for leftover in these:
                 entry = JournalEntry(leftover, self._theme)
                 entry.box.setChecked(ticks.get(leftover.journal, entry.box.isChecked()))
@@ -195,12 +195,12 @@ class RecoveryPage(QWidget):
         self._painter.start()
         self.counted.emit(sum(x.state is State.UNSAVED for x in found))
 
-    def _head(self, title: str, told: str) -> None:
+    def _head(self, title: str, stated: str) -> None:
         head = Label(title, role="title")
         head.setContentsMargins(0, 8 if self._shown else 0, 0, 0)
         self._put(head)
-        if told:
-            below = Label(told, role="muted", wrap=True)
+        if stated:
+            below = Label(stated, role="muted", wrap=True)
             self._put(below)
 
     def _put(self, widget: QWidget) -> None:
@@ -218,7 +218,7 @@ class RecoveryPage(QWidget):
                 f"The program ended with {several(unsaved)} that {'was' if unsaved == 1 else 'were'} not saved. "
                 "What is not brought back stays here."
             )
-        self.told.setText(text)
+        self.stated.setText(text)
         chosen = len(self.chosen())
         self.restore.setText("&Bring back" if not chosen else f"&Bring back {several(chosen)}")
         self.restore.setEnabled(chosen > 0)
@@ -246,7 +246,7 @@ class RecoveryPage(QWidget):
         return [(e.leftover.title, described(e.leftover)) for e in self.entries if e.leftover.journal in journals]
 
     def set_theme(self, theme: Theme) -> None:
-        """Other colours: the pictures are made anew."""
+        """Other colours: the pictures are made again."""
         self._theme = theme
         self.show_leftovers([e.leftover for e in self.entries])
 

@@ -1,4 +1,4 @@
-"""A search beside the window, for pages and dialogs: a job that can be stopped, how far it is, why it was refused."""
+"""A search next to the window, for pages and dialogs: a job that can be stopped, how far it is, why it was refused."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FindIcon = Callable[[str], QIcon | None]
 #: a list longer than this is no help; the outline finds the rest
 _MOST: Final = 2000
-#: what one puts beside servers, most usual first
+#: what one puts next to servers, most usual first
 _OUTSIDE: Final = ("switch", "storage", "server")
 
 
@@ -123,7 +123,7 @@ def fitting_parts(canvas: Canvas, wanted: QuickAdd, find_icon: FindIcon) -> list
 
 
 def _liked(wanted: QuickAdd, kind: str) -> int:
-    """How near the front parts of a kind stand: beside all servers first what joins them, else the order of kinds."""
+    """How near the front parts of a kind stand: next to all servers first what joins them, else the order of kinds."""
     if wanted.container is None and kind in _OUTSIDE:
         return _OUTSIDE.index(kind) - len(_OUTSIDE)
     return wanted.kinds.index(kind) if kind in wanted.kinds else len(wanted.kinds)

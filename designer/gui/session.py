@@ -351,7 +351,7 @@ class Session(QObject):
                 self.warned.emit(str(error))
 
     def duplicate(self) -> None:
-        """Copy the selected things beside themselves."""
+        """Copy the selected things next to themselves."""
         within, refs = self.selected_refs()
         if refs:
             self.apply(Apart(Duplicate(refs, within=within)), select_new=True)
@@ -471,7 +471,7 @@ class Session(QObject):
             self.fitting_changed.emit()
 
     def set_awaited(self, awaited: bool) -> None:
-        """Tell whether the loads of the current design are being worked out."""
+        """State whether the loads of the current design are being worked out."""
         if awaited != self.awaited:
             self.awaited = awaited
             if awaited:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 #: before each picture there is time for a click [ms]
 _BETWEEN: Final = 15
-#: what pictures, and opening a design, need beside Qt: loaded by a thread once the window can be used
+#: what pictures, and opening a design, need next to Qt: loaded by a thread once the window can be used
 _LATER: Final = (
     "designer.interchange.native.reader",
     "designer.design.geometry",
@@ -272,7 +272,7 @@ class StartPage(QWidget):
         self.leftovers.setVisible(number > 0)
 
     def set_theme(self, theme: Theme) -> None:
-        """Other colours: the pictures are made anew."""
+        """Other colours: the pictures are made again."""
         self._theme = theme
         self._pictures.clear()
         for question in self.questions:

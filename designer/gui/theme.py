@@ -28,9 +28,9 @@ class Theme:
     Parameters
     ----------
     window, surface, raised, sunken
-        Grounds: behind everything, of panels, of what stands on a panel, of fields.
+        Grounds: behind everything, of panels, of what is on a panel, of fields.
     series
-        Colours of lines and bars in plots, told apart without colour vision.
+        Colours of lines and bars in plots, distinguished without colour vision.
     warn_soft, bad_soft
         Grounds of banners.
     quiet
@@ -151,7 +151,7 @@ def resolve(name: str) -> Theme:
 
 
 def apply(app: QApplication, theme: Theme) -> None:
-    """Give the whole program the colours of a theme; what it has already is not set again, which polishes all anew."""
+    """Give the whole program the colours of a theme; what it has already is not set again, which polishes all again."""
     if app.property(_STYLED) is None:
         app.setStyle("Fusion")
     if app.property(_STYLED) != theme.name:

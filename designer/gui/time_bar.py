@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from designer.gui.playing import Player
     from designer.gui.session import Session
 
-#: what binds is told anew this often while it plays [ms]
-_TOLD_MS: Final = 120
+#: what binds is stated again this often while it plays [ms]
+_STATED_MS: Final = 120
 
 
 class Elided(Label):
-    """A label that ends in … where there is no room, and tells all to those who point at it."""
+    """A label that ends in … where there is no room, and states all to those who point at it."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:
@@ -93,7 +93,7 @@ class TimeBar(QFrame):
         self.ruler.key_pressed.connect(self._key)
         self.what.clicked.connect(self._choose)
         self.speed.clicked.connect(self._choose_speed)
-        self._later = QTimer(self, singleShot=True, interval=_TOLD_MS)
+        self._later = QTimer(self, singleShot=True, interval=_STATED_MS)
         self._later.timeout.connect(self._tell)
         self.hide()
 
@@ -191,14 +191,14 @@ class TimeBar(QFrame):
             return
         frames = player.session.frames
         if player.busy:
-            told = f"Running… {player.progress * 100:.0f}%" if player.progress else "Running…"
+            stated = f"Running… {player.progress * 100:.0f}%" if player.progress else "Running…"
         elif frames is None:
-            told = ""
+            stated = ""
         elif player.stale:
-            told = "The design changed since this run. Run it again (F6)."
+            stated = "The design changed since this run. Run it again (F6)."
         else:
-            told = _headline(player.session)
-        self.binds.tell(told)
+            stated = _headline(player.session)
+        self.binds.tell(stated)
 
     # ---- hands
 
@@ -245,7 +245,7 @@ class TimeBar(QFrame):
         menu.popup(self.speed.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
     def menu(self) -> QMenu | None:
-        """What can be run together, and when; made anew each time."""
+        """What can be run together, and when; made again each time."""
         player = self.player
         if player is None:
             return None
@@ -265,8 +265,8 @@ class TimeBar(QFrame):
         for workload, title in runnable(player.session.design):
             if workload in scenario.workloads:
                 at = scenario.starts.get(workload)
-                told = f"at {format_quantity(at, 'duration')}" if at is not None else "as it says itself"
-                later.addAction(_shown(f"{title}: {told}…"), partial(self._ask_start, workload, title))
+                stated = f"at {format_quantity(at, 'duration')}" if at is not None else "as it says itself"
+                later.addAction(_shown(f"{title}: {stated}…"), partial(self._ask_start, workload, title))
         until = "when all is done" if scenario.until is None else f"at {format_quantity(scenario.until, 'duration')}"
         menu.addAction(f"Ends {until}…", self._ask_until)
         self._add_shifts(menu, player)

@@ -13,7 +13,7 @@ from designer.gui.controls import plain
 from designer.gui.layouts import in_row
 
 _ACTIONS: Final = ("edit.undo", "edit.redo")
-#: room beside the hint, size of icons, and of what stands between groups of tools [px]
+#: room next to the hint, size of icons, and of what is between groups of tools [px]
 _AIR: Final = 8
 _ICON: Final = QSize(18, 18)
 _GAP: Final = 5

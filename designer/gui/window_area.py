@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 #: points of the text at 100 %
 _POINTS: Final = 9.5
 #: extents at text of 100 % [px]: the side panel, on large windows, its least and most; the window from which it stands
-#: beside the canvas; legend, palette, tools upright, room at an edge
+#: next to the canvas; legend, palette, tools upright, room at an edge
 _SIDE, _LARGE, _LEAST, _MOST = 340, 400, 300, 1100
 _NARROW, _BROAD = 1180, 1800
 _LEGEND: Final = 30
@@ -121,7 +121,7 @@ class WindowArea(QWidget):
 
     @property
     def narrow(self) -> bool:
-        """True where the side panel has no room beside the canvas."""
+        """True where the side panel has no room next to the canvas."""
         return self.width() < _NARROW * self.unit
 
     @property

@@ -1,4 +1,4 @@
-"""Long work beside the window: one job at a time on a thread, the newest wins, and old answers are dropped."""
+"""Long work with the window: one job at a time on a thread, the newest wins, and old answers are dropped."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def making_much() -> Generator[None]:
 
 def share_arena() -> None:
     """Have the C library of Linux take memory for all threads from one arena: what the thread of the window let go then
-    serves the one that works. They take turns anyway, and a fifth of the memory stood empty beside large designs.
+    serves the one that works. They take turns anyway, and a fifth of the memory stood empty next to large designs.
     """
     if sys.platform == "linux":
         choose = getattr(ctypes.CDLL(None), "mallopt", None)
@@ -309,7 +309,7 @@ class LiveAnalysis(QObject):
         self._asked = (design, workload, full)
 
         def job(cancelled: Cancelled_) -> object:
-            # loading is no part of the time told
+            # loading is no part of the time stated
             importlib.import_module("designer.analysis.study")
 
             begin = time.perf_counter()

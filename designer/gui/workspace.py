@@ -49,7 +49,7 @@ class Workspace(QObject):
         self._watcher.directoryChanged.connect(self._stirred)
         app = QGuiApplication.instance()
         if isinstance(app, QGuiApplication):
-            # disks over the network tell nothing: one looks when the window comes back
+            # disks over the network state nothing: one looks when the window comes back
             app.applicationStateChanged.connect(self._stirred)
 
     def add(
@@ -106,10 +106,10 @@ class Workspace(QObject):
             name = f"{title} – {file.parent.name}" if titles.count(title) > 1 and file is not None else title
             turn = 2
             taken = set(names.values())
-            told = name
-            while told in taken:
-                told, turn = f"{name} ({turn})", turn + 1
-            names[document] = told
+            stated = name
+            while stated in taken:
+                stated, turn = f"{name} ({turn})", turn + 1
+            names[document] = stated
         return names
 
     # ---- files that others change

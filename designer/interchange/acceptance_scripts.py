@@ -12,7 +12,7 @@ from designer.decisions.acceptance import Expected, Trial
 from designer.decisions.acceptance_cluster import PAIR, STAGES, Cluster, device_name
 from designer.errors import ExchangeError
 
-#: name of the design beside the scripts
+#: name of the design next to the scripts
 DESIGN: Final = "design.design.json"
 _HEAD: Final = r"""#!/bin/sh
 # Acceptance of {title}: {nodes} nodes. Written by designer.
@@ -127,8 +127,8 @@ def _run(cluster: Cluster) -> str:
     title = "".join(c if c.isprintable() else " " for c in cluster.design.title or cluster.design.name)
     head = _HEAD.format(title=title, nodes=len(cluster.nodes), stages=stages, pair=PAIR, message=1 << 30, design=DESIGN)
     lines = [head]
-    for stage, (name, told, _) in STAGES.items():
-        lines += [f"stage_{stage}() {{ # {told}", f"    echo 'stage {stage}, {name}: {told}' >&2"]
+    for stage, (name, stated, _) in STAGES.items():
+        lines += [f"stage_{stage}() {{ # {stated}", f"    echo 'stage {stage}, {name}: {stated}' >&2"]
         lines += [f"    {line}" for line in _stage(cluster, stage, name)] or ["    :"]
         lines += [f"    judged {stage} {name}", "}"]
     lines += [

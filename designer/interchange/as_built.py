@@ -186,11 +186,11 @@ class _Messages:
         if not by_cables:
             return
         guesses = [n for n, how in self.found.how.items() if how is How.GUESS]
-        alike = self.found.count(How.ALIKE)
+        equal = self.found.count(How.ALIKE)
         shown = ", ".join(self._shown(n) for n in by_cables[:3])
         text = f"{len(by_cables)} nodes are matched by their cables, not by name: {shown}"
-        if alike:
-            text += f"; {alike} of them could be exchanged with equal ones"
+        if equal:
+            text += f"; {equal} of them could be exchanged with equal ones"
         self._tell("BUILT-BY-CABLES", Severity.INFO, text, by_cables, "give nodes of the design the names of the dump")
         if guesses:
             names = ", ".join(self._shown(n) for n in guesses[:3])

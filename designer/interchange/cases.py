@@ -9,7 +9,7 @@ next to ``cases`` in ``defaults`` count for every case that does not say otherwi
   that differ;
 - ``metric``, one that workloads of the kind report, and ``value``: spelled with its unit, or a number in SI units, or
   a number next to ``unit``;
-- ``source``: where the measurement is published, or who made it; told as missing where it is;
+- ``source``: where the measurement is published, or who made it; stated as missing where it is;
 - optional ``sided``: ``both``, or ``lower`` or ``upper`` where the measurement is a bound; ``note``;
 - optional ``id``, ``group`` (publication and machine, scored by its median) and ``area`` (mean over its groups);
   without them the number of the case, its source or file, and the kind of workload serve.
@@ -143,7 +143,7 @@ def _is_case_file(path: Path) -> bool:
     try:
         content = _parsed(text, path)
     except DesignerError:
-        # a broken file that calls itself a case file: reading it tells what is broken
+        # a broken file that calls itself a case file: reading it states what is broken
         return FORMAT in text
     return isinstance(content, dict) and cast("dict[str, Any]", content).get("format") == FORMAT
 
@@ -209,9 +209,9 @@ def _content(content: Any) -> tuple[list[Any], Mapping[str, Any]]:
         content = {"cases": content}
     found = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
     if found.get("format", FORMAT) != FORMAT or "cases" not in found:
-        told = f": it says {str(found['format'])[:40]!r}" if "format" in found else ""
+        stated = f": it says {str(found['format'])[:40]!r}" if "format" in found else ""
         raise FormatError(
-            f"this is not a file of measurements{told}", place="format", remedy=f'begin with "format": "{FORMAT}"'
+            f"this is not a file of measurements{stated}", place="format", remedy=f'begin with "format": "{FORMAT}"'
         )
     if found.get("version", VERSION) != VERSION:
         text = f"version {str(found['version'])[:40]!r} of the format is not known"
@@ -282,9 +282,9 @@ def _complete(data: Mapping[str, Any], place: str) -> None:
     missing = [name for name in _FIELDS if name not in data]
     unknown = [name for name in data if name not in _FIELDS + _OPTIONAL]
     if missing or unknown:
-        told = (f"{', '.join(names)} {what}" for names, what in ((missing, "missing"), (unknown, "unknown")) if names)
+        stated = (f"{', '.join(names)} {what}" for names, what in ((missing, "missing"), (unknown, "unknown")) if names)
         raise FormatError(
-            "; ".join(told),
+            "; ".join(stated),
             place=place,
             remedy=f"a case has {', '.join(_FIELDS)}; it may have {', '.join(_OPTIONAL)}",
         )
@@ -382,25 +382,25 @@ def _workload(design: Design, asked: Any) -> WorkloadSpec:
         raise FormatError(
             f"{asked!r} is no workload", place="workload", remedy='give an id, or {"kind": ..., "settings": {...}}'
         )
-    told = cast("dict[str, Any]", asked)
+    stated = cast("dict[str, Any]", asked)
     base: Mapping[str, Any] = {}
-    if "kind" not in told:
-        if "id" not in told:
+    if "kind" not in stated:
+        if "id" not in stated:
             raise FormatError("the kind is missing", place="workload", remedy=f"use {', '.join(workload_kinds())}")
-        drawn = _workload(design, str(told["id"]))
-        told, base = {**told, "kind": drawn.kind}, drawn.settings
-    kind = _kind(WorkloadSpec(id="case", kind=spellings.normal(told["kind"]) or "?"))
-    return WorkloadSpec(id="case", kind=kind.name, settings={**base, **spellings.settings(kind, _given(told))})
+        drawn = _workload(design, str(stated["id"]))
+        stated, base = {**stated, "kind": drawn.kind}, drawn.settings
+    kind = _kind(WorkloadSpec(id="case", kind=spellings.normal(stated["kind"]) or "?"))
+    return WorkloadSpec(id="case", kind=kind.name, settings={**base, **spellings.settings(kind, _given(stated))})
 
 
-def _given(told: Mapping[str, Any]) -> dict[str, Any]:
+def _given(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a workload, written under ``settings`` or next to its kind."""
-    inner = told.get("settings", {})
+    inner = stated.get("settings", {})
     if not isinstance(inner, dict):
         raise FormatError(
             f"{str(inner)[:40]!r} is no object", place="workload.settings", remedy='write {"name": value}'
         )
-    beside = {name: value for name, value in told.items() if name not in ("kind", "settings", "id", "title", "note")}
+    beside = {name: value for name, value in stated.items() if name not in ("kind", "settings", "id", "title", "note")}
     return {**beside, **cast("dict[str, Any]", inner)}
 
 

@@ -52,10 +52,10 @@ def make_cluster(design: Design, asked: object, place: str) -> Design:
     FormatError
         If what is asked has another shape, there is no server, no NIC to join them by, or no rate is known.
     """
-    told = _given(asked, place)
-    if "racks" in told:
-        return _racks(design, told, place)
-    count = told.get("count", 0)
+    stated = _given(asked, place)
+    if "racks" in stated:
+        return _racks(design, stated, place)
+    count = stated.get("count", 0)
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise FormatError(f"{count!r} is no number of servers", place=place, remedy="give 1 or more")
     try:
@@ -63,7 +63,7 @@ def make_cluster(design: Design, asked: object, place: str) -> Design:
         if group is not None:
             _refuse_other_rack(design, group, count, place)
             return SetReplicas(group, count).apply(design)
-        return _joined(design, count, told, place) if count > 1 else design
+        return _joined(design, count, stated, place) if count > 1 else design
     except DesignerError as error:
         if isinstance(error, FormatError):
             raise
@@ -82,13 +82,13 @@ def _refuse_other_rack(design: Design, group: str, count: int, place: str) -> No
         )
 
 
-def _racks(design: Design, told: Mapping[str, Any], place: str) -> Design:
+def _racks(design: Design, stated: Mapping[str, Any], place: str) -> Design:
     """The design with that many racks, the NICs of their servers on one switch that never is the limit."""
-    count = told["racks"]
+    count = stated["racks"]
     group = _group_of_servers(design)
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise FormatError(f"{count!r} is no number of racks", place=f"{place}.racks", remedy="give 1 or more")
-    if group is None or not any(part.kind == "rack" for part in design.parts.values()) or "count" in told:
+    if group is None or not any(part.kind == "rack" for part in design.parts.values()) or "count" in stated:
         raise FormatError(
             "only a design of one rack becomes several, with all its servers",
             place=f"{place}.racks",
@@ -96,14 +96,14 @@ def _racks(design: Design, told: Mapping[str, Any], place: str) -> Design:
         )
     if count == 1:
         return design
-    pattern = str(told.get("nics", "nic*"))
+    pattern = str(stated.get("nics", "nic*"))
     inside = design.groups[group].content
     nics = _free_nics(design, list(inside.parts.values()), pattern)
     if not nics:
         raise FormatError(f"the servers have no NIC {pattern!r}", place=f"{place}.nics", remedy="name their NICs")
     rate, kind = (
-        str(told.get("bandwidth") or _rate(design, nics, place)),
-        str(told.get("kind") or _network(design, nics)),
+        str(stated.get("bandwidth") or _rate(design, nics, place)),
+        str(stated.get("kind") or _network(design, nics)),
     )
     refs = [Ref("parts", p.id) for p in design.parts.values() if p.kind not in _SHARED]
     refs += [Ref("groups", name) for name in design.groups]
@@ -111,7 +111,7 @@ def _racks(design: Design, told: Mapping[str, Any], place: str) -> Design:
     design = MakeGroup(tuple(refs), name, count).apply(design)
     switch = next_id(design.parts, "cluster_switch")
     design = add_part(Part(id=switch, kind="switch", name="Network of the racks")).apply(design)
-    attributes = {"technology": str(told["technology"])} if "technology" in told else {}
+    attributes = {"technology": str(stated["technology"])} if "technology" in stated else {}
     return _meshed(design, nics, f"{name}[*]/{group}[*]", switch, kind, rate, attributes)
 
 
@@ -120,11 +120,11 @@ def _given(asked: object, place: str) -> Mapping[str, Any]:
         return {"count": asked}
     if not isinstance(asked, dict):
         raise FormatError(f"{asked!r} is no number of servers", place=place, remedy='write 4, or {"count": 4, ...}')
-    told = cast("dict[str, Any]", asked)
-    strange = [name for name in told if name not in _FIELDS]
+    stated = cast("dict[str, Any]", asked)
+    strange = [name for name in stated if name not in _FIELDS]
     if strange:
         raise FormatError(f"there is no {strange[0]!r}", place=place, remedy=f"use {', '.join(_FIELDS)}")
-    return told
+    return stated
 
 
 def _group_of_servers(design: Design) -> str | None:
@@ -137,21 +137,21 @@ def _servers(block: Block) -> list[Part]:
     return [part for part in block.parts.values() if part.kind == "server"]
 
 
-def _joined(design: Design, count: int, told: Mapping[str, Any], place: str) -> Design:
+def _joined(design: Design, count: int, stated: Mapping[str, Any], place: str) -> Design:
     servers = _servers(design)
     if len(servers) != 1:
         raise FormatError(
             f"the design has {len(servers)} servers", place=place, remedy="start from a design of one server"
         )
     mine = [part for part in design.parts.values() if part.kind not in _SHARED]
-    nics = _free_nics(design, mine, str(told.get("nics", "nic*")))
+    nics = _free_nics(design, mine, str(stated.get("nics", "nic*")))
     cabled = _cabled(design)
     if not nics and not cabled:
         raise FormatError(
-            f"the server has no NIC {told.get('nics', 'nic*')!r}", place=f"{place}.nics", remedy="name its NICs"
+            f"the server has no NIC {stated.get('nics', 'nic*')!r}", place=f"{place}.nics", remedy="name its NICs"
         )
-    rate = str(told.get("bandwidth") or _rate(design, nics, place)) if nics else ""
-    kind = str(told.get("kind") or _network(design, nics))
+    rate = str(stated.get("bandwidth") or _rate(design, nics, place)) if nics else ""
+    kind = str(stated.get("kind") or _network(design, nics))
     refs = tuple(Ref("parts", part.id) for part in mine)
     name = next_id(design.groups, "servers")
     design = MakeGroup(refs, name, count).apply(design)
@@ -159,7 +159,7 @@ def _joined(design: Design, count: int, told: Mapping[str, Any], place: str) -> 
         return design
     switch = next_id(design.parts, "cluster_switch")
     design = add_part(Part(id=switch, kind="switch", name="Network of the servers")).apply(design)
-    attributes = {"technology": str(told["technology"])} if "technology" in told else {}
+    attributes = {"technology": str(stated["technology"])} if "technology" in stated else {}
     return _meshed(design, nics, f"{name}[*]", switch, kind, rate, attributes)
 
 
@@ -224,15 +224,15 @@ def apply_changes(design: Design, changes: object, source: str) -> Design:
     FormatError
         If the changes have another shape, name what is not there, or cannot be carried out; with the place in them.
     """
-    told = _object(changes, "changes")
+    stated = _object(changes, "changes")
     for steps in (_sizes, _values):
-        design = _applied(design, steps(design, told, source))
-    design = _refitted(design, told)
+        design = _applied(design, steps(design, stated, source))
+    design = _refitted(design, stated)
     for steps in (_fields, _taken_out, _put_in):
-        design = _applied(design, steps(design, told, source))
-    if "servers" in told:
-        design = make_cluster(design, told["servers"], "changes.servers")
-    return _applied(design, _machines(design, told))
+        design = _applied(design, steps(design, stated, source))
+    if "servers" in stated:
+        design = make_cluster(design, stated["servers"], "changes.servers")
+    return _applied(design, _machines(design, stated))
 
 
 def _applied(design: Design, edits: Iterator[tuple[str, Edit]]) -> Design:
@@ -247,16 +247,16 @@ def _sizes(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
     strange = [name for name in changes if name not in _WHAT]
     if strange:
         raise FormatError(f"there is no {strange[0]!r} to change", place="changes", remedy=f"use {', '.join(_WHAT)}")
-    for name, told in _object(changes.get("groups", {}), "changes.groups").items():
+    for name, stated in _object(changes.get("groups", {}), "changes.groups").items():
         place = f"changes.groups.{name}"
-        if isinstance(told, dict):
-            fields = {key: value for key, value in _object(told, place).items() if key != "replicas"}
+        if isinstance(stated, dict):
+            fields = {key: value for key, value in _object(stated, place).items() if key != "replicas"}
             for within, ids in _named(design, "groups", name, place):
                 if fields:
                     yield place, ChangeGroups(ids, fields, within=within)
-            if "replicas" not in told:
+            if "replicas" not in stated:
                 continue
-        replicas = _object(told, place)["replicas"] if isinstance(told, dict) else told
+        replicas = _object(stated, place)["replicas"] if isinstance(stated, dict) else stated
         if isinstance(replicas, bool) or not isinstance(replicas, int) or replicas < 1:
             raise FormatError(f"{replicas!r} is no number of members", place=place, remedy="give 1 or more")
         for within, ids in _named(design, "groups", name, place):

@@ -1,4 +1,4 @@
-"""The networks beside the compute fabric: storage, in-band and out-of-band management."""
+"""The networks next to the compute fabric: storage, in-band and out-of-band management."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Drawing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What was drawn beside the compute fabric, in words; and what was not."""
+    """What was drawn next to the compute fabric, in words; and what was not."""
 
     drawn: tuple[str, ...]
     absent: tuple[str, ...]

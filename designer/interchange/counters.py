@@ -142,10 +142,12 @@ def _result(data: bytes, file: str) -> list[dict[str, Any]]:
         content = json.loads(data)
     except ValueError:
         raise ExchangeError("its answer is no JSON", file=file, remedy="check that it is a Prometheus server") from None
-    told = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
-    if told.get("status") != "success":
-        raise ExchangeError(f"it answers: {str(told.get('error', 'no result'))[:200]}", file=file, remedy="see its log")
-    rows = cast("dict[str, Any]", told.get("data") or {}).get("result")
+    stated = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+    if stated.get("status") != "success":
+        raise ExchangeError(
+            f"it answers: {str(stated.get('error', 'no result'))[:200]}", file=file, remedy="see its log"
+        )
+    rows = cast("dict[str, Any]", stated.get("data") or {}).get("result")
     return [row for row in rows if isinstance(row, dict)][:_SERIES_LIMIT] if isinstance(rows, list) else []
 
 
@@ -153,9 +155,9 @@ def _reading(name: str, query: Query, row: dict[str, Any]) -> Reading | None:
     labels, value = row.get("metric"), row.get("value")
     if not isinstance(labels, dict) or not isinstance(value, list) or len(cast("list[Any]", value)) != 2:
         return None
-    told = cast("dict[str, str]", labels)
-    host = next((str(told[label]) for label in query.host if told.get(label)), "")
-    device = str(told.get(query.device, ""))
+    stated = cast("dict[str, str]", labels)
+    host = next((str(stated[label]) for label in query.host if stated.get(label)), "")
+    device = str(stated.get(query.device, ""))
     try:
         number = float(cast("list[Any]", value)[1])
     except (TypeError, ValueError):
@@ -184,11 +186,11 @@ def load(path: Path) -> Recording:
         content = json.loads(atomic.read(path, _LARGEST))
     except (OSError, ValueError) as error:
         raise FormatError(f"cannot be read: {error}", file=str(path), remedy="record one with --save") from None
-    told = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
-    if told.get("format") != FORMAT:
+    stated = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+    if stated.get("format") != FORMAT:
         raise FormatError("this is no recording of counters", file=str(path), remedy="record one with --save")
     found: list[Reading] = []
-    rows = told.get("readings")
+    rows = stated.get("readings")
     for k, row in enumerate(cast("list[Any]", rows) if isinstance(rows, list) else []):
         try:
             name, host, device, value = cast("list[Any]", row)
@@ -200,8 +202,8 @@ def load(path: Path) -> Recording:
             why = f"{str(name)[:40]!r}, {value!r} is no counter"
             raise FormatError(why, file=str(path), place=f"readings[{k}]", remedy="record it again")
         found.append(Reading(str(name), str(host), str(device), number))
-    time = told.get("time")
-    return Recording(float(time) if isinstance(time, int | float) else 0.0, str(told.get("window", "")), tuple(found))
+    time = stated.get("time")
+    return Recording(float(time) if isinstance(time, int | float) else 0.0, str(stated.get("window", "")), tuple(found))
 
 
 def dumps(recording: Recording) -> str:

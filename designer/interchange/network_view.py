@@ -145,10 +145,10 @@ def network_view(design: Design) -> NetworkView:
         if ends[0] == ends[1]:
             continue
         ports: list[str] = []
-        for part, end, told in zip((a, b), ends, ("a_port", "b_port"), strict=True):
+        for part, end, stated in zip((a, b), ends, ("a_port", "b_port"), strict=True):
             first = used[end] + 1
             used[end] += link.count
-            named = str(getattr(link, told, ""))
+            named = str(getattr(link, stated, ""))
             inside = of_def[definition[part]] not in ("switch", "server")
             ports.append(safe(named) if named else (safe(net.path(part).rsplit("/", 1)[-1]) if inside else str(first)))
         cables.append(Cable(ends[0], ends[1], ports[0], ports[1], link.count, raw_rate(link)[0], link.kind))

@@ -92,8 +92,8 @@ def to_matplotlib(figure: Figure) -> MatplotlibFigure:
     for span in figure.spans:
         shade = axes.axvspan if figure.sideways or not figure.bars else axes.axhspan
         shade(span.start, span.end, color=INKS["quiet"][0], alpha=_FAINT, label=span.name)
-    for axis, told, upright in ((axes.xaxis, figure.x, False), (axes.yaxis, figure.y, True)):
-        _dress(axes, axis, told, upright)
+    for axis, stated, upright in ((axes.xaxis, figure.x, False), (axes.yaxis, figure.y, True)):
+        _dress(axes, axis, stated, upright)
     if figure.sideways:
         axes.invert_yaxis()
     axes.set_title(figure.title)
@@ -111,13 +111,13 @@ def _whiskers(bar: BarSeries, sideways: bool) -> dict[str, Any]:
     return {"xerr" if sideways else "yerr": (below, above), "ecolor": INKS["muted"][0], "capsize": 2}
 
 
-def _dress(axes: Any, axis: Any, told: Axis, upright: bool) -> None:
-    axis.set_label_text(_head(told))
-    if told.categories:
-        axis.set_ticks(range(len(told.categories)), labels=told.categories)
-    elif told.log:
+def _dress(axes: Any, axis: Any, stated: Axis, upright: bool) -> None:
+    axis.set_label_text(_head(stated))
+    if stated.categories:
+        axis.set_ticks(range(len(stated.categories)), labels=stated.categories)
+    elif stated.log:
         (axes.set_yscale if upright else axes.set_xscale)("log")
-    elif told.zero:
+    elif stated.zero:
         (axes.set_ylim if upright else axes.set_xlim)(0.0)
 
 

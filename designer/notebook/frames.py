@@ -367,7 +367,7 @@ def _estimate(found: Estimate) -> tuple[Any, ...]:
 
 
 def _limit(when: str, one: Bottleneck) -> tuple[Any, ...]:
-    return when, one.what, one.id, one.label, one.alike, one.gain, one.why
+    return when, one.what, one.id, one.label, one.equal, one.gain, one.why
 
 
 def _findings(findings: Iterable[Finding]) -> Iterator[Sequence[Any]]:

@@ -75,7 +75,7 @@ def _texts(name: str, estimate: Estimate) -> tuple[str, str]:
 
 def _limits(several: Iterable[tuple[str, Sequence[Bottleneck]]]) -> str:
     rows = [
-        (when, one.label, f"{one.alike:,}", numbers.gain(one.gain) if one.gain is not None else "")
+        (when, one.label, f"{one.equal:,}", numbers.gain(one.gain) if one.gain is not None else "")
         for when, limits in several
         for one in limits
     ]

@@ -158,13 +158,13 @@ def _stacks(found: Simulation) -> tuple[Stack, ...]:
 
 def _limits(held: Sequence[Held], design: Design) -> tuple[Limit, ...]:
     found = named([one.bottleneck for one in held if one.bottleneck.what != "compute"], design)
-    ids = {one.bottleneck.id: one.alike for one in held}
+    ids = {one.bottleneck.id: one.equal for one in held}
     limits = [
         Limit("now", one.title, one.detail, ids=tuple(k for i in one.ids for k in (ids.get(i) or (i,))))
         for one in found[:_LIMITS]
     ]
     if not limits and (parts := _processors(held, design)):
-        engines = tuple(k for one in held for k in (one.alike or (one.bottleneck.id,)))
+        engines = tuple(k for one in held for k in (one.equal or (one.bottleneck.id,)))
         limits = [Limit("now", opened(parts.removeprefix("the ")), "each at its own speed", ids=engines)]
     return tuple(limits)
 

@@ -1,4 +1,4 @@
-"""The page of a simulation: what each workload comes to beside the others, and what it loses to them."""
+"""The page of a simulation: what each workload comes to next to the others, and what it loses to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from designer.present.limits import named, with_gains
 from designer.present.words import continued, counted_by, metric_title
 from designer.workload.metrics import times_better
 
-#: slower by less than this share is not told [1]
+#: slower by less than this share is not stated [1]
 _SEEN: Final = 0.005
 #: figures of a workload, those first that say most about it
 _FIRST: Final = (
@@ -151,8 +151,8 @@ def _headline(found: Simulation, titles: dict[str, str]) -> str:
     if not key:
         return f"{time} simulated; nothing was completed."
     m = metrics[key]
-    told = _SENTENCES.get(key, f"{metric_title(key)} {{}}").format(figure_text(key, m.value, m.unit, counted_by(key)))
-    return f"{told}; {time} simulated."
+    stated = _SENTENCES.get(key, f"{metric_title(key)} {{}}").format(figure_text(key, m.value, m.unit, counted_by(key)))
+    return f"{stated}; {time} simulated."
 
 
 def _slowed(found: Simulation) -> tuple[str, str] | None:
@@ -168,7 +168,7 @@ def _slowed(found: Simulation) -> tuple[str, str] | None:
 
 
 def _took(found: Simulation, met: Meeting) -> tuple[str, str]:
-    """What a workload takes beside the others and alone, as texts; empty where it is not one figure."""
+    """What a workload takes next to the others and alone, as texts; empty where it is not one figure."""
     metrics, alone = found.metrics.get(met.workload, {}), found.alone.get(met.workload, {})
     key = met.metric or next((k for k in _FIRST if k in metrics and k in alone), "")
     if key not in metrics or key not in alone:

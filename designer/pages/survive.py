@@ -88,9 +88,11 @@ def _doubles(found: Survey, design: Design) -> tuple[str, ...]:
     stop = sum(pair.share == 0 for pair in found.pairs)
     mean = sum(min(pair.share, 1.0) for pair in found.pairs) / len(found.pairs)
     drawn = numbers.counted(len(found.pairs), "double failure")
-    told = f"{stop:,} of {drawn} {'stops' if stop == 1 else 'stop'} it; {numbers.percent(1 - mean)} is lost on average."
+    stated = (
+        f"{stop:,} of {drawn} {'stops' if stop == 1 else 'stop'} it; {numbers.percent(1 - mean)} is lost on average."
+    )
     first, second = (_link(path, design) for path in found.pairs[0].paths)
-    return (f"{told} The worst: {first}, and {second}.",)
+    return (f"{stated} The worst: {first}, and {second}.",)
 
 
 def _name(loss: Loss, design: Design) -> str:

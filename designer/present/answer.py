@@ -118,7 +118,7 @@ class Answer:
         )
 
     def figures(self, names: tuple[str, ...], most: int = 6) -> tuple[Figure, ...]:
-        """The first of some metrics that the answer has; of two that read alike, the first."""
+        """The first of some metrics that the answer has; of two that read the same, the first."""
         found: list[Figure] = []
         for name in names:
             one = self.figure(name, self.notes.get(name, ""))
@@ -186,13 +186,13 @@ def make_figure(
         ends = [ends[0].removesuffix("%"), ends[1].removesuffix("%")]
     join = " – " if any(" " in end for end in ends) else "–"
     band = "" if ends[0] == ends[1] else join.join(ends)
-    told, verdict, tone, bound = "", "", Tone.PLAIN, None
+    stated, verdict, tone, bound = "", "", Tone.PLAIN, None
     if target is not None:
         found_verdict = judge(found, target.comparison, target.value)
         number, unit_of_target = numbers.split(target.value, found.unit, what, exact=True, like=found.value)
         text = number if found.unit == "1/s" or not unit_of_target else f"{number} {unit_of_target}"
         sign = {">=": "at least ", "<=": "at most "}.get(target.comparison, "") if target.word == "target" else ""
-        told = f"{target.word}: {sign}{text}"
+        stated = f"{target.word}: {sign}{text}"
         verdict, tone, bound = str(found_verdict), found_verdict.tone, target.value
     elif name == "memory_per_gpu" and "capacity" in found.details:
         bound = found.details["capacity"]
@@ -204,7 +204,7 @@ def make_figure(
         unit,
         band,
         note.strip(),
-        told,
+        stated,
         verdict,
         tone,
         found.low,

@@ -183,7 +183,7 @@ def _links(each: Sequence[Bottleneck]) -> int:
     links: dict[str, int] = {}
     for one in each:
         key = _DIRECTION.sub("", one.id)
-        links[key] = max(links.get(key, 0), one.alike)
+        links[key] = max(links.get(key, 0), one.equal)
     count = sum(links.values())
     both = all(one.both_ways for one in each) and len({_way(one) for one in each}) == 1 and count % 2 == 0
     return count // 2 if both else count
@@ -193,7 +193,7 @@ def _detail(each: Sequence[Bottleneck], design: Design) -> str:
     first = each[0]
     if first.what == "channel":
         return numbers.counted(_links(each), "link")
-    count = sum(one.alike for one in {one.id: one for one in each}.values())
+    count = sum(one.equal for one in {one.id: one for one in each}.values())
     if first.what in ("compute", "part"):
         aspect = _ASPECT.search(first.label)
         path = first.id.split(":")[-1]

@@ -17,11 +17,11 @@ def to_markdown(page: Page, *, details: bool = False) -> str:
     if page.figures:
         lines += ["| Figure | Value | 80% band | |", "| --- | ---: | ---: | --- |"]
         for f in page.figures:
-            told = " ".join(text for text in (f.target or f.note, f"**{f.verdict}**" if f.verdict else "") if text)
-            lines.append(_row((f.title, f.text, f.band, told)))
+            stated = " ".join(text for text in (f.target or f.note, f"**{f.verdict}**" if f.verdict else "") if text)
+            lines.append(_row((f.title, f.text, f.band, stated)))
         lines.append("")
-    for title, told in page.summary:
-        lines.append(f"- **{_plain(title)}**: {_plain(told)}")
+    for title, stated in page.summary:
+        lines.append(f"- **{_plain(title)}**: {_plain(stated)}")
     if page.table is not None:
         lines += _table(page.table)
     if page.where:
@@ -46,8 +46,8 @@ def to_markdown(page: Page, *, details: bool = False) -> str:
 
 def _change(change: Change) -> str:
     outcome = ", ".join(text for text in (change.detail, change.gain, change.price) if text)
-    told = f"- {_plain(f'{change.title}: {outcome}' if outcome else change.title)}"
-    return f"{told} (`{' '.join(('designer', *change.command))}`)" if change.command else told
+    stated = f"- {_plain(f'{change.title}: {outcome}' if outcome else change.title)}"
+    return f"{stated} (`{' '.join(('designer', *change.command))}`)" if change.command else stated
 
 
 def _table(table: Table) -> list[str]:

@@ -25,10 +25,10 @@ def acceptance_sheet(cluster: Cluster, verdict: Verdict, date: datetime.date) ->
     chapters = [_summary(cluster, verdict, title if failed else f"All {total} reach their limits")]
     if failed:
         chapters.append(_failures(failed))
-    for stage, (topic, told, _) in STAGES.items():
+    for stage, (topic, stated, _) in STAGES.items():
         own = [o for o in verdict.outcomes if o.stage == stage]
         if own:
-            chapters.append(_results(stage, topic, told, own))
+            chapters.append(_results(stage, topic, stated, own))
     facts = (
         ("Nodes", f"{len(cluster.nodes):,}"),
         ("Results", f"{len(verdict.outcomes):,}"),
@@ -41,11 +41,11 @@ def _summary(cluster: Cluster, verdict: Verdict, title: str) -> Chapter:
     r = Align.RIGHT
     heads = (Head("Stage"), Head("What is tested"), Head("Results", r), Head("Failed", r), Head("Verdict"))
     rows: list[Row] = []
-    for stage, (name, told, _) in STAGES.items():
+    for stage, (name, stated, _) in STAGES.items():
         own = [o for o in verdict.outcomes if o.stage == stage]
         bad = sum(not o.passed for o in own)
         word = text("failed", "alarm") if bad else text("passed", "ok") if own else muted("not run")
-        rows.append(Row((strong(f"{stage} {name}"), text(told), text(f"{len(own):,}"), text(f"{bad:,}"), word)))
+        rows.append(Row((strong(f"{stage} {name}"), text(stated), text(f"{len(own):,}"), text(f"{bad:,}"), word)))
     blocks: list[Block] = [Table("Stages", heads, tuple(rows))]
     gaps = [*(f"not tested, {place}" for place in verdict.untested), *(f"not read, {file}" for file in verdict.unread)]
     if gaps:
@@ -79,7 +79,7 @@ def _failures(failed: tuple[Outcome, ...]) -> Chapter:
     return Chapter("failures", "Failures", title, "What is wrong?", (Table("", heads, rows),))
 
 
-def _results(stage: int, topic: str, told: str, own: list[Outcome]) -> Chapter:
+def _results(stage: int, topic: str, stated: str, own: list[Outcome]) -> Chapter:
     r = Align.RIGHT
     heads = (
         Head("Where"),
@@ -112,4 +112,4 @@ def _results(stage: int, topic: str, told: str, own: list[Outcome]) -> Chapter:
     bad = sum(not o.passed for o in own)
     title = f"{counted(len(own), 'result')}, {f'{bad:,}' if bad else 'none'} below the limit"
     blocks = (Table("", heads, tuple(rows), note=note, small=True),)
-    return Chapter(f"stage-{stage}", f"Stage {stage}, {topic}", title, told.capitalize(), blocks)
+    return Chapter(f"stage-{stage}", f"Stage {stage}, {topic}", title, stated.capitalize(), blocks)

@@ -147,9 +147,9 @@ def _facts(context: Context) -> tuple[tuple[str, str], ...]:
     facts += [*((k, v) for k, v in (*block, ("Author", chosen.author), ("Approved", chosen.approved)) if v)]
     for subject in context.subjects:
         head = f"Design {subject.letter}" if len(context.subjects) > 1 else "Design"
-        alike = sum(s.design.name == subject.design.name for s in context.subjects) > 1
+        equal = sum(s.design.name == subject.design.name for s in context.subjects) > 1
         facts.append(
-            (head, subject.file.replace("\\", "/").split("/")[-1] if alike and subject.file else subject.design.name)
+            (head, subject.file.replace("\\", "/").split("/")[-1] if equal and subject.file else subject.design.name)
         )
     workloads = sum(len(s.results) for s in context.subjects)
     figures = sum(len(w.metrics) for s in context.subjects for w in s.results)

@@ -1,4 +1,4 @@
-"""Designs of one report beside each other: which is better at what, and whether the bands tell them apart."""
+"""Designs of one report next to each other: which is better at what, and whether the bands distinguish them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from designer.engine.results import WorkloadResult
 from designer.report.subject import Subject, gain_of, main_metric
 from designer.report.wording import counted, sentence, times
 
-#: gains below this are told as none
+#: gains below this are stated as none
 SAME: Final = 1.02
 
 
@@ -70,12 +70,12 @@ def _difference(before: WorkloadResult, after: WorkloadResult, metric: str, gain
 def answer(subjects: Sequence[Subject]) -> str:
     """Which design to prefer, in a sentence."""
     first, *others = subjects
-    told = [(other, pairings(first, other)) for other in others]
-    if not any(pairs for _, pairs in told):
+    stated = [(other, pairings(first, other)) for other in others]
+    if not any(pairs for _, pairs in stated):
         return "The designs have no workload in common"
-    if len(told) > 1:
-        return _of_many(first, told)
-    other, pairs = told[0]
+    if len(stated) > 1:
+        return _of_many(first, stated)
+    other, pairs = stated[0]
     up = sorted((p for p in pairs if p.gain >= SAME), key=lambda p: -p.gain)
     down = sorted((p for p in pairs if p.gain <= 1 / SAME), key=lambda p: p.gain)
     if not up and not down:
@@ -95,10 +95,10 @@ def answer(subjects: Sequence[Subject]) -> str:
     return f"Design {better.letter} is {times(gain)} as good as design {worse.letter} at {best.title}{also}{rest}"
 
 
-def _of_many(first: Subject, told: Sequence[tuple[Subject, list[Pairing]]]) -> str:
+def _of_many(first: Subject, stated: Sequence[tuple[Subject, list[Pairing]]]) -> str:
     """Which design is best most often; of designs within rounding the first counts."""
     best: dict[str, tuple[float, str]] = {}
-    for other, pairs in told:
+    for other, pairs in stated:
         for pair in pairs:
             held = best.setdefault(pair.first.id, (1.0, first.letter))
             if pair.gain >= held[0] * SAME:

@@ -22,7 +22,7 @@ def design_picture(geometry: Geometry, options: Options, loads: Loads | None, co
     light, dark = (compose(geometry, palette(name), options, loads) for name in ("light", "dark"))
     others = dark.elements
     if [type(e) for e in light.elements] != [type(e) for e in others]:
-        # looks that are not drawn alike cannot be paired
+        # looks that are not drawn in the same way cannot be paired
         others = light.elements
     names = {pair: name for name, pair in colours.items()}
 

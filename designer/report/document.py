@@ -85,7 +85,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under heads. ``aside`` stands small beside the title, ``note`` below."""
+    """Rows under heads. ``aside`` stands small next to the title, ``note`` below."""
 
     title: str
     heads: tuple[Head, ...]
@@ -97,13 +97,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A vector drawing whose colours are names of ``inks``. ``told`` says in a sentence what it shows.
+    """A vector drawing whose colours are names of ``inks``. ``stated`` says in a sentence what it shows.
 
     A ``small`` one is a preview: it takes a third of a page at most and has no sheet of its own.
     """
 
     picture: Picture
-    told: str
+    stated: str
     title: str = ""
     aside: str = ""
     note: Text = ()
@@ -193,7 +193,7 @@ class Chapter:
     question
         What it answers, for the contents.
     about
-        Which design it is about, small beside the topic; empty for all.
+        Which design it is about, small next to the topic; empty for all.
     """
 
     key: str
@@ -222,7 +222,7 @@ class Report(Displayed):
     facts
         What was computed, when and from what: names and texts.
     foot
-        What stands at the foot of every page.
+        What is at the foot of every page.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""What stands in a design as one orders it: units (servers, switches, storage, racks) with what is inside them."""
+"""What is in a design as one orders it: units (servers, switches, storage, racks) with what is inside them."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _order(kind: str) -> int:
     return found.order if found is not None else 1000
 
 
-#: what stands in a design; kept as long as the design lives
+#: what is in a design; kept as long as the design lives
 inventory = Memo(_take, most=16)
 
 

@@ -15,7 +15,7 @@ from designer.plain_text import harmless, shortened
 from designer.report.inventory import Inventory, inventory, unit_name
 
 _STEP: Final = r"[A-Za-z][\w-]*(?:\[\d+\])?"
-#: what may be a path; ids that are plain words are left, nobody can tell them from prose
+#: what may be a path; ids that are plain words are left, nobody can distinguish them from prose
 _PATH: Final = re.compile(rf"(?<![\w/\].-]){_STEP}(?:/{_STEP})*(?![\w/\[]|-\w)")
 _MEMBER: Final = re.compile(r"([A-Za-z][\w-]*)\[(\d+)\]")
 _CODED: Final = re.compile(r"[\d\[/_]")
@@ -36,9 +36,9 @@ def part_name(stock: Inventory, index: int) -> str:
     return unit_name(stock, unit) if unit == index else f"{unit_name(stock, unit)}, {own}" if inside else own
 
 
-def in_names(stock: Inventory, told: str) -> str:
+def in_names(stock: Inventory, stated: str) -> str:
     """The text with paths of parts, members of groups, machines and types of virtual GPUs as the drawing names them."""
-    return _PATH.sub(lambda found: _name(stock, found[0]), told[:_MOST]) + told[_MOST:]
+    return _PATH.sub(lambda found: _name(stock, found[0]), stated[:_MOST]) + stated[_MOST:]
 
 
 class Naming:
@@ -70,8 +70,8 @@ class Naming:
 
     def _named(self, path: str, name: Callable[[Inventory, str], str]) -> str:
         assert self._stock is not None
-        told = shortened(harmless(" ".join(name(self._stock, path).split())), _NAME)
-        return f"{told} [{path}]" if told != path and _twice(self._stock, path) else told
+        stated = shortened(harmless(" ".join(name(self._stock, path).split())), _NAME)
+        return f"{stated} [{path}]" if stated != path and _twice(self._stock, path) else stated
 
 
 def _labels(block: Block) -> frozenset[str]:

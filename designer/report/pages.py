@@ -49,7 +49,7 @@ def name_of(page: Page, subject: Subject) -> str:
 
 
 def short_name(page: Page, pages: Sequence[Page], subject: Subject) -> str:
-    """The workload of a page up to its first comma, where that tells it from the others."""
+    """The workload of a page up to its first comma, where that distinguishes it from the others."""
     name = name_of(page, subject)
     short = name.split(",")[0]
     return short if sum(name_of(one, subject).split(",")[0] == short for one in pages) == 1 else name
@@ -69,7 +69,7 @@ def key_figure(figure: Figure, subject: Subject, workload: str, label: str = "")
     else:
         strip = band_strip(found)
     verdict: Text = rich(Span(figure.verdict, _STYLES.get(figure.tone, ""))) if figure.verdict else ()
-    told = figure.target or figure.note
+    stated = figure.target or figure.note
     band = f"80%{NBSP}band {figure.band}" if figure.band else "exact" if figure.low == figure.high else ""
     return KeyFigure(
         label or figure.title,
@@ -77,7 +77,7 @@ def key_figure(figure: Figure, subject: Subject, workload: str, label: str = "")
         figure.unit,
         band,
         strip,
-        rich(*muted(told), " ", *verdict) if verdict else muted(told),
+        rich(*muted(stated), " ", *verdict) if verdict else muted(stated),
     )
 
 

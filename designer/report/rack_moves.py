@@ -65,7 +65,7 @@ def why_not(design: Design, plan: Plan, member: int, to: int, at: int) -> str:
 
 
 def _is_movable(stock: Inventory, member: int, around: int, to: Rack) -> bool:
-    """A part of the outermost block may change from rack to rack, both drawn beside it; members of groups may not."""
+    """A part of the outermost block may change from rack to rack, both drawn next to it; members of groups may not."""
     own = stock.net.own_parts
     return member < own and around < own and 0 <= to.drawn < own
 

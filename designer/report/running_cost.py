@@ -1,6 +1,6 @@
 """What an hour of a design costs, and what one token, step or request then does; every price is an input of the reader.
 
-Nothing is converted: sums are made for each currency alone, and what has no price is told and never guessed.
+Nothing is converted: sums are made for each currency alone, and what has no price is stated and never guessed.
 """
 
 from __future__ import annotations

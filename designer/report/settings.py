@@ -23,7 +23,7 @@ Share = Annotated[float, Field(ge=0)]
 
 
 class Target(Frozen):
-    """A promise about a metric beside those of the design."""
+    """A promise about a metric next to those of the design."""
 
     workload: str
     metric: str
@@ -115,7 +115,7 @@ class Settings(Frozen):
 
 
 def load_settings(path: Path | None = None, prices: Path | None = None) -> Settings:
-    """Settings from a TOML file and a price list; paths in the file are beside it.
+    """Settings from a TOML file and a price list; paths in the file are next to it.
 
     Raises
     ------
@@ -137,14 +137,14 @@ def load_settings(path: Path | None = None, prices: Path | None = None) -> Setti
         raise FormatError(first["msg"], file=str(path), place=place, remedy=f"settings are {known}") from None
     folder = path.parent if path is not None else Path()
     listed = prices or (folder / chosen.prices if chosen.prices else None)
-    told = None
+    stated = None
     if listed is not None:
         try:
-            told = read_prices(_read(listed).decode("utf-8-sig"), str(listed))
+            stated = read_prices(_read(listed).decode("utf-8-sig"), str(listed))
         except UnicodeDecodeError as error:
             raise FormatError("the price list is not UTF-8", file=str(listed), remedy="save it as UTF-8") from error
     logo = _logo(folder / chosen.logo) if chosen.logo else None
-    return Settings(chosen=chosen, prices=told, logo=logo)
+    return Settings(chosen=chosen, prices=stated, logo=logo)
 
 
 def _read(path: Path) -> bytes:

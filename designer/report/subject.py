@@ -80,12 +80,12 @@ class Subject:
 
     @cached_property
     def stock(self) -> Inventory:
-        """What stands in it."""
+        """What is in it."""
         return inventory(self.design)
 
     @cached_property
     def plan(self) -> Plan:
-        """Where it stands."""
+        """Where it is placed."""
         racks = self.settings.chosen.racks
         return plan_of(self.design, racks.height, racks.power)
 

@@ -25,7 +25,7 @@ def ticks(low: float, high: float, fits: Fits, *, unit: str = "", log: bool = Fa
     Parameters
     ----------
     fits
-        True if these values can be written beside each other.
+        True if these values can be written next to each other.
     unit
         Unit of the values: long times are marked at whole minutes, hours and days, sizes on a logarithmic axis at
         powers of two.

@@ -136,7 +136,7 @@ def csv_trace(run: Run) -> str:
         times = ["" if math.isnan(t) else repr(t) for t in (task.ready, task.began, task.ended)]
         above = run.tasks[task.parent].step if task.parent >= 0 else ""
         works = [run.works[k] for k in task.works if run.works[k].unit]
-        amount = sum(work.amount * work.alike for work in works)
+        amount = sum(work.amount * work.equal for work in works)
         done = (repr(amount), works[0].unit) if works and math.isfinite(amount) else ("", "")
         lines.writerow([task.program, task.step, task.number + 1, *times, above, *done])
     return text.getvalue()

@@ -1,6 +1,6 @@
 """Predictions against published measurements that are shipped as records: how wrong the program was, and on what.
 
-The records are worked out anew from the drawn cases by ``python -m tests.validation.records --write``; nothing in them
+The records are worked out again from the drawn cases by ``python -m tests.validation.records --write``; nothing in them
 is typed by hand but the measured values and their sources.
 """
 
@@ -21,7 +21,7 @@ FILE: Final = "validation/records.json"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One measurement beside what was predicted for it, in SI units.
+    """One measurement next to what was predicted for it, in SI units.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class Context:
         return machine.having(Capability.ACCELERATE)
 
     def stored(self, path: str) -> tuple[Address, str, Block]:
-        """Where what stands at a path is defined: the block's address, the id there, and the block.
+        """Where what is at a path is defined: the block's address, the id there, and the block.
 
         A member of a group that is like the others is defined once for all of them, one that differs by itself.
 
@@ -116,16 +116,16 @@ class Context:
 
     def text(self, part: Part, name: str) -> str:
         """What a part says of itself: its attribute `name`, else the value of its type; lower case."""
-        told = part.attributes.get(name, "")
-        if not told:
+        stated = part.attributes.get(name, "")
+        if not stated:
             quantity = self.design.quantity(part, name)
-            told = str(quantity.value) if quantity is not None else ""
-        return told.lower()
+            stated = str(quantity.value) if quantity is not None else ""
+        return stated.lower()
 
     def flag(self, part: Part, name: str) -> bool | None:
         """Whether a part says yes or no to `name`; None where it is not given."""
-        told = self.text(part, name)
-        return None if not told else told in ("true", "yes", "on", "enabled", "1")
+        stated = self.text(part, name)
+        return None if not stated else stated in ("true", "yes", "on", "enabled", "1")
 
     @cached_property
     def fabric(self) -> Fabric:

@@ -47,14 +47,14 @@ def sections(rule: Rule) -> Mapping[str, str]:
 
 def markdown(rule: Rule) -> str:
     """The page of a rule."""
-    told = sections(rule)
-    head = told[""]
+    stated = sections(rule)
+    head = stated[""]
     lines = [f"# {rule.code}: {rule.name}", "", head[:1].upper() + head[1:], ""]
     speaks = ", ".join(p.value for p in Profile if p in rule.profiles)
     mends = " One press mends it." if rule.fix is not None else ""
     lines += [f"Severity: {rule.severity}. Profiles: {speaks}.{mends}", ""]
     for name in SECTIONS:
-        lines += [f"## {name}", "", told.get(name, ""), ""]
+        lines += [f"## {name}", "", stated.get(name, ""), ""]
     lines += [f"Drawn: `tests/rules/{rule.code}/pass.design.json` passes, `fail.design.json` next to it does not.", ""]
     return "\n".join(lines)
 

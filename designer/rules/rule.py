@@ -39,7 +39,7 @@ class Offence:
     ----------
     severity
         Where it is another than the rule's.
-    alike
+    equal
         How many equal members of groups break it in the same way; `where` names the first.
     """
 
@@ -47,7 +47,7 @@ class Offence:
     where: tuple[str, ...] = ()
     remedy: str = ""
     severity: Severity | None = None
-    alike: int = 1
+    equal: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Rule:
     name
         The offence in a few words, with hyphens.
     told_as
-        Code under which an analysis tells the same offence, so that no list shows it twice.
+        Code under which an analysis states the same offence, so that no list shows it twice.
     fix
         The edit that mends an offence; None where a person has to decide.
     context
@@ -79,7 +79,7 @@ class Rule:
     severity: Severity
     check: Callable[[Any], Iterable[Offence]]
     profiles: frozenset[Profile] = EVERYWHERE
-    told_as: str = ""
+    stated_as: str = ""
     fix: Callable[[Context, Finding], Fix | None] | None = None
     context: type[Context] = Context
 
@@ -94,7 +94,7 @@ class Rule:
 
     def finding(self, offence: Offence) -> Finding:
         """An offence as a finding."""
-        more = f" (and {offence.alike - 1:,} like it)" if offence.alike > 1 else ""
+        more = f" (and {offence.equal - 1:,} like it)" if offence.equal > 1 else ""
         return Finding(
             self.code, offence.severity or self.severity, f"{offence.text}{more}", offence.where, offence.remedy
         )

@@ -17,7 +17,7 @@ from designer.rules.context import Context
 from designer.rules.rule import Fix, Profile, Rule, rules
 from designer.rules.waivers import Waived, apart
 
-#: one rule tells at most so many offences
+#: one rule states at most so many offences
 _MOST = 50
 
 
@@ -116,4 +116,4 @@ def fix_of(design: Design, finding: Finding) -> Fix | None:
 @cache
 def named_in_analysis() -> Mapping[str, str]:
     """Codes under which analyses report what a rule reports as well, with the rule's."""
-    return {rule.told_as: rule.code for rule in rules().values() if rule.told_as}
+    return {rule.stated_as: rule.code for rule in rules().values() if rule.stated_as}

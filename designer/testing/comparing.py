@@ -2,7 +2,7 @@
 
 A number is explained by what bound it before and after, and apportioned over the edits that lead from one design to the
 other: each group of changes is made in turn, in the order parts, links, sizes, policy, workloads, and its step of the
-number is what it is told to have done. Groups that act together are so credited in that order.
+number is what it is asked to have done. Groups that act together are so credited in that order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where design tests stand: in ``*.checks.toml`` beside a design, and as assertions inside a design."""
+"""Where design tests stand: in ``*.checks.toml`` next to a design, and as assertions inside a design."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Suite:
 
 
 def find(paths: Sequence[str]) -> list[Path]:
-    """The files with tests that paths stand for: files themselves, and in folders all designs and ``*.checks.toml``.
+    """The files with tests that paths represent: files themselves, and in folders all designs and ``*.checks.toml``.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The pytest plugin: collects ``*.checks.toml``, one test per promise, and offers the fixture ``design``.
 
 A test that names a design with ``@pytest.mark.design("machine.design.json")`` gets it as ``design``; a path is looked
-for beside the test file first. Installed with designer, it is found by pytest itself.
+for next to the test file first. Installed with designer, it is found by pytest itself.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class ChecksItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where it stands."""
+        """Where it is placed."""
         return self.path, self.suite.lines.get(self.promise.name, 1) - 1, f"{self.path.name}: {self.promise.name}"
 
 

@@ -32,7 +32,7 @@ class Tested:
 
 
 def run_suite(suite: Suite, update: bool = False) -> list[Tested]:
-    """All tests of one file; `update` takes snapshots anew instead of comparing them."""
+    """All tests of one file; `update` takes snapshots again instead of comparing them."""
     world = World(suite.design, suite.findings)
     variants: dict[tuple[str, ...], World] = {(): world}
     found: list[Tested] = []

@@ -141,11 +141,11 @@ def _quantization_beside(path: Path) -> Mapping[str, object] | None:
     if not other.is_file():
         return None
     remedy = f"give {QUANTIZATION_FILE} as ModelOpt writes it, or take it away"
-    told = read_file(other, _object, "a quantisation", largest=LARGEST_FILE, missing=remedy, too_large=remedy)
-    found = told.get("quantization")
+    stated = read_file(other, _object, "a quantisation", largest=LARGEST_FILE, missing=remedy, too_large=remedy)
+    found = stated.get("quantization")
     if not isinstance(found, dict):
         raise ExchangeError("it has no object quantization", file=other.name, remedy=remedy)
-    producer = told.get("producer")
+    producer = stated.get("producer")
     named = cast("dict[str, object]", producer).get("name") if isinstance(producer, dict) else None
     return {"quant_method": named if isinstance(named, str) else "modelopt", **cast("dict[str, object]", found)}
 
@@ -209,8 +209,8 @@ class _Reader:
         self.data = inner
         self.family = self._text("model_type") or str(data.get("model_type") or "unknown")
         self.family = self.family.removesuffix("_text").lower()
-        told = str(data.get("_name_or_path") or "").replace("\\", "/")
-        given = name or named_by(Path(told) / "config.json")
+        stated = str(data.get("_name_or_path") or "").replace("\\", "/")
+        given = name or named_by(Path(stated) / "config.json")
         #: empty for one that nothing names
         self.name = " ".join(given.split())[:80]
         self.assumptions: list[str] = []
@@ -360,10 +360,10 @@ class _Reader:
         return layer_kinds(self.data, count)
 
     def _kinds(self) -> LayerKinds:
-        """Layers by kind: as they are listed, else all alike."""
-        told = self._listed_layers()
-        if told is not None:
-            return told
+        """Layers by kind: as they are listed, else all equal."""
+        stated = self._listed_layers()
+        if stated is not None:
+            return stated
         return LayerKinds(self.need("number of layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers"))
 
     def _selecting(self, shape: TransformerShape) -> TransformerShape:
@@ -500,7 +500,7 @@ class _Reader:
         if self.family == "llama4":
             shared, shared_width = 1, width
         if self.flag("enable_moe_block", False):
-            # a dense feed-forward part beside the experts of each layer
+            # a dense feed-forward part next to the experts of each layer
             shared, shared_width = 1, self.number("intermediate_size") or width
         return _Experts(
             count, per_token, width, shared, shared_width, self._moe_layers(layers) if listed is None else listed
@@ -546,15 +546,15 @@ class _Reader:
             self.assumptions.append("no feed-forward width is given: 4 times the width taken")
         return (ratio or 4) * hidden
 
-    def _window(self, told: LayerKinds) -> tuple[int, int]:
-        layers = told.layers - told.state
+    def _window(self, stated: LayerKinds) -> tuple[int, int]:
+        layers = stated.layers - stated.state
         window = self.number("sliding_window", "attention_chunk_size", least=0) or 0
         if not window or not self.flag("use_sliding_window", True):
             return 0, 0
-        if told.windowed is not None:
-            return window, told.windowed
+        if stated.windowed is not None:
+            return window, stated.windowed
         if self.data.get("compress_ratios"):
-            # what a window is beside compressed keys and values is said with them
+            # what a window is next to compressed keys and values is said with them
             return window, 0
         kinds = self.data.get("layer_types")
         if isinstance(kinds, list):

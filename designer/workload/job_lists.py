@@ -60,7 +60,7 @@ class JobList:
     format
         ``Philly``, ``Helios`` or ``Acme``.
     left_out
-        How many lines tell of no job that can be run again, by why.
+        How many lines describe no job that can be run again, by why.
     """
 
     name: str

@@ -125,7 +125,7 @@ def kind_of(kind_name: str, place: str) -> WorkloadKind:
 
 @contextmanager
 def placed(place: str) -> Generator[None]:
-    """Errors of a kind, which knows its settings and not where they stand, given with their place."""
+    """Errors of a kind, which knows its settings and not where they are placed, given with their place."""
     try:
         yield
     except AnalysisError as error:

@@ -14,7 +14,7 @@ from designer.workload.model_families import LAYER_WORDS
 _STATE_SPACE: Final = "state-space layers (Mamba) with attention"
 _LINEAR: Final = "layers of linear attention"
 _RECURRENT: Final = "layers of gated linear recurrence with attention"
-#: keys that stand for a mechanism wherever they have a value
+#: keys that represent a mechanism wherever they have a value
 _KEYS: Final = (
     ("linear_attn_config", _LINEAR),
     ("linear_num_key_heads", _LINEAR),

@@ -95,7 +95,7 @@ def models() -> Mapping[str, ModelEntry]:
 
 
 def find_model(name: str) -> ModelEntry | None:
-    """The shipped model a name stands for: its id, an alias, or how its publisher spells either.
+    """The shipped model a name represents: its id, an alias, or how its publisher spells either.
 
     ``meta-llama/Llama-3.1-8B-Instruct`` is ``llama-3-8b``: the publisher, what it was tuned for, dots and capitals
     change nothing about the shape. ``resnet-50@448`` is the same convolutional network on samples of 448 x 448.

@@ -118,10 +118,10 @@ def _quantized(method: str, config: Mapping[str, object]) -> tuple[str, str]:
     if method == "bitsandbytes":
         return _integer(8 if config.get("load_in_8bit") else 4 if config.get("load_in_4bit") else None)
     if method in ("modelopt", "modelopt_fp4"):
-        told = str(config.get("quant_algo") or ("NVFP4" if method == "modelopt_fp4" else ""))[:40].upper()
-        if told == _MIXED:
+        stated = str(config.get("quant_algo") or ("NVFP4" if method == "modelopt_fp4" else ""))[:40].upper()
+        if stated == _MIXED:
             return _mixed(config)
-        return _ALGORITHMS.get(told, ""), f", {told}" if told else ""
+        return _ALGORITHMS.get(stated, ""), f", {stated}" if stated else ""
     if method == "compressed-tensors":
         return _compressed(config)
     return _METHODS.get(method, ""), ""
@@ -138,8 +138,8 @@ def _mixed(config: Mapping[str, object]) -> tuple[str, str]:
     listed = config.get("quantized_layers")
     inside: set[str] = set()
     outside: set[str] = set()
-    for module, told in cast("dict[str, object]", listed).items() if isinstance(listed, dict) else ():
-        algorithm = cast("dict[str, object]", told).get("quant_algo") if isinstance(told, dict) else None
+    for module, stated in cast("dict[str, object]", listed).items() if isinstance(listed, dict) else ():
+        algorithm = cast("dict[str, object]", stated).get("quant_algo") if isinstance(stated, dict) else None
         name = _ALGORITHMS.get(str(algorithm)[:40].upper(), "")
         (inside if "experts" in module and "shared_expert" not in module else outside).add(name)
     found = inside | outside
@@ -183,9 +183,9 @@ def _compressed(config: Mapping[str, object]) -> tuple[str, str]:
     for group in cast("dict[str, object]", groups).values() if isinstance(groups, dict) else ():
         weights = cast("dict[str, object]", group).get("weights") if isinstance(group, dict) else None
         if isinstance(weights, dict):
-            told = cast("dict[str, object]", weights)
-            bits = told.get("num_bits")
-            found.add((str(told.get("type"))[:10], bits if isinstance(bits, int) else 0))
+            stated = cast("dict[str, object]", weights)
+            bits = stated.get("num_bits")
+            found.add((str(stated.get("type"))[:10], bits if isinstance(bits, int) else 0))
     if len(found) != 1:
         return "", ""
     kind, bits = found.pop()

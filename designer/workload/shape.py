@@ -321,7 +321,8 @@ class ConvolutionalShape:
         """The same network on square samples of another side.
 
         Convolutions do the same at each place, so arithmetic and activations grow with the area; weights stay. Dense
-        layers behind a mean over all places, 0.05 % of the arithmetic of ResNet-50, do not grow and are not told apart.
+        layers behind a mean over all places, 0.05 % of the arithmetic of ResNet-50, do not grow and are not
+        distinguished.
 
         Raises
         ------

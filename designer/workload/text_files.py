@@ -1,6 +1,6 @@
 """Text files a user points at: configurations, traces and job lists; refused with a remedy before they are parsed.
 
-Answers depend on what those files hold: `Contents` gives a digest of it, for whoever keeps answers.
+Answers depend on what those files hold: `Contents` gives a digest of it, for those who keep answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measurements begin alike, whatever ran before them."""
+"""Measurements begin in the same way, whatever ran before them."""
 
 from __future__ import annotations
 

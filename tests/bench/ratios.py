@@ -2,7 +2,7 @@
 
 The baseline is plain work of the same kind (a library, or Python itself, without the program), or another answer of the
 program where the gate is about how the two compare. Both run by turns, so that a busy or slower machine slows both and
-only a slower program fails. Seconds are noted beside it and refuse nothing.
+only a slower program fails. Seconds are noted next to it and refuse nothing.
 """
 
 from __future__ import annotations

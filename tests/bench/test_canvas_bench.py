@@ -28,7 +28,7 @@ from tests.clusters import cluster
 
 pytestmark = pytest.mark.xdist_group("canvas")
 
-#: aimed at on a quiet machine [ms], told beside each ratio: panning near, all of 10,000 and 50,000 parts in sight,
+#: aimed at on a quiet machine [ms], stated next to each ratio: panning near, all of 10,000 and 50,000 parts in sight,
 #: crossing a level, hovering, opening 10,000 parts
 AIMS = {"near": 8.0, "10k": 10.0, "50k": 16.0, "crossing": 16.0, "hover": 0.2, "opening": 500.0}
 #: what each costs at most, in its baseline: some 1.6 times what was measured, so that half the speed fails

@@ -209,8 +209,8 @@ def test_the_hundredth_member_that_differs_costs_little_more_than_the_first(benc
     members: dict[int, Block] = {}
     times: list[float] = []
     for k in range(96):
-        told = gpu.model_copy(update={"name": f"GPU {k} of another make"})
-        members[127 * k] = server.model_copy(update={"parts": {**server.parts, "gpu0": told}})
+        stated = gpu.model_copy(update={"name": f"GPU {k} of another make"})
+        members[127 * k] = server.model_copy(update={"parts": {**server.parts, "gpu0": stated}})
         changed = unlike(design, members)
         times.append(took(lambda d=changed: answered(d)))
     early, late = statistics.median(times[1:8]), statistics.median(times[-7:])
@@ -277,8 +277,8 @@ def test_98304_gpus_are_opened_and_answered(benchmark: Any) -> None:
     """Against a star of as many nodes in networkx; 3 s are aimed at. Memory is counted: 400 MB."""
     seconds, megabytes, ratios = [], [], []
     for _ in range(3):
-        told = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True).stdout
-        used, memory, star = (float(x) for x in told.split())
+        stated = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True).stdout
+        used, memory, star = (float(x) for x in stated.split())
         seconds.append(used)
         ratios.append(used / star)
         megabytes.append(memory)

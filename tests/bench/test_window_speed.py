@@ -2,9 +2,9 @@
 
 An edit counts until the canvas has painted what the engine says about the changed design and the panels that wait
 for it have had their turn, against the engine alone and the repaint of an empty design in the same run; the colours
-alone are told beside it. A stall is the longest time for which the event loop did not turn; what its thread
+alone are stated next to it. A stall is the longest time for which the event loop did not turn; what its thread
 worked for the while is held against that repaint, as waiting for others is not the program's. The
-start is held against the work of a process that shows an empty window of Qt. Milliseconds are told beside each.
+start is held against the work of a process that shows an empty window of Qt. Milliseconds are stated next to each.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ DRAGS = {"hgx-h100-8": 70.0, "cluster-98304": 3.2}
 #: the most the window may usually be busy with the slowest kind of work, in repaints of an empty design and stars of
 #: 2,000 nodes (4.1 to 6.1 seen: 12 ms); no stall of more than 50 ms is aimed at
 STALL = 9.0
-#: the most a start may take, in starts of an empty window of Qt beside the libraries; 1 s is aimed at
+#: the most a start may take, in starts of an empty window of Qt next to the libraries; 1 s is aimed at
 START = 1.6
 #: the most that opening 98,304 GPUs may take until their loads are painted, in stars of as many nodes and orders of as
 #: many channels (4.4 to 5.2 seen)
@@ -87,7 +87,7 @@ def window(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 class Paints:
-    """When a canvas has painted what is not being drawn anew any more."""
+    """When a canvas has painted what is not being drawn again any more."""
 
     def __init__(self, canvas: Canvas, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times: list[float] = []
@@ -301,7 +301,7 @@ def test_98304_gpus_are_shown_and_answered(benchmark, window):
     """Opened after another design, until the loads are painted; against a star of as many nodes in networkx, and the
     order of as many numbers in numpy as there are channels: machines differ in how the two compare.
 
-    Beside other work the drawing stands before its loads are known; three seconds are aimed at. Rules are asked after:
+    Next to other work the drawing stands before its loads are known; three seconds are aimed at. Rules are asked after:
     both at once would make the network and its routes twice.
     """
     opened(window, "m40-server")

@@ -113,7 +113,7 @@ def test_a_job_that_cannot_be_is_refused_with_place_and_remedy(
     assert " — " in message
 
 
-TOLD: dict[str, tuple[dict[str, Any], str, str, int]] = {
+STATED: dict[str, tuple[dict[str, Any], str, str, int]] = {
     "a model too large as laid out": (
         {"model": "llama-2-7b", "sharding": "none"},
         "hgx-h100-8",
@@ -140,23 +140,23 @@ TOLD: dict[str, tuple[dict[str, Any], str, str, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", STATED)
 def test_a_job_that_is_odd_is_estimated_and_reported(
     name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    settings, template, text, code = TOLD[name]
+    settings, template, text, code = STATED[name]
     done = analyzed(capsys, tmp_path, settings, template)
     assert done.code == code
     answer = json.loads(done.out)
-    told = [f"{f['code']} {f['text']} {f['remedy']}" for f in answer["findings"]]
-    assert any(re.search(text, one) for one in told), told
+    stated = [f"{f['code']} {f['text']} {f['remedy']}" for f in answer["findings"]]
+    assert any(re.search(text, one) for one in stated), stated
     assert answer["workloads"][0]["metrics"]["step_time"]["value"] > 0
 
 
 def test_a_layout_that_is_said_to_fit_fits(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     job = {"model": "llama-3-405b", "sharding": "optimizer"}
-    told = json.loads(analyzed(capsys, tmp_path, job, "cluster-1024").out)["findings"]
-    remedy = next(f["remedy"] for f in told if f["code"] == "TRAIN-MEMORY")
+    stated = json.loads(analyzed(capsys, tmp_path, job, "cluster-1024").out)["findings"]
+    remedy = next(f["remedy"] for f in stated if f["code"] == "TRAIN-MEMORY")
     first = remedy.removeprefix("this would fit: ").split(";")[0]
     tensor, pipeline = (int(re.search(rf"{n}(\d+)", first)[1]) for n in ("TP", "PP"))  # type: ignore[index]
     sharding = "parameters" if "shard-parameters" in first else "optimizer"

@@ -81,11 +81,11 @@ def test_rules_are_reported_with_exit_codes(capsys: pytest.CaptureFixture[str]) 
     code, out, _ = called(capsys, "check", CASES / "MEM001" / "fail.design.json")
     assert (code, "MEM001" in out) == (0, True), "a warning fails nothing"
     code, out, _ = called(capsys, "check", CASES / "PWR001" / "fail.design.json", "--json")
-    told = json.loads(out)
+    stated = json.loads(out)
     assert code == 1
-    assert told["findings"][0]["code"] == "PWR001"
-    assert set(told["findings"][0]) == {"code", "severity", "text", "where", "remedy"}
-    assert told["profile"] == "lab"
+    assert stated["findings"][0]["code"] == "PWR001"
+    assert set(stated["findings"][0]) == {"code", "severity", "text", "where", "remedy"}
+    assert stated["profile"] == "lab"
     assert called(capsys, "check", "dgx-a100")[0] == 0
     assert called(capsys, "check", "no-such-design")[0] == 2
 
@@ -103,7 +103,7 @@ def test_tests_are_reported_with_what_binds_and_exit_codes(capsys: pytest.Captur
     code, out, _ = called(capsys, "test", suite)
     assert code == 1
     assert "held    fed:" in out
-    for told in (
+    for stated in (
         "BROKEN  fed fast:",
         "expected: >= 300 GB/s each",
         "got: ",
@@ -111,11 +111,11 @@ def test_tests_are_reported_with_what_binds_and_exit_codes(capsys: pytest.Captur
         "binds: ",
         "3 tests: 2 held, 1 broken",
     ):
-        assert told in out
+        assert stated in out
     code, out, _ = called(capsys, "test", suite, "--json")
-    told = json.loads(out)
-    assert (code, told["held"], told["broken"], told["errors"]) == (1, 2, 1, 0)
-    assert told["tests"][1]["line"] == 12
+    stated = json.loads(out)
+    assert (code, stated["held"], stated["broken"], stated["errors"]) == (1, 2, 1, 0)
+    assert stated["tests"][1]["line"] == 12
 
 
 def test_a_mistake_in_a_test_is_reported_with_its_place(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

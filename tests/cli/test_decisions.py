@@ -36,10 +36,10 @@ def test_survive_tells_every_class(capsys: pytest.CaptureFixture[str]) -> None:
 def test_suggest_writes_the_design_with_its_edits(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "better.design.json"
     code = main(["suggest", "vsphere-cluster-4", "--workload", "evacuate", "--steps", "1", "-o", str(out)])
-    told = capsys.readouterr().out
+    stated = capsys.readouterr().out
     assert code == 0
-    assert "the cheapest of all sets of" in told
-    assert "25 Gb/s" in told
+    assert "the cheapest of all sets of" in stated
+    assert "25 Gb/s" in stated
     assert open_design(out).wirings["vmotion_network"].bandwidth_per_direction == "25 Gb/s"
 
 

@@ -50,9 +50,9 @@ def test_the_summary_lists_machines_and_what_they_break(tmp_path: Path, capsys: 
     assert "grid_a100d-80c" in out
     assert "VM-PROFILE: bad" in err
     assert run(["summary", str(file), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["vms"] == 11
-    assert len(told["virtual_machines"]) == 11
+    stated = json.loads(capsys.readouterr().out)
+    assert stated["vms"] == 11
+    assert len(stated["virtual_machines"]) == 11
     assert run(["analyze", str(file), "--workload", "h2d"]) == 1
 
 

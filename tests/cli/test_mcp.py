@@ -34,7 +34,7 @@ def outer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(outer: Path) -> Path:
-    """The folder of the servers, with one design in it and one beside it, and nothing else."""
+    """The folder of the servers, with one design in it and one next to it, and nothing else."""
     inside = outer / "designs"
     for file in inside.iterdir():
         file.unlink()
@@ -100,11 +100,11 @@ def test_one_opens_analyzes_and_explains(folder: Path, talk: Talks) -> None:
         listed = await call("list_designs")
         assert listed["designs"] == ["a.design.json"]
         assert any(t["id"] == "hgx-h100-8" for t in listed["templates"])
-        told = await call("open_design", design="a.design.json", ids=True)
-        assert told["parts"]["gpu"] == 8
-        assert "gpu0" in told["ids"]
-        assert (await call("open_design", design="hgx-h100-8"))["parts"] == told["parts"]
-        name = told["workloads"][0]
+        stated = await call("open_design", design="a.design.json", ids=True)
+        assert stated["parts"]["gpu"] == 8
+        assert "gpu0" in stated["ids"]
+        assert (await call("open_design", design="hgx-h100-8"))["parts"] == stated["parts"]
+        name = stated["workloads"][0]
         found = await call("analyze", design="a.design.json", workload=name, channels=3)
         assert [w["id"] for w in found["workloads"]] == [name]
         assert len(found["channels"]) == 3
@@ -125,9 +125,9 @@ def test_edits_are_tried_without_writing_and_illegal_links_get_their_reason(fold
 
     async def body(call: Call) -> None:
         changes = {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}}
-        told = await call("edit", design="a.design.json", changes=changes)
-        assert any("gpu0" in line for line in told["changes"])
-        assert told["written"] is None
+        stated = await call("edit", design="a.design.json", changes=changes)
+        assert any("gpu0" in line for line in stated["changes"])
+        assert stated["written"] is None
         refused = await call("edit", design="a.design.json", changes=changes, dry_run=False)
         assert "writing was not allowed" in refused["error"]
         link = {"add": {"links": [{"a": "gpu0", "b": "gpu1", "kind": "pcie"}]}}
@@ -140,13 +140,13 @@ def test_edits_are_tried_without_writing_and_illegal_links_get_their_reason(fold
             for i, what in (await call("open_design", design="a.design.json", ids=True))["ids"].items()
             if what["kind"] == "server"
         )
-        told = await call(
+        stated = await call(
             "edit",
             design="a.design.json",
             changes={"add": {"parts": [{"id": "extra", "kind": "gpu", "parent": server}]}},
         )
-        assert told["written"] is None
-        assert any("extra" in line for line in told["changes"])
+        assert stated["written"] is None
+        assert any("extra" in line for line in stated["changes"])
         inside = {"add": {"parts": [{"id": "extra", "kind": "gpu", "parent": "gpu0"}]}}
         assert "may not stand there" in (await call("edit", design="a.design.json", changes=inside))["error"]
         unknown = {"parts": {"gpu99": {"type": "gpu/nvidia/h200-sxm"}}}
@@ -165,11 +165,11 @@ def test_what_is_written_is_what_was_tried(folder: Path, talk: Talks) -> None:
         assert done == {**tried, "written": "b.design.json"}
         again = await call("edit", **{**given, "set": ["policy.gpudirect=true"]}, dry_run=False)
         assert "exists already" in again["error"]
-        told = await call("report", design="b.design.json", output="r.md")
-        assert told["chapters"]
+        stated = await call("report", design="b.design.json", output="r.md")
+        assert stated["chapters"]
         assert not (folder / "r.md").exists()
-        told = await call("report", designs=["b.design.json"], output="r.md", dry_run=False)
-        assert told["written"] == "r.md"
+        stated = await call("report", designs=["b.design.json"], output="r.md", dry_run=False)
+        assert stated["written"] == "r.md"
         template = await call("edit", design="dgx-a100", set=["policy.gpudirect=false"], dry_run=False)
         assert "template cannot be changed" in template["error"]
 
@@ -185,10 +185,10 @@ def test_tests_run_and_tell_what_broke(folder: Path, talk: Talks) -> None:
     )
 
     async def body(call: Call) -> None:
-        told = await call("test")
-        states = {t["name"]: t["state"] for t in told["tests"]}
+        stated = await call("test")
+        states = {t["name"]: t["state"] for t in stated["tests"]}
         assert states == {"eight": "held", "nine": "broken"}
-        assert told["errors"] == []
+        assert stated["errors"] == []
 
     talk(body)
 
@@ -223,9 +223,9 @@ def test_nothing_outside_the_folder_is_reached(folder: Path, talk: Talks, write:
                 answer = await call("report", designs=["a.design.json"], output=f"{name}.md", dry_run=False)
                 assert ("outside" if write else "not allowed") in answer["error"]
         assert "outside" in (await call("report", design="a.design.json", prices="../p.csv"))["error"]
-        told = await call("test")
-        assert not any(t["state"] == "held" for t in told["tests"])
-        assert len(told["errors"]) >= 2
+        stated = await call("test")
+        assert not any(t["state"] == "held" for t in stated["tests"])
+        assert len(stated["errors"]) >= 2
         config = {"id": "t", "kind": "training", "settings": {"model": "../secret.json"}}
         assert "outside" in (await call("edit", design="a.design.json", workloads=[config]))["error"]
         assert "link.design.json" not in (await call("list_designs"))["designs"]

@@ -34,10 +34,10 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talks]:
 @pytest.mark.skipif(not _DUMP, reason="the real dumps are not here")
 def test_the_recorded_dialogue(talk: Talks) -> None:
     """Paste this machine, find the bottleneck, fix it, write the report: each step as a client asked it."""
-    told = json.loads((Path(__file__).parent / "dialogue.json").read_text())
+    stated = json.loads((Path(__file__).parent / "dialogue.json").read_text())
 
     async def body(call: Call) -> None:
-        for step in told["steps"]:
+        for step in stated["steps"]:
             given = {k: _DUMP[0].read_text() if v == "@dump" else v for k, v in step["arguments"].items()}
             answer = await call(step["tool"], **given)
             assert "error" not in answer, f"{step['tool']}: {answer}"
@@ -85,9 +85,9 @@ def test_pasted_results_are_judged(talk: Talks) -> None:
 
     async def body(call: Call) -> None:
         text = "# cuda-stream --device 3\nTriad       1200000     0.1 0.1 0.1\n"
-        told = await call("accept", design="hgx-h100-8.design.json", results=text, full=True)
-        assert [r["passed"] for r in told["document"]["results"]] == [False]
-        assert "gpu3" in told["document"]["results"][0]["test"]
+        stated = await call("accept", design="hgx-h100-8.design.json", results=text, full=True)
+        assert [r["passed"] for r in stated["document"]["results"]] == [False]
+        assert "gpu3" in stated["document"]["results"][0]["test"]
 
     talk(body)
 

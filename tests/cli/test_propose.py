@@ -35,8 +35,8 @@ def test_people_read_a_table_and_why_others_lost(capsys: pytest.CaptureFixture[s
 
 def test_impossible_goals_name_the_limit(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*TRAIN, "--within", "2 d", "--power", "12 kW"]) == 1
-    told = capsys.readouterr()
-    assert "cannot be kept" in told.err
+    stated = capsys.readouterr()
+    assert "cannot be kept" in stated.err
 
 
 def test_the_search_goes_on_from_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

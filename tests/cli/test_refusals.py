@@ -253,5 +253,5 @@ def test_titles_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str], 
     assert "red \ufffd[31m \ufffd2J 机器" in said.out
     assert not {"\x1b", "\x9b"} & set(said.out + said.err)
     if command == "analyze":
-        told = json.loads(call(capsys, command, file, "--json").out)
-        assert told["workloads"][0]["title"] == "clear \x1b[2J \x9b2J"
+        stated = json.loads(call(capsys, command, file, "--json").out)
+        assert stated["workloads"][0]["title"] == "clear \x1b[2J \x9b2J"

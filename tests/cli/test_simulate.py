@@ -14,10 +14,10 @@ from designer.cli.main import run
 
 def test_people_get_tables_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", "hgx-h100-8", "--workload", "resnet-50", "--until", "1 s"]) == 0
-    told = capsys.readouterr().out
-    assert max(map(len, told.splitlines())) <= 80
-    assert "step_time" in told
-    assert "busiest" in told
+    stated = capsys.readouterr().out
+    assert max(map(len, stated.splitlines())) <= 80
+    assert "step_time" in stated
+    assert "busiest" in stated
 
 
 def test_scripts_get_one_document(capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,7 +65,7 @@ def test_a_trace_that_cannot_be_written_whole_leaves_the_old_one(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "stated"),
     [
         (["--workload", "nobody"], "has no workload 'nobody'"),
         (["--until", "10"], "has no unit"),
@@ -81,10 +81,10 @@ def test_a_trace_that_cannot_be_written_whole_leaves_the_old_one(
         (["--fail", "gpu0=1e30 s"], "later than the clock can separate steps"),
     ],
 )
-def test_what_is_wrong_is_reported_once(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_wrong_is_reported_once(arguments: list[str], stated: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", "hgx-h100-8", *arguments]) == 2
     error = capsys.readouterr().err
-    assert told in error
+    assert stated in error
     assert len(error.splitlines()) == 1
 
 

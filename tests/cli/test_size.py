@@ -65,9 +65,9 @@ def test_more_than_any_number_of_replicas_takes_is_told_and_is_no_mistake_of_the
 ) -> None:
     given = ["--with", "model=llama-3-8b", "--with", "rate=1e9 1/s", "--with", "tensor=2"]
     assert run(["size", "hgx-h100-8", *given]) == 1
-    told = capsys.readouterr()
-    assert "above 4,096 none are looked for" in told.out
-    assert "tensor is what is looked for" in told.err
+    stated = capsys.readouterr()
+    assert "above 4,096 none are looked for" in stated.out
+    assert "tensor is what is looked for" in stated.err
 
 
 def test_prompts_beyond_the_model_are_told_to_scripts_too(capsys: pytest.CaptureFixture[str]) -> None:

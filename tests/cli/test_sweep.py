@@ -56,10 +56,10 @@ def test_a_table_for_people_with_what_changes(capsys: pytest.CaptureFixture[str]
 )
 def test_what_cannot_be_is_one_message(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["sweep", "hgx-h100-8", "--workload", "resnet-50", *arguments]) == 2
-    told = capsys.readouterr()
-    assert words in told.err
-    assert told.err.count("\n") == 1
-    assert not told.out
+    stated = capsys.readouterr()
+    assert words in stated.err
+    assert stated.err.count("\n") == 1
+    assert not stated.out
 
 
 def test_runs_without_an_answer_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

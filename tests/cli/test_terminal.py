@@ -115,6 +115,6 @@ def test_a_broken_promise_fits_80_columns_and_is_whole(tmp_path: Path) -> None:
     lines = terminal.getvalue().splitlines()
     # the path of the file is one word, and is not broken
     assert [line for line in lines if len(line) > 80 and str(file) not in line] == []
-    told = " ".join(terminal.getvalue().split())
-    assert f"{words}: {promise}" in told
-    assert "2 tests: 0 held, 1 broken, 1 not worked out" in told
+    stated = " ".join(terminal.getvalue().split())
+    assert f"{words}: {promise}" in stated
+    assert "2 tests: 0 held, 1 broken, 1 not worked out" in stated

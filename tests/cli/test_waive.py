@@ -23,8 +23,8 @@ def design(tmp_path: Path) -> Path:
 
 
 def codes(capsys: pytest.CaptureFixture[str], design: Path) -> tuple[list[str], list[str]]:
-    told = json.loads(call(capsys, "check", design, "--json").out)
-    return [f["code"] for f in told["findings"]], [w["code"] for w in told["waived"]]
+    stated = json.loads(call(capsys, "check", design, "--json").out)
+    return [f["code"] for f in stated["findings"]], [w["code"] for w in stated["waived"]]
 
 
 def test_a_finding_is_accepted_and_stands_again(capsys: pytest.CaptureFixture[str], design: Path) -> None:

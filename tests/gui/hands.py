@@ -156,10 +156,10 @@ class Hands:
         """Say what it took."""
         sys.stdout.write(f"{self.actions} actions, {self.seconds:.0f} s by the keystroke-level model\n")
         self.stalls.close()
-        sys.stdout.write(self.stalls.told() + "\n")
+        sys.stdout.write(self.stalls.stated() + "\n")
         worst = self.stalls.worst()
         # a stall is longer than 50 ms on a machine with nothing else to do; this holds on one that does much else
-        assert worst is None or worst.work < 0.25, self.stalls.told()
+        assert worst is None or worst.work < 0.25, self.stalls.stated()
 
     def settle(self) -> None:
         """Wait for the answer to the last edit."""

@@ -1,4 +1,4 @@
-"""Pictures of the window, kept small beside the tests: what is to be seen now looks as it did."""
+"""Pictures of the window, kept small next to the tests: what is to be seen now looks as it did."""
 
 from __future__ import annotations
 

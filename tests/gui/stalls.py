@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 
 _BEAT_MS = 4
 _LOOK_S = 0.004
-#: so much is read of what threads tell of themselves [B]
+#: so much is read of what threads describe themselves [B]
 _MOST_TOLD = 200_000
 
 
@@ -64,7 +64,7 @@ class Stalls(QObject):
         """That with most work of its own."""
         return max(self.found, key=lambda s: s.work, default=None)
 
-    def told(self, most: int = 5) -> str:
+    def stated(self, most: int = 5) -> str:
         """The longest, with the places of the product they were seen at."""
         lines: list[str] = []
         for stall in sorted(self.found, key=lambda s: -s.work)[:most]:
@@ -93,9 +93,9 @@ def _written(file: BinaryIO) -> str:
     return os.pread(file.fileno(), _MOST_TOLD, 0).decode(errors="replace")
 
 
-def _places(told: str, thread: int, most: int = 6) -> list[str]:
+def _places(stated: str, thread: int, most: int = 6) -> list[str]:
     """The innermost places of the product at which a thread is."""
-    parts = re.split(r"^(?:Current t|T)hread 0x([0-9a-f]+).*$", told, flags=re.MULTILINE)
+    parts = re.split(r"^(?:Current t|T)hread 0x([0-9a-f]+).*$", stated, flags=re.MULTILINE)
     stacks = dict(zip((int(ident, 16) for ident in parts[1::2]), parts[2::2], strict=True))
     found = re.findall(r'^  File "(.*)", line (\d+) in (.*)$', stacks.get(thread, ""), re.MULTILINE)
     mine = [(file, line, name) for file, line, name in found if "/designer/" in file or "importlib" in file]

@@ -64,8 +64,8 @@ def test_the_slower_port_gives_the_speed() -> None:
 def test_both_numbers_of_a_nic_and_its_cable_go_together(name: str) -> None:
     value = "40 GB/s" if name == PORT else "80 GB/s"
     design = scaled(pair("25 GB/s"), name, value)
-    told = {n: amount(str(q.value), "rate") for n, q in design.parts["nic"].overrides.items()}
-    assert told == {PORT: 40e9, ALL_PORTS: 80e9}
+    stated = {n: amount(str(q.value), "rate") for n, q in design.parts["nic"].overrides.items()}
+    assert stated == {PORT: 40e9, ALL_PORTS: 80e9}
     assert rate(design) == 40e9
     assert design.links["cable"].status is Status.ASSUMED
     back = with_ports(design, ("nic",), SetValue(("nic",), name, None), ()).apply(design)

@@ -113,7 +113,7 @@ def test_lines_of_a_form_are_kept_for_later_but_not_without_end(qtbot) -> None:
         swept()
         assert [row.entry.name for row in box.rows] == [f"e{k}" for k in range(20)]
         assert len(box.findChildren(EntryRow)) <= 20 + _SPARE
-    # a form of the same sort makes nothing anew
+    # a form of the same sort makes nothing again
     count = len(made)
     show(box, Section("Section", tuple(entry(k, 2) for k in range(12))))
     show(box, Section("Section", tuple(entry(k, 2) for k in range(20))))

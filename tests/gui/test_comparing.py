@@ -1,4 +1,4 @@
-"""Two designs beside each other in the window: why each number moved, and pictures with what differs lit."""
+"""Two designs next to each other in the window: why each number moved, and pictures with what differs lit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_each_number_that_moved_says_why(window: MainWindow, qtbot: QtBot) -> No
     panel = window.places.compare
     panel.choose("itself as it was opened")
     qtbot.waitUntil(lambda: bool(panel._reasons), timeout=60_000)
-    told = {
+    stated = {
         line.cells[0].text.strip(): line.cells[4].text
         for line in panel.table.lines.lines
         if line.cells[3].text and line.cells[4].text
@@ -50,10 +50,10 @@ def test_each_number_that_moved_says_why(window: MainWindow, qtbot: QtBot) -> No
     wanted = {
         channel_title(in_names(session.design, explained(m).partition(": ")[2])) for m in known.metrics if m.shares
     }
-    assert told, "half an uplink moves something"
-    assert set(told.values()) <= wanted
-    assert any("links" in text for text in told.values())
-    assert any("CPU 0 → PCIe switch 0 (PCIe)" in text for text in told.values()), told
+    assert stated, "half an uplink moves something"
+    assert set(stated.values()) <= wanted
+    assert any("links" in text for text in stated.values())
+    assert any("CPU 0 → PCIe switch 0 (PCIe)" in text for text in stated.values()), stated
     panel.pictured.click()
     qtbot.waitUntil(lambda: not panel.pair.panes[1].picture.isNull(), timeout=60_000)
     assert all(pane.picture.width() > 300 for pane in panel.pair.panes)

@@ -162,7 +162,7 @@ def test_a_click_beside_the_list_closes_it(form: Form, qtbot: QtBot) -> None:
 
 
 def test_a_text_in_other_letters_is_taken_by_enter_or_tab(form: Form) -> None:
-    """Ids tell large letters from small ones: the text itself would be none of them."""
+    """Ids distinguish large letters from small ones: the text itself would be none of them."""
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Tab):
         form.first.setFocus()
         form.first.clear()

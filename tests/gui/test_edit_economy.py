@@ -212,7 +212,7 @@ def test_only_new_memory_is_swept_until_nobody_works_for_long_or_a_document_was_
     assert sweeper is not None
     said: list[tuple[object, ...]] = []
     for name in ("unfreeze", "collect", "freeze"):
-        monkeypatch.setattr(workers.gc, name, partial(lambda *told: said.append(told), name))
+        monkeypatch.setattr(workers.gc, name, partial(lambda *stated: said.append(stated), name))
     young, all_of_it = [("collect", 1)], [("unfreeze",), ("collect",), ("freeze",)]
     sweeper.touch()
     sweeper._quiet()
@@ -239,9 +239,9 @@ def test_what_a_design_is_made_of_is_not_looked_through_by_young_rounds(monkeypa
     monkeypatch.setattr(workers, "gc", gc)
     rounds: list[int] = []
 
-    def begun(phase: str, told: dict[str, int]) -> None:
+    def begun(phase: str, stated: dict[str, int]) -> None:
         if phase == "start":
-            rounds.append(told["generation"])
+            rounds.append(stated["generation"])
 
     gc.collect()
     gc.callbacks.append(begun)

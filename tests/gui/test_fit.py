@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from designer.gui.main_window import MainWindow
 
 #: window [px]; least share of it that is canvas; least scale at which a server of eight GPUs is shown whole, where text
-#: of 13 px has 9 px; least share of the canvas beside the tools that its drawing covers.
+#: of 13 px has 9 px; least share of the canvas next to the tools that its drawing covers.
 #: By hand, 1440 × 900: the canvas is 1440 − 340 wide and 900 − 40 − 30 high, 70.4 %; the server is 1424 units wide with
 #: 16 px at both sides, 1068 / 1424 = 0.75.
 SIZES = {

@@ -55,8 +55,8 @@ def test_every_place_equals_a_fresh_analysis(page: SweepPage, qtbot: QtBot) -> N
         design = overridden(task.design, [f"{task.paths[0]}={looked.settings[0]}"])
         fresh = analyze(design, [task.workload], curves=False).workloads[0]
         for name in task.metrics:
-            told: Estimate = looked.metrics[name]
-            assert told.value == pytest.approx(fresh.metrics[name].value, rel=1e-12)
+            stated: Estimate = looked.metrics[name]
+            assert stated.value == pytest.approx(fresh.metrics[name].value, rel=1e-12)
         assert {(b.what, b.id) for b in looked.binding} == {(b.what, b.id) for b in fresh.binding}
         assert looked.settings[0] in page.cards.shown[0].title.text()
         for pointer in page.plots._pointers:

@@ -593,7 +593,7 @@ def test_one_server_of_a_group_is_edited_as_an_exception(user: User) -> None:
     assert group.content.parts["gpu0"].name != "Worn out"
     user.inspector.flush()
     assert "Differs" in bar.words.text()
-    # the next one is as it was, and the closed card tells that one differs
+    # the next one is as it was, and the closed card states that one differs
     user.canvas.setFocus()
     user.key(Qt.Key.Key_Period)
     assert user.canvas.members == {shared: 7}
@@ -670,7 +670,7 @@ def test_a_link_and_its_row_choose_each_other(user: User) -> None:
     assert not panel.table.keys()
 
 
-#: renames parts for ever, telling each edit on its output
+#: renames parts for ever, stating each edit on its output
 EDITING = """
 import sys, time
 from PySide6.QtCore import Qt
@@ -705,10 +705,10 @@ def test_what_was_killed_in_mid_edit_comes_back(user: User, tmp_path: Path, monk
         [sys.executable, "-c", EDITING], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child:
         assert child.stdout is not None
-        told = [int(child.stdout.readline() or -1) for _ in range(4)]
+        stated = [int(child.stdout.readline() or -1) for _ in range(4)]
         child.send_signal(signal.SIGKILL)
         child.wait(10)
-    assert told == [0, 1, 2, 3]
+    assert stated == [0, 1, 2, 3]
     user.window.begin([])
     user.bot.waitUntil(lambda: user.window.recovery is not None and user.window.recovery.isVisible(), timeout=20_000)
     page = user.window.recovery
@@ -717,5 +717,5 @@ def test_what_was_killed_in_mid_edit_comes_back(user: User, tmp_path: Path, monk
     user.bot.mouseClick(page.restore, LEFT)
     name = user.session.design.parts["gpu0"].name
     assert name.startswith("edit ")
-    assert int(name.removeprefix("edit ")) >= told[-1]
+    assert int(name.removeprefix("edit ")) >= stated[-1]
     assert user.session.modified

@@ -39,7 +39,7 @@ def test_a_machine_with_a_virtual_gpu_on_the_selected_host(window: MainWindow) -
     """Select a host, ask for a machine, choose a profile: it stands there, and one step back takes it away."""
     session = opened(window)
     before = session.design
-    told: list[str] = []
+    stated: list[str] = []
     session.select([((("hosts", 2),), Ref("parts", "server"))])
 
     def fill() -> None:
@@ -47,14 +47,14 @@ def test_a_machine_with_a_virtual_gpu_on_the_selected_host(window: MainWindow) -
         QTest.keyClicks(dialog.name, "Chat")
         dialog.profile.setCurrentIndex(dialog.profile.findData("vgpu:grid_a100d-20c"))
         dialog.look()
-        told.append(dialog.state.text())
+        stated.append(dialog.state.text())
         dialog.buttons.button(QDialogButtonBox.StandardButton.Ok).click()
         if dialog.isVisible():
             dialog.reject()
 
     QTimer.singleShot(0, fill)
     window.run("insert.machine")
-    assert told[0].startswith("It will run on ESXi host 3"), told
+    assert stated[0].startswith("It will run on ESXi host 3"), stated
     made = next(vm for vm in session.design.vms.values() if vm.id not in before.vms)
     assert (made.name, made.host, made.devices[0].profile) == ("Chat", "hosts[2]/server", "grid_a100d-20c")
     placed = machines_of(session.design).placement.placed[made.id]

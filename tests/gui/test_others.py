@@ -1,4 +1,4 @@
-"""Files that others change, delete or have open while they are open here: told, asked, and nobody written over."""
+"""Files that others change, delete or have open while they are open here: stated, asked, and nobody written over."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from designer.gui.viewmodels.scenario import Scenario
 from designer.present.blocks import State
 
 
-def told(window: MainWindow, place: Place) -> tuple[str, str]:
+def stated(window: MainWindow, place: Place) -> tuple[str, str]:
     assert window.places is not None
     at = SIDE.index(place)
     return window.places.tabs.tabText(at), window.places.tabs.tabToolTip(at)
@@ -39,7 +39,7 @@ def test_links_that_limit_are_counted(
     session = window.document.session
     session.set_workload(workload)
     qtbot.waitUntil(lambda: session.state is State.ANSWERED, timeout=60_000)
-    text, tip = told(window, Place.LINKS)
+    text, tip = stated(window, Place.LINKS)
     assert text == (f"Links {count:,}" if count else "Links")
     assert tip == (f"Limits: {count:,} links" if count else "")
     assert window.canvas is not None
@@ -68,7 +68,7 @@ def test_counts_give_way_to_names(window: MainWindow, qtbot: QtBot, large: bool)
         *(["Links", "Checks 12", "Improve 3"] if large else ["Links 16", "Checks", "Improve 2"]),
         "Time",
     ]
-    assert told(window, Place.LINKS)[1] == f"{counts[0]}"
+    assert stated(window, Place.LINKS)[1] == f"{counts[0]}"
     # with more room all are there
     places.resize(places.width() + 80, places.height())
     assert places.tabs.tabText(1) == f"Links {counts[0]:,}"
@@ -82,9 +82,10 @@ def test_what_workloads_lose_to_each_other_is_counted(window: MainWindow, qtbot:
     qtbot.waitUntil(lambda: session.frames is not None, timeout=30_000)
     found, frames = session.simulation, session.frames
     assert found is not None
-    session.set_simulation(replace(found, meetings=(), slow_down={"resnet-50": 1.5, "storage-to-gpus": 1.0}), frames)
-    text, tip = told(window, Place.TIME)
-    assert text == "Time 1"
-    assert tip.endswith("takes 1.50× as long.")
+    slowed = [met for met in found.meetings if met.workload == "resnet-50"]
+    session.set_simulation(replace(found, meetings=tuple(replace(met, times=1.5) for met in slowed)), frames)
+    text, tip = stated(window, Place.TIME)
+    assert text == f"Time {len(slowed)}" == "Time 1"
+    assert "ResNet-50" in tip
     session.set_simulation(None)
-    assert told(window, Place.TIME) == ("Time", "")
+    assert stated(window, Place.TIME) == ("Time", "")

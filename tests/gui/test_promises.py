@@ -67,12 +67,12 @@ def test_what_is_no_value_is_refused_in_words(
     assert window.places is not None
     session = window.document.session
     qtbot.waitUntil(lambda: session.result is not None and not session.stale, timeout=30_000)
-    told: list[str] = []
-    session.warned.connect(told.append)
+    stated: list[str] = []
+    session.warned.connect(stated.append)
     monkeypatch.setattr(QInputDialog, "getText", lambda *_args, **_kwargs: ("soon", True))
     menu = promise_menu(session, "rate", window, window.places.start_test)
     menu.actions()[0].trigger()
-    assert told
+    assert stated
     assert not session.design.assertions
     # experts go on with the formula
     menu.actions()[-1].trigger()

@@ -1,4 +1,4 @@
-"""Designs proposed from the place Improve: filled in, searched beside the window, the chosen one opened."""
+"""Designs proposed from the place Improve: filled in, searched next to the window, the chosen one opened."""
 
 from __future__ import annotations
 

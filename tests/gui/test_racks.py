@@ -86,7 +86,7 @@ def test_what_cannot_stand_there_says_why_and_stays(shown: tuple[RacksDialog, Se
     drag(dialog, first, 0, 12, 8)
     assert "occupied" in dialog.state.text() or dialog.state.text().startswith("Drag")
     assert session.design is before
-    # the reason is told while the unit hangs there
+    # the reason is stated while the unit hangs there
     view = dialog.view
     QTest.mousePress(view, LEFT, Qt.KeyboardModifier.NoModifier, view.box_of(first).center().toPoint())
     QTest.mouseMove(view, view.box(0, 12, 8).center().toPoint())

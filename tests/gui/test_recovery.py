@@ -121,7 +121,7 @@ def test_nothing_is_asked_where_nothing_is_left(window: MainWindow, qtbot: QtBot
     assert window.recovery is None
     assert not window.start.leftovers.isVisible()
     page = shown(window, qtbot, 0)
-    qtbot.waitUntil(lambda: "Nothing is left" in page.told.text(), timeout=20_000)
+    qtbot.waitUntil(lambda: "Nothing is left" in page.stated.text(), timeout=20_000)
     assert not page.restore.isVisible()
 
 

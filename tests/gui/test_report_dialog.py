@@ -1,4 +1,4 @@
-"""The report from the window: typed, written beside the work, stopped, refused; never over a file unasked."""
+"""The report from the window: typed, written next to the work, stopped, refused; never over a file unasked."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_a_broken_rule_is_listed_read_waived_and_mended(shown: Callable[[Panel],
     assert isinstance(panel, FindingsPanel)
     session = Session(open_design(FAIL / "LNK003" / "fail.design.json"))
     panel.set_session(session)
-    # LNK001 tells that the slot is narrow, LNK003 that its twin's is wider
+    # LNK001 states that the slot is narrow, LNK003 that its twin's is wider
     qtbot.waitUntil(lambda: "LNK003" in texts(panel, 3))
     assert "LINK-DEGRADED" not in texts(panel, 3), "told once"
     choose(panel, texts(panel, 3).index("LNK003"))
@@ -123,7 +123,7 @@ def test_tests_turn_red_and_green_with_the_design(
     )
     qtbot.waitUntil(lambda: len(texts(panel, 1)) == 2)
     assert [line.cells[0].tone for line in panel.table.lines.lines] == ["good", "good"]
-    assert panel.told.text() == "2 of 2 hold"
+    assert panel.stated.text() == "2 of 2 hold"
     session.apply(SetValue(("gpu0",), "memory_capacity", Quantity(value="40 GB", source="given")))
     qtbot.waitUntil(lambda: panel.table.lines.lines[0].cells[0].tone == "bad")
     assert texts(panel, 3)[0].startswith("40 GB")
@@ -139,8 +139,8 @@ def test_what_cannot_be_read_is_told_and_stays_in_the_field(shown: Callable[[Pan
     session = Session(open_design("hgx-h100-8"))
     panel.set_session(session)
     panel.field.setText("rate >= 400 G")
-    with qtbot.waitSignal(session.warned) as told:
+    with qtbot.waitSignal(session.warned) as stated:
         QTest.mouseClick(panel.add, Qt.MouseButton.LeftButton)
-    assert "bits or bytes" in told.args[0]
+    assert "bits or bytes" in stated.args[0]
     assert panel.field.text() == "rate >= 400 G"
     assert not session.design.assertions

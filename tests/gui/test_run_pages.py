@@ -59,8 +59,8 @@ def test_rows_hold_all_tasks_and_the_critical_path_has_no_holes(player: Player):
     assert frames is not None
     run = frames.run
     rows = rows_of(run)
-    told = sorted(int(k) for row in rows for k in row.task)
-    assert told == [k for k, t in enumerate(run.tasks) if not np.isnan(t.began)]
+    stated = sorted(int(k) for row in rows for k in row.task)
+    assert stated == [k for k, t in enumerate(run.tasks) if not np.isnan(t.began)]
     # steps follow each other without a gap: the critical path of training is all of its time
     critical = [
         (b, e)
@@ -144,7 +144,7 @@ def test_without_a_run_the_lanes_say_how_to_get_one(window: MainWindow, player: 
 def test_what_held_a_program_up_is_marked_on_its_rows_and_on_the_ruler(
     window: MainWindow, player: Player, qtbot: QtBot
 ):
-    """The drive path of the reader is gone from 0.1 s to 0.3 s: told on its rows and nowhere else."""
+    """The drive path of the reader is gone from 0.1 s to 0.3 s: stated on its rows and nowhere else."""
     before = player.session.simulation
     events = (Event("psw3--gpu3", 0.1, 0.0), Event("psw3--gpu3", 0.3, 1.0))
     player.set_scenario(Scenario(("storage-to-gpus", "all-reduce"), events=events, until=0.5))

@@ -1,4 +1,5 @@
-"""Screens look as they did: small windows, usual ones and large ones, in each theme; the pictures stand beside them."""
+"""Screens look as they did: small windows, usual ones and large ones, in each theme; the pictures stand next to
+them."""
 
 from __future__ import annotations
 

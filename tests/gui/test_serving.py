@@ -1,4 +1,4 @@
-"""Serving in the window: asked for by the form, told in the flow panel, drawn in its figures."""
+"""Serving in the window: asked for by the form, stated in the flow panel, drawn in its figures."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_one_asks_first_stands_first(window: MainWindow) -> None:
 
 
 def test_many_figures_are_scrolled_and_not_squeezed(window: MainWindow, qtbot: QtBot) -> None:
-    """Six beside each other would make the dock wider than the window has room for."""
+    """Six next to each other would make the dock wider than the window has room for."""
     window.open_template("edge-jetson-orin")
     document = window.document
     assert document is not None

@@ -69,7 +69,7 @@ def texts(root: QWidget) -> Iterator[tuple[QWidget, str]]:
         if isinstance(widget, EntryRow) and widget.entry.editable:
             field = widget.value
             text = field.currentText() if isinstance(field, QComboBox) else widget.entry.text
-            # beside its title there is little room; below it, it has all there is
+            # next to its title there is little room; below it, it has all there is
             if metrics.horizontalAdvance(text) > field.width() - 8 and field.width() < widget.width() * 0.8:
                 yield widget, f"{text[:40]!r} is cut at {field.width()} px though there is room below its title"
         if isinstance(widget, QPushButton | QToolButton | QCheckBox) and shows_text(widget):
@@ -247,7 +247,7 @@ def of_a_comparison_and_of_the_waivers(sized: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_no_text_is_cut_or_covered_where_a_point_is_two_pixels() -> None:
-    """A screen of 3840 × 2160 at 200 %: the platform is told so when the program starts, so it is another process."""
+    """A screen of 3840 × 2160 at 200 %: the platform is stated so when the program starts, so it is another process."""
     test = f"{__file__}::test_no_text_of_the_panels_is_cut_or_covered[1920-100]"
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", test],
@@ -316,7 +316,7 @@ def test_no_text_of_the_start_page_is_cut_or_covered(
 
 
 def test_the_canvas_has_most_of_the_window_and_panels_come_by_key(window: MainWindow, qtbot: QtBot) -> None:
-    """At 1440 the panel is beside the canvas, at 1024 over it; the canvas takes what is left."""
+    """At 1440 the panel is next to the canvas, at 1024 over it; the canvas takes what is left."""
     window.resize(1440, 900)
     window.open_template("hgx-h100-8")
     places, canvas = window.places, window.canvas

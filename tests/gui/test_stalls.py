@@ -49,5 +49,5 @@ def test_a_stall_tells_where_it_was(qtbot: QtBot) -> None:
     worst = stalls.worst()
     assert worst is not None
     assert worst.wall >= 0.14
-    assert "many designs" in stalls.told()
+    assert "many designs" in stalls.stated()
     assert any(" parse" in place for place in worst.seen), worst.seen

@@ -1,4 +1,4 @@
-"""A value swept from the window: asked from the inspector, run beside it, drawn, stopped, saved, kept apart."""
+"""A value swept from the window: asked from the inspector, run with it, drawn, stopped, saved, kept apart."""
 
 from __future__ import annotations
 

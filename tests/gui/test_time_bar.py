@@ -1,4 +1,4 @@
-"""The time bar by real keys and clicks: a run is worked out beside the window, played, scrubbed, broken and left."""
+"""The time bar by real keys and clicks: a run is worked out next to the window, played, scrubbed, broken and left."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_leaving_the_run_brings_the_analysis_back(window: MainWindow, player: Pl
 
 
 def test_playing_works_nothing_out(window: MainWindow, player: Player, monkeypatch: pytest.MonkeyPatch):
-    """While it plays no load is worked out anew: the frames have them all."""
+    """While it plays no load is worked out again: the frames have them all."""
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a run was worked out while playing")

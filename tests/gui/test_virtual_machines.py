@@ -113,9 +113,9 @@ def test_every_machine_is_a_chip_in_the_row_of_its_host(user: User) -> None:
     assert {c.id for c in user.trays.chips} == set(design.vms)
     for vm in design.vms.values():
         assert user.host_of(vm.id) == vm.host
-    told = {c.id: c.detail for c in user.trays.chips}
-    assert told["infer0"] == "20C"
-    assert told["etl0"] == "16 vCPUs"
+    stated = {c.id: c.detail for c in user.trays.chips}
+    assert stated["infer0"] == "20C"
+    assert stated["etl0"] == "16 vCPUs"
 
 
 def test_trays_cover_nothing_and_are_in_sight(user: User) -> None:
@@ -366,17 +366,17 @@ def test_many_machines_cost_few_calls_and_are_counted(qtbot: QtBot) -> None:
     canvas.show()
     canvas.set_machines(machines_of(design))
     region = ((0.0, 0.0, 1600.0, 1000.0),)
-    told: dict[float, list[str]] = {}
+    stated: dict[float, list[str]] = {}
     for scale in (0.45, 1.0):
         canvas.zoom_to(scale)
         canvas.tile_cache.drop()
         canvas.repaint()
         assert canvas.last_calls <= 400
         batches = virtual_machines(canvas.scene.view_state, canvas.frame(), region)
-        told[scale] = [label.text for b in batches if isinstance(b, Labels) for label in b.labels]
-    assert "6 VMs" in told[0.45]
-    assert not any(text.startswith("v") for text in told[0.45])
-    assert any(text.startswith("v") for text in told[1.0])
+        stated[scale] = [label.text for b in batches if isinstance(b, Labels) for label in b.labels]
+    assert "6 VMs" in stated[0.45]
+    assert not any(text.startswith("v") for text in stated[0.45])
+    assert any(text.startswith("v") for text in stated[1.0])
     canvas.hide()
 
 
@@ -405,7 +405,7 @@ def test_the_inspector_edits_a_machine_with_undo(user: User) -> None:
     user.session.undo()
     assert user.session.design is before
     panel.flush()
-    # what the document refuses is told, and nothing changes
+    # what the document refuses is stated, and nothing changes
     panel.rows["host"].entered.emit("hosts[9]/server")
     assert "there is no host" in user.warnings[-1]
     assert user.session.design is before

@@ -118,7 +118,7 @@ def test_one_that_ran_out_is_shown_so_and_can_be_deleted(window: MainWindow, qtb
 
 
 @pytest.mark.parametrize(
-    ("reason", "author", "expires", "told"),
+    ("reason", "author", "expires", "stated"),
     [
         ("", "me", "", "why"),
         ("because", " ", "", "who"),
@@ -126,8 +126,8 @@ def test_one_that_ran_out_is_shown_so_and_can_be_deleted(window: MainWindow, qtb
         ("because", "me", "2026-12-31", "past"),
     ],
 )
-def test_a_waiver_must_be_whole(reason: str, author: str, expires: str, told: str) -> None:
-    with pytest.raises(DocumentError, match=told):
+def test_a_waiver_must_be_whole(reason: str, author: str, expires: str, stated: str) -> None:
+    with pytest.raises(DocumentError, match=stated):
         waiving.waiver_of(open_design(TEMPLATE), finding(), True, reason, author, expires, TODAY)
 
 

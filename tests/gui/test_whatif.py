@@ -1,4 +1,4 @@
-"""What if: a trial beside the design, with real clicks and keys; the design changes only when that is asked for."""
+"""What if: a trial next to the design, with real clicks and keys; the design changes only when that is asked for."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def test_twice_as_much_is_tried_beside_the_design_and_changes_nothing(
     assert not session.modified
     assert not window.isWindowModified()
     QApplication.processEvents()
-    told = words(what_if)
+    stated = words(what_if)
     for word in ("Trial", "unchanged", "Now", "Limited by"):
-        assert word in told
+        assert word in stated
     assert what_if.design is not None
     assert what_if.design.links[link] != before.links[link]
     assert what_if.answer is not answer

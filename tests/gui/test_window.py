@@ -214,7 +214,7 @@ def test_pasting_a_topology_fills_the_empty_design(window: MainWindow, qtbot: Qt
     assert window.document is empty
     assert sum(p.kind == "gpu" for p in empty.session.design.parts.values()) == 2
     assert empty.session.design.workloads
-    # what stands there already is left alone: another machine is a design of its own
+    # what is there already is left alone: another machine is a design of its own
     window.files.paste()
     assert window.document is not empty
     assert len(window.workspace.documents) == 2
@@ -392,12 +392,12 @@ def test_loads_are_awaited_until_they_are_there_or_nobody_works_them_out(qtbot: 
 
     session = Session(one_server(workloads=[WorkloadSpec(id="w", kind="transfer")]))
     live = LiveAnalysis(session)
-    told: list[tuple[bool, bool]] = []
-    session.awaited_changed.connect(lambda awaited: told.append((awaited, session.analysis is not None)))
+    stated: list[tuple[bool, bool]] = []
+    session.awaited_changed.connect(lambda awaited: stated.append((awaited, session.analysis is not None)))
     live.refresh()
-    assert told == [(True, False)]
+    assert stated == [(True, False)]
     qtbot.waitUntil(lambda: not session.awaited, timeout=20_000)
-    assert told == [(True, False), (False, True)]
+    assert stated == [(True, False), (False, True)]
     live.refresh()
     live.stop()
     assert not session.awaited

@@ -94,7 +94,7 @@ def test_a_model_is_found_by_words_of_its_title(qtbot: QtBot) -> None:
     QTest.keyClick(field.list, Qt.Key.Key_Return)
     assert dialog.isVisible()
     assert field.spelled == "llama-3-70b"
-    assert "70.6 B parameters, 80 layers" in field.told.text()
+    assert "70.6 B parameters, 80 layers" in field.stated.text()
     assert dialog.title.text() == "Training Llama 3 70B"
 
 
@@ -113,17 +113,17 @@ def test_ones_own_model_and_what_is_wrong_with_it(qtbot: QtBot, tmp_path: Path) 
     ):
         file.write_text(content, encoding="utf-8")
         field.take(str(file))
-        assert words in field.told.text(), content
-        assert "—" in field.told.text(), "it says what to do"
+        assert words in field.stated.text(), content
+        assert "—" in field.stated.text(), "it says what to do"
         assert not usable(dialog)
     field.take(str(tmp_path / "nothing.json"))
-    assert "not a file" in field.told.text()
+    assert "not a file" in field.stated.text()
     field.take("lama-3-8b")
-    assert "did you mean llama-3-8b" in field.told.text()
+    assert "did you mean llama-3-8b" in field.stated.text()
     file.write_text(json.dumps(CONFIG), encoding="utf-8")
     field.take(str(file))
     assert usable(dialog)
-    assert "2 layers" in field.told.text()
+    assert "2 layers" in field.stated.text()
     assert dialog.title.text() == "Training mine"
     assert dialog.texts()["model"] == str(file)
 

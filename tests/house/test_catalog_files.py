@@ -119,7 +119,7 @@ def test_a_name_leads_to_one_part() -> None:
 
 
 def test_numbers_are_not_claimed_twice() -> None:
-    """PCI ids, chips and CPUID numbers stand for one product, in the catalog or beside it."""
+    """PCI ids, chips and CPUID numbers represent one product, in the catalog or next to it."""
     claims: dict[str, list[str]] = {}
     for catalog in (load_catalog(), unlisted_products()):
         for id, recognition in catalog.recognitions.items():

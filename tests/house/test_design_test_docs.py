@@ -33,7 +33,7 @@ def blocks(checkout: Path) -> dict[str, list[str]]:
 
 @pytest.fixture
 def workspace(blocks: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository as the steps expect it: designs with tests beside them."""
+    """A repository as the steps expect it: designs with tests next to them."""
     folder = tmp_path / "designs"
     folder.mkdir()
     good = Assertion(id="eight", expression='count("gpu") == 8')

@@ -58,6 +58,6 @@ def test_parameters_that_are_told_are_there(package: str) -> None:
                 if not line or set(line) == {"-"}:
                     break
                 if not line.startswith(" "):
-                    told = {each.strip(" `*") for each in line.partition(" : ")[0].split(",")}
-                    wrong += [f"{name}: {each}" for each in told - given if each.isidentifier()]
+                    stated = {each.strip(" `*") for each in line.partition(" : ")[0].split(",")}
+                    wrong += [f"{name}: {each}" for each in stated - given if each.isidentifier()]
     assert wrong == []

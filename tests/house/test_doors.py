@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2] / "designer"
 
 
 def files(folder: str) -> set[str]:
-    """Names of the files of a folder that stand for one thing each."""
+    """Names of the files of a folder that represent one thing each."""
     return {path.stem for path in (ROOT / folder).glob("[!_]*.py")}
 
 
@@ -86,7 +86,7 @@ def test_every_part_kind_has_an_icon(kind: str) -> None:
 
 
 def test_every_icon_of_a_kind_is_of_a_part_kind() -> None:
-    """Beside them: a group, what is not known, and the icons of the window in one file."""
+    """Next to them: a group, what is not known, and the icons of the window in one file."""
     icons = {path.stem for path in (assets() / "icons").glob("*.toml")}
     assert icons - set(part_kinds()) == {"group", "unknown", "window"}
 

@@ -38,7 +38,7 @@ OTHER = {"UTF-8", "SR-IOV"}
 
 
 @dataclass(frozen=True)
-class Told:
+class Stated:
     """What one file says of findings."""
 
     file: str
@@ -50,13 +50,13 @@ class Told:
 
 
 @cache
-def told() -> tuple[Told, ...]:
+def stated() -> tuple[Stated, ...]:
     """Every file but the table, read once."""
-    found: list[Told] = []
+    found: list[Stated] = []
     for path, tree in trees().items():
         if path != TABLE:
             file = str(path.relative_to(DESIGNER))
-            found.append(Told(file, frozenset(_texts(tree)), frozenset(_made(tree)), _joined(tree)))
+            found.append(Stated(file, frozenset(_texts(tree)), frozenset(_made(tree)), _joined(tree)))
     return tuple(found)
 
 
@@ -96,15 +96,15 @@ def _joined(tree: ast.AST) -> tuple[int, ...]:
 
 
 def test_every_code_in_use_is_registered() -> None:
-    known = set(CODES) | {code for rule in rules().values() for code in (rule.code, rule.told_as)} | OTHER
+    known = set(CODES) | {code for rule in rules().values() for code in (rule.code, rule.stated_as)} | OTHER
     unknown = {
-        f"{one.file}: {text}" for one in told() for text in one.texts if _CODE.fullmatch(text) and text not in known
+        f"{one.file}: {text}" for one in stated() for text in one.texts if _CODE.fullmatch(text) and text not in known
     }
     assert unknown == set(), "give them a line in designer/finding_codes.py"
 
 
 def test_every_registered_code_is_in_use() -> None:
-    used = {text for one in told() for text in one.texts}
+    used = {text for one in stated() for text in one.texts}
     assert set(CODES) - used == set()
 
 
@@ -113,14 +113,14 @@ def test_no_code_is_both_a_rule_and_in_the_table() -> None:
 
 
 def test_findings_have_the_severities_of_their_codes() -> None:
-    made = {(code, severity) for one in told() for code, severity in one.made if severity and code in CODES}
+    made = {(code, severity) for one in stated() for code, severity in one.made if severity and code in CODES}
     assert len({code for code, _ in made}) > 0.9 * len(CODES)
     assert {(c, s) for c, s in made if s not in CODES[c].severities} == set()
 
 
 def test_no_code_is_put_together_while_the_program_runs() -> None:
     """Only a code spelled out can be found by the tests above, and by people."""
-    assert [f"{one.file}:{line}" for one in told() for line in one.joined] == []
+    assert [f"{one.file}:{line}" for one in stated() for line in one.joined] == []
 
 
 @pytest.mark.parametrize("code", CODES)

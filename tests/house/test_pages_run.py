@@ -1,4 +1,4 @@
-"""What pages tell people to type works: the examples of the Python page, the commands of the tutorial."""
+"""What pages state people to type works: the examples of the Python page, the commands of the tutorial."""
 
 from __future__ import annotations
 

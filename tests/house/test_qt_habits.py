@@ -1,8 +1,9 @@
 """How Qt is used: nothing of Qt's own that it deletes by itself is wrapped, and no name is taken for HTML.
 
 `QLayout.itemAt` and its kin hand out layout items and table items that belong to Qt. It deletes them with their widget
-and tells nobody; the wrapper stays, and the next object at that address is taken for it: a crash, some hundred messages
-later. What stands in a layout is known to who put it there.
+and states nobody; the wrapper stays, and the next object at that address is taken for it: a crash, some hundred
+messages
+later. What is in a layout is known to who put it there.
 """
 
 from __future__ import annotations

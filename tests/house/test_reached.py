@@ -155,7 +155,7 @@ def _formulas() -> list[str]:
 
 @pytest.mark.parametrize("module", _formulas())
 def test_every_formula_is_asked_by_something(module: str) -> None:
-    """By its file: what is exported beside the function may be what others ask."""
+    """By its file: what is exported next to the function may be what others ask."""
     if module.startswith("designer.formulas.collectives.algorithms."):
         pytest.skip("found by the registry of algorithms")
     users = [other for other in reached(DOORS) if other != module and module in named(other)]

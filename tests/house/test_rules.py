@@ -37,9 +37,9 @@ def test_a_design_passes_and_one_does_not(code: str) -> None:
 
 @pytest.mark.parametrize("code", rules())
 def test_the_page_says_all_there_is_to_say(code: str) -> None:
-    told = pages.sections(rules()[code])
+    stated = pages.sections(rules()[code])
     assert rules()[code].page.startswith(f"{code}: ")
-    assert [name for name in ("", *pages.SECTIONS) if len(told.get(name, "")) < 15] == []
+    assert [name for name in ("", *pages.SECTIONS) if len(stated.get(name, "")) < 15] == []
     module = sys.modules[rules()[code].check.__module__]
     name = module.__name__.rsplit(".", 1)[-1]
     assert name == f"{code.lower()}_{rules()[code].name.replace('-', '_')}"
@@ -122,13 +122,13 @@ def test_a_flipped_condition_is_noticed(code: str, number: int) -> None:
     module = types.ModuleType("mutant")
     sys.modules["mutant"] = module
     exec(compile(ast.fix_missing_locations(tree), file, "exec"), module.__dict__)
-    told: list[object] = []
+    stated: list[object] = []
     for which in ("pass", "fail"):
         context = design_of(code, which)
         right = offences(rules()[code], context)
         try:
-            told.append([f.text for f in offences(module.RULE, context)] == [f.text for f in right])
+            stated.append([f.text for f in offences(module.RULE, context)] == [f.text for f in right])
         except Exception:
-            told.append(False)
+            stated.append(False)
     del sys.modules["mutant"]
-    assert not all(told), "no design tells this condition from its opposite"
+    assert not all(stated), "no design tells this condition from its opposite"

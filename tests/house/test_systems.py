@@ -72,12 +72,12 @@ def test_asking_first_is_no_offence() -> None:
 
 
 def test_the_workflow_covers_three_systems_and_every_python(checkout: Path) -> None:
-    told = yaml.safe_load((checkout / ".github" / "workflows" / "systems.yml").read_text("utf-8"))
+    stated = yaml.safe_load((checkout / ".github" / "workflows" / "systems.yml").read_text("utf-8"))
     systems = {"ubuntu-latest", "windows-latest", "macos-latest"}
-    for name, job in told["jobs"].items():
+    for name, job in stated["jobs"].items():
         assert set(job["strategy"]["matrix"]["os"]) == systems, name
     least = tomllib.loads((checkout / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
-    assert told["jobs"]["wheel"]["strategy"]["matrix"]["python"][0] == least.removeprefix(">=")
+    assert stated["jobs"]["wheel"]["strategy"]["matrix"]["python"][0] == least.removeprefix(">=")
 
 
 def test_the_desktop_knows_the_program_and_its_files(checkout: Path, tmp_path: Path) -> None:

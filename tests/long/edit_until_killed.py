@@ -66,7 +66,7 @@ def main(log: str, folder: str, seed: str) -> None:
         if rng.random() < 0.3:
             document = workspace.import_bytes(TOPOLOGY.encode(), "clipboard")
             assert document is not None
-            # what came in by an import is told by its own name, which the next edit makes its own
+            # what came in by an import is stated by its own name, which the next edit makes its own
             tell("imported", document.session.design)
             change(document, SetProperties({"name": f"i{seed}-{count}"}), ("was", document.session.design.name))
         else:
@@ -96,7 +96,7 @@ def main(log: str, folder: str, seed: str) -> None:
             assert window.files.save_to(document, file)
             tell("saved", session.design, file=str(file))
         elif dice < 0.22 and session.history.can_undo and before(session).name == session.design.name:
-            # a design keeps the name it is told by
+            # a design keeps the name it is stated by
             tell("changing", before(session))
             session.undo()
             tell("changed", session.design)

@@ -27,8 +27,8 @@ _PATIENCE = 60.0
 
 
 @dataclass
-class Told:
-    """What became of one design, as the window told before it was killed."""
+class Stated:
+    """What became of one design, as the window stated before it was killed."""
 
     digest: str
     unsaved: bool
@@ -87,7 +87,7 @@ def windows(checkout: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def kill_one(server: subprocess.Popen[str], home: Path, seed: int, environment: dict[str, str], score: Score) -> None:
-    """Have a window made in a home, kill it, and compare what it told with what is left."""
+    """Have a window made in a home, kill it, and compare what it stated with what is left."""
     assert server.stdin is not None
     assert server.stdout is not None
     rng = random.Random(seed)
@@ -114,9 +114,9 @@ def kill_one(server: subprocess.Popen[str], home: Path, seed: int, environment: 
     judge(read(log, score), home / "designer" / "journals", work, f"kill {seed}", score)
 
 
-def read(log: Path, score: Score) -> dict[str, Told]:
-    """What was told of each design by its name."""
-    designs: dict[str, Told] = {}
+def read(log: Path, score: Score) -> dict[str, Stated]:
+    """What was stated of each design by its name."""
+    designs: dict[str, Stated] = {}
     for text in log.read_bytes().split(b"\n")[:-1]:
         line = json.loads(text)
         what, name = line["what"], line.get("name", "")
@@ -124,25 +124,25 @@ def read(log: Path, score: Score) -> dict[str, Told]:
         if what in ("unsaved", "imported", "opened"):
             opened = line["digest"] if what == "opened" else ""
             copies = before.copies + 1 if before is not None else 1
-            designs[name] = Told(line["digest"], what != "opened", opened=opened, copies=copies)
+            designs[name] = Stated(line["digest"], what != "opened", opened=opened, copies=copies)
         elif what in ("changing", "saving", "closing") and before is not None:
             before.pending = line
         elif what == "changed":
             score.accepted += 1
             designs.pop(line.get("was", name), None)
-            old = before or Told("", unsaved=True)
+            old = before or Stated("", unsaved=True)
             unsaved = old.copies > 1 or line["digest"] != old.opened
-            designs[name] = Told(line["digest"], unsaved, old.file, old.opened, old.copies)
+            designs[name] = Stated(line["digest"], unsaved, old.file, old.opened, old.copies)
         elif what == "saved":
             copies = before.copies if before is not None else 1
-            designs[name] = Told(line["digest"], False, line["file"], line["digest"], copies)
+            designs[name] = Stated(line["digest"], False, line["file"], line["digest"], copies)
         elif what == "closed":
             del designs[name]
     return designs
 
 
-def judge(designs: dict[str, Told], journals: Path, work: Path, where: str, score: Score) -> None:
-    """Compare what was told with what is left."""
+def judge(designs: dict[str, Stated], journals: Path, work: Path, where: str, score: Score) -> None:
+    """Compare what was stated with what is left."""
     for file in work.glob("*.design.json"):
         try:
             load(file)
@@ -156,20 +156,20 @@ def judge(designs: dict[str, Told], journals: Path, work: Path, where: str, scor
             score.offered += 1
             text = dumps(leftover.design).encode()
             offered.setdefault(leftover.design.name, set()).add(digest_of(text))
-    for name, told in designs.items():
-        pending = told.pending or {}
+    for name, stated in designs.items():
+        pending = stated.pending or {}
         names = {name, pending.get("name", name)}
         here = set[str]().union(*(offered.get(n, set()) for n in names))
         next_digest = pending["digest"] if pending.get("what") == "changing" else ""
-        allowed = {told.digest, next_digest} - {""}
-        on_disk = {f for f in (told.file, pending.get("file", "")) if f}
+        allowed = {stated.digest, next_digest} - {""}
+        on_disk = {f for f in (stated.file, pending.get("file", "")) if f}
         saved = {digest_of(Path(f).read_bytes()) for f in on_disk if Path(f).exists()}
         # undone back to what it was opened with, it has nothing unsaved left, so nothing is offered
-        undone = told.copies == 1 and next_digest != "" and next_digest == told.opened
+        undone = stated.copies == 1 and next_digest != "" and next_digest == stated.opened
         left_behind = undone or pending.get("what") == "closing"
-        if told.unsaved and not (here & allowed) and not (saved & allowed) and not left_behind:
-            score.lost.append(f"{where}: {name}: {told}")
-        if not told.unsaved and told.file and told.digest not in saved:
+        if stated.unsaved and not (here & allowed) and not (saved & allowed) and not left_behind:
+            score.lost.append(f"{where}: {name}: {stated}")
+        if not stated.unsaved and stated.file and stated.digest not in saved:
             score.lost.append(f"{where}: {name} is not in its file")
-        if not told.unsaved and not pending and here and told.copies == 1:
+        if not stated.unsaved and not pending and here and stated.copies == 1:
             score.unasked.append(f"{where}: {name} was saved or untouched and is offered")

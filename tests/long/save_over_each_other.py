@@ -1,6 +1,6 @@
 """One of several writers of one file: a window, or a script, that edits and saves at random.
 
-Run by the trial of two writers. Each save is told with what the file held before, as far as the writer knew; where
+Run by the trial of two writers. Each save is stated with what the file held before, as far as the writer knew; where
 somebody was asked, that is what he was shown.
 """
 

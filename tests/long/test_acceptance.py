@@ -11,14 +11,14 @@ from designer.decisions.acceptance_causes import Weighed, ranked, weighed
 from designer.interchange.templates import open_design
 from tests.unit.decisions.test_acceptance import measured_under, put_in
 
-#: times each kind of fault is put in, at a place drawn anew
+#: times each kind of fault is put in, at a place drawn again
 TIMES = 8
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("template", ["dgx1-v100", "hgx-a100-4", "dell-r760xa", "hpe-apollo-6500-nfs", "su-h100-32"])
 def test_one_fault_is_found_first(template: str) -> None:
-    """Of faults that fail a test; one that leaves every result above its limit passes acceptance, and none can tell it
+    """Of faults that fail a test; one that leaves every result above its limit passes acceptance, and none can state it
     from an estimate that is too high: a tree in place of a ring on cards whose collectives are known to a factor."""
     machine = Machine(open_design(template))
     base = expected(machine.design)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.long
-#: about three minutes on an idle machine, twice that beside other work; a second build takes over what the first found
+#: about three minutes on an idle machine, twice that next to other work; a second build takes over what the first found
 _BUILD = 1500
 
 
@@ -62,7 +62,7 @@ def test_it_checks_itself_and_answers(program: Path, tmp_path: Path) -> None:
 
 
 def test_the_window_opens(program: Path, tmp_path: Path) -> None:
-    """It stays open until it is told to end."""
+    """It stays open until it is asked to end."""
     if importlib.util.find_spec("PySide6") is None:
         pytest.skip("built without the window")
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "HOME": str(tmp_path)}

@@ -63,7 +63,7 @@ def test_infragraph_reads_every_part_and_link(template: str, infragraph: Path, t
 
 @pytest.mark.parametrize("template", ["su-h100-32", "vsphere-cluster-4"])
 def test_graphviz_reads_every_cable_of_the_plan(template: str, tmp_path: Path) -> None:
-    """``dot`` takes the plan apart and tells one edge for each that was written, between units that are drawn."""
+    """``dot`` takes the plan apart and states one edge for each that was written, between units that are drawn."""
     dot = shutil.which("dot")
     if dot is None:
         pytest.skip("Graphviz is not installed: apt install graphviz")
@@ -75,10 +75,10 @@ def test_graphviz_reads_every_cable_of_the_plan(template: str, tmp_path: Path) -
     # ports are named as plans of cables name them, which draws no field for each port in a box
     odd = [line for line in done.stderr.splitlines() if not (line.startswith("Warning: node") and "port" in line)]
     assert not odd
-    told = json.loads(done.stdout)
+    stated = json.loads(done.stdout)
     written = sum(" -- " in line for line in path.read_text("utf-8").splitlines())
     assert written
-    assert len(told["edges"]) == written
-    assert {e["tail"] for e in told["edges"]} | {e["head"] for e in told["edges"]} <= {
-        o["_gvid"] for o in told["objects"]
+    assert len(stated["edges"]) == written
+    assert {e["tail"] for e in stated["edges"]} | {e["head"] for e in stated["edges"]} <= {
+        o["_gvid"] for o in stated["objects"]
     }

@@ -23,7 +23,7 @@ from tests.long.kills import screen
 
 
 def race(checkout: Path, folder: Path, writers: list[tuple[str, str]], rounds: int, environment: dict[str, str]) -> Any:
-    """Let writers at one file; what they told."""
+    """Let writers at one file; what they stated."""
     file, log = folder / "shared.design.json", folder / "told.log"
     save(one_server(), file)
     first = digest_of(file.read_bytes())
@@ -38,16 +38,16 @@ def race(checkout: Path, folder: Path, writers: list[tuple[str, str]], rounds: i
             subprocess.Popen([*program, *arguments], cwd=checkout, env={**os.environ, **places, **environment})
         )
     assert [p.wait(3600) for p in running] == [0] * len(running)
-    told = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    check(told, first, digest_of(file.read_bytes()))
+    stated = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    check(stated, first, digest_of(file.read_bytes()))
     load(file)
     assert [p.name for p in folder.glob(".*")] == [], "a lock is left beside the file"
-    return told
+    return stated
 
 
-def check(told: list[dict[str, Any]], first: str, last: str) -> None:
+def check(stated: list[dict[str, Any]], first: str, last: str) -> None:
     """Each version of the file was replaced once, by somebody who knew or was shown just that version."""
-    saves = [line for line in told if line["what"] == "saved"]
+    saves = [line for line in stated if line["what"] == "saved"]
     followed = Counter(line["over"] for line in saves)
     wrote = {line["wrote"] for line in saves} | {first}
     assert len(wrote) == len(saves) + 1, "each save is a version of its own"
@@ -56,16 +56,16 @@ def check(told: list[dict[str, Any]], first: str, last: str) -> None:
     assert wrote - set(followed) == {last}, "only what is in the file now was not replaced knowingly"
 
 
-def summary(told: list[dict[str, Any]]) -> dict[str, int]:
-    counts = Counter(line["what"] for line in told)
-    counts["refused"] = sum(line["times"] for line in told if line["what"] == "refused")
+def summary(stated: list[dict[str, Any]]) -> dict[str, int]:
+    counts = Counter(line["what"] for line in stated)
+    counts["refused"] = sum(line["times"] for line in stated if line["what"] == "refused")
     return dict(counts)
 
 
 def test_a_window_and_a_script_on_one_file(checkout: Path, tmp_path: Path) -> None:
     writers = [("window", "anna"), ("script", "nightly")]
-    told = race(checkout, tmp_path, writers, 8, {"QT_QPA_PLATFORM": "offscreen"})
-    assert {line["who"] for line in told if line["what"] == "saved"} == {"anna", "nightly"}
+    stated = race(checkout, tmp_path, writers, 8, {"QT_QPA_PLATFORM": "offscreen"})
+    assert {line["who"] for line in stated if line["what"] == "saved"} == {"anna", "nightly"}
 
 
 def test_a_script_does_not_write_what_a_window_has_open(checkout: Path, tmp_path: Path) -> None:
@@ -96,6 +96,6 @@ def test_a_script_does_not_write_what_a_window_has_open(checkout: Path, tmp_path
 )
 def test_a_hundred_rounds(checkout: Path, tmp_path: Path, writers: list[tuple[str, str]]) -> None:
     with screen() as environment:
-        told = race(checkout, tmp_path, writers, 100, environment)
-    logging.getLogger(__name__).info("%s", summary(told))
-    assert summary(told)["asked"] > 10
+        stated = race(checkout, tmp_path, writers, 100, environment)
+    logging.getLogger(__name__).info("%s", summary(stated))
+    assert summary(stated)["asked"] > 10

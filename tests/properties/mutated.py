@@ -1,4 +1,4 @@
-"""Designs changed at random in what classes must tell apart, at one member or at all; and the same without groups."""
+"""Designs changed at random in what classes must distinguish, at one member or at all; and the same without groups."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ VALUES = {"memory": "memory_bandwidth", "gpu": "memory_bandwidth", "storage": "r
 ENDS = ("memory gpus", "gpus memory", "storage gpus", "gpus storage", "gpus gpus", "nics nics", "nics gpus")
 
 
-class Told:
-    """A design, told by what was changed of it: whole it would fill pages."""
+class Stated:
+    """A design, stated by what was changed of it: whole it would fill pages."""
 
-    def __init__(self, design: Design, told: list[str]) -> None:
-        self.design, self.told = design, told
+    def __init__(self, design: Design, stated: list[str]) -> None:
+        self.design, self.stated = design, stated
 
     def __repr__(self) -> str:
-        return f"Told({self.told})"
+        return f"Told({self.stated})"
 
 
 def _sized(draw: st.DrawFn, block: Block, sizes: dict[str, tuple[int, int]]) -> dict[str, int]:
@@ -129,7 +129,7 @@ _CHANGES: dict[str, Callable[[st.DrawFn, Block, Address], Edit | None]] = {
 }
 
 
-def _changed(draw: st.DrawFn, design: Design, told: list[str]) -> Design:
+def _changed(draw: st.DrawFn, design: Design, stated: list[str]) -> Design:
     at = _place(draw, design)
     block = block_at(design, at)
     kinds = [kind for kind in _CHANGES if getattr(block, kind)]
@@ -141,12 +141,12 @@ def _changed(draw: st.DrawFn, design: Design, told: list[str]) -> Design:
         found = made.apply(design) if made is not None else design
     except DesignerError:
         return design
-    told.append(repr(made))
+    stated.append(repr(made))
     return found
 
 
 @st.composite
-def mutated(draw: st.DrawFn, bases: tuple[str, ...] = tuple(BASES)) -> Told:
+def mutated(draw: st.DrawFn, bases: tuple[str, ...] = tuple(BASES)) -> Stated:
     """A design with up to five changes: rates, counts, lost links and parts, other types and values, members more or
     less, wirings lost or of another rate, a cable more; of one member, of all, or of a member of a member.
     """
@@ -154,15 +154,15 @@ def mutated(draw: st.DrawFn, bases: tuple[str, ...] = tuple(BASES)) -> Told:
     design = pods(draw(st.integers(1, 3)), spines=2) if name == "pods" else open_design(name)
     sizes = _sized(draw, design, BASES[name])
     design = design.model_copy(update=shrunk(design, sizes))
-    told = [name, repr(sizes)]
+    stated = [name, repr(sizes)]
     for _ in range(draw(st.integers(0, 5))):
-        design = _changed(draw, design, told)
+        design = _changed(draw, design, stated)
     given: dict[str, Any] = {
         name: draw(st.booleans())
         for name in ("gpudirect", "rail_affinity", "numa_local", "relay_through_gpu", "pcie_acs")
     }
-    told.append(repr(given))
-    return Told(design.model_copy(update={"policy": Policy(**given)}), told)
+    stated.append(repr(given))
+    return Stated(design.model_copy(update={"policy": Policy(**given)}), stated)
 
 
 @st.composite
@@ -191,6 +191,6 @@ def one_by_one(design: Design) -> Design:
         parts[ids[p]] = net.part(p).model_copy(update={"id": ids[p], "parent": holder, "position": None})
     names = ("kind", "count", "bandwidth_per_direction", "generation", "lanes", "status", "source", "attributes")
     for k in range(net.n_links):
-        told, (a, b) = net.link(k), (ids[int(end[k])] for end in (net.link_a, net.link_b))
-        links[f"{k:07}"] = Link(id=f"{k:07}", a=a, b=b, **{name: getattr(told, name) for name in names})
+        stated, (a, b) = net.link(k), (ids[int(end[k])] for end in (net.link_a, net.link_b))
+        links[f"{k:07}"] = Link(id=f"{k:07}", a=a, b=b, **{name: getattr(stated, name) for name in names})
     return design.model_copy(update={"parts": parts, "links": links, "groups": {}, "wirings": {}, "vms": {}})

@@ -39,21 +39,21 @@ ENDS = [
 
 
 class Drawn:
-    """A design, told by what was changed of it: whole it would fill pages."""
+    """A design, stated by what was changed of it: whole it would fill pages."""
 
-    def __init__(self, told: list[str], design: Design) -> None:
-        self.told, self.design = told, design
+    def __init__(self, stated: list[str], design: Design) -> None:
+        self.stated, self.design = stated, design
 
     def __repr__(self) -> str:
-        return f"Drawn({self.told})"
+        return f"Drawn({self.stated})"
 
 
-def with_exceptions(draw: st.DrawFn, block: Block, told: list[str]) -> Block:
+def with_exceptions(draw: st.DrawFn, block: Block, stated: list[str]) -> Block:
     """The block with some of its servers changed in one link each: slower, or lost."""
     groups = dict(block.groups)
     for group in block.groups.values():
         if "gpu0" not in group.content.parts:
-            groups[group.id] = group.model_copy(update={"content": with_exceptions(draw, group.content, told)})
+            groups[group.id] = group.model_copy(update={"content": with_exceptions(draw, group.content, stated)})
             continue
         names = sorted(group.content.links)
         own: dict[int, Block] = {}
@@ -61,7 +61,7 @@ def with_exceptions(draw: st.DrawFn, block: Block, told: list[str]) -> Block:
             link = draw(st.sampled_from(names))
             lost = draw(st.booleans())
             rate = 0 if lost else draw(st.integers(9, 90))
-            told.append(f"{group.id}[{member}]/{link} = {rate}")
+            stated.append(f"{group.id}[{member}]/{link} = {rate}")
             own[member] = rated(group.content, link, rate) if rate else without(group.content, link)
         groups[group.id] = group.model_copy(update={"exceptions": own})
     return block.model_copy(update={"groups": groups})
@@ -79,9 +79,9 @@ def clusters(draw: st.DrawFn) -> Drawn:
         sizes = BASES[name] | {"servers": draw(st.integers(2, BASES[name]["servers"]))}
     design = design.model_copy(update=shrunk(design, sizes))
     policy = Policy(gpudirect=draw(st.booleans()), rail_affinity=draw(st.booleans()))
-    told = [name, f"{sizes}", f"{policy.gpudirect=} {policy.rail_affinity=}"]
-    found = with_exceptions(draw, design, told)
-    return Drawn(told, design.model_copy(update={"groups": found.groups, "policy": policy}))
+    stated = [name, f"{sizes}", f"{policy.gpudirect=} {policy.rail_affinity=}"]
+    found = with_exceptions(draw, design, stated)
+    return Drawn(stated, design.model_copy(update={"groups": found.groups, "policy": policy}))
 
 
 @st.composite
@@ -110,22 +110,22 @@ def answered(design: Design, spec: WorkloadSpec, limit: int) -> Answer:
 
 
 def same(one: Answer, other: Answer) -> None:
-    """Equal in all that anybody is told."""
+    """Equal in all that anybody is stated."""
     if isinstance(one, str) or isinstance(other, str):
         assert one == other
         return
     mine, theirs = one[0], other[0]
     assert mine.metrics.keys() == theirs.metrics.keys()
     for name, metric in mine.metrics.items():
-        told = theirs.metrics[name]
-        ends = [metric.low, metric.value, metric.high], [told.low, told.value, told.high]
+        stated = theirs.metrics[name]
+        ends = [metric.low, metric.value, metric.high], [stated.low, stated.value, stated.high]
         np.testing.assert_allclose(*ends, rtol=CLOSE, err_msg=name)
     for a, b in ((mine.binding, theirs.binding), (mine.next, theirs.next)):
-        assert [(x.what, x.id, x.label, x.why, x.alike) for x in a] == [
-            (x.what, x.id, x.label, x.why, x.alike) for x in b
+        assert [(x.what, x.id, x.label, x.why, x.equal) for x in a] == [
+            (x.what, x.id, x.label, x.why, x.equal) for x in b
         ]
         for mine_gain, their_gain in zip(_gains(a), _gains(b), strict=True):
-            # of very many entries only what the whole set gains is told; classes are few
+            # of very many entries only what the whole set gains is stated; classes are few
             assert their_gain is None or mine_gain == pytest.approx(their_gain, rel=CLOSE)
     assert mine.findings == theirs.findings
     assert mine.n_flows == theirs.n_flows

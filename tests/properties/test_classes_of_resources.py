@@ -43,7 +43,7 @@ def one_by_one(*columns: Any, figures: Any = ()) -> Partition[Any]:
 
 @pytest.fixture(autouse=True, scope="module")
 def servers_stand_for_others() -> Iterator[None]:
-    """Few servers stand for others too."""
+    """Few servers represent others too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hop_loads, "FOLDED_LIMIT", 0)
         yield
@@ -104,13 +104,13 @@ def same(one: WorkloadResult, other: WorkloadResult) -> None:
     """Equal metrics, bottlenecks and findings."""
     assert one.metrics.keys() == other.metrics.keys()
     for name, metric in one.metrics.items():
-        told = other.metrics[name]
+        stated = other.metrics[name]
         np.testing.assert_allclose(
-            [metric.low, metric.value, metric.high], [told.low, told.value, told.high], rtol=CLOSE, err_msg=name
+            [metric.low, metric.value, metric.high], [stated.low, stated.value, stated.high], rtol=CLOSE, err_msg=name
         )
     for mine, theirs in ((one.binding, other.binding), (one.next, other.next)):
-        assert [(b.what, b.id, b.label, b.why, b.alike) for b in mine] == [
-            (b.what, b.id, b.label, b.why, b.alike) for b in theirs
+        assert [(b.what, b.id, b.label, b.why, b.equal) for b in mine] == [
+            (b.what, b.id, b.label, b.why, b.equal) for b in theirs
         ]
     assert one.findings == other.findings
 
@@ -159,9 +159,9 @@ def test_rates_and_bottlenecks_are_those_of_all_routes(design: Design) -> None:
         rate, binds, problem = solved(network, legs)
         assert activity.rate == pytest.approx(rate, rel=CLOSE)
         assert set(activity.hops.members(activity.binding).tolist()) == binds
-        first, alike = activity.tightest()
+        first, equal = activity.tightest()
         assert set(first.tolist()) <= binds
-        assert int(alike.sum()) == len(binds)
+        assert int(equal.sum()) == len(binds)
         assert check(problem, np.array([activity.rate])).ok
         assert all_loads(network, activity) == pytest.approx(problem.load(np.array([activity.rate])), rel=CLOSE)
 
@@ -224,7 +224,7 @@ def test_templates_at_a_tenth_of_their_size(template: str) -> None:
         expanded = answer(design, "all-reduce")
     forget()
     same(classed, expanded)
-    assert max(b.alike for b in classed.binding) > 1
+    assert max(b.equal for b in classed.binding) > 1
 
 
 @given(clusters())
@@ -245,7 +245,7 @@ def test_ports_in_use_are_counted_in_rows_as_link_by_link(design: Design) -> Non
     }
     assert found == dict(links)
     assert used.lanes[used.row].tolist() == [lanes[part] for part in range(net.n_parts)]
-    # a row tells of parts of one definition, and the first part of each is its own
+    # a row describes parts of one definition, and the first part of each is its own
     assert np.array_equal(net.part_def[used.first][used.row], net.part_def)
     assert np.array_equal(used.row[used.first], np.arange(len(used.first)))
     assert (np.diff(used.first) > 0).all()

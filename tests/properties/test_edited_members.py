@@ -76,16 +76,16 @@ def edited(draw: st.DrawFn) -> Design:
 
 @given(st.one_of(edited(), clusters()))
 def test_parts_and_links_are_those_of_elaboration_afresh(design: Design) -> None:
-    told = elaborate(design).arrays
+    stated = elaborate(design).arrays
     plain = elaborate(plain_of(design))
     part_of, link_of = plain_definitions(elaborate(design), plain)
-    assert np.array_equal(part_of[told.part_def], plain.part_def)
-    assert np.array_equal(link_of[told.link_def], plain.link_def)
+    assert np.array_equal(part_of[stated.part_def], plain.part_def)
+    assert np.array_equal(link_of[stated.link_def], plain.link_def)
     with afresh():
         whole = elaborate(design).arrays
         for name in ("part_def", "parent", "link_a", "link_b", "link_def"):
-            assert np.array_equal(getattr(told, name), getattr(whole, name)), name
-        assert told.wirings == whole.wirings
+            assert np.array_equal(getattr(stated, name), getattr(whole, name)), name
+        assert stated.wirings == whole.wirings
 
 
 def test_members_that_differ_in_values_alone_are_found() -> None:
@@ -105,22 +105,22 @@ def test_members_that_differ_in_values_alone_are_found() -> None:
 
 def figures(network: Network, group: Communicator) -> dict[str, np.ndarray | float]:
     """What a group gets and loads, resource by resource."""
-    told: dict[str, np.ndarray | float] = {"rate": network.rate, "capacity": network.capacity}
+    stated: dict[str, np.ndarray | float] = {"rate": network.rate, "capacity": network.capacity}
     for side in SIDES:
         activity = getattr(group, side)
         if activity is None:
             continue
         load = np.bincount(*activity.hops.every(), network.n_resources)
         edge = activity.edge
-        told |= {
+        stated |= {
             f"{side} load": load,
             f"{side} rates": np.array([activity.rate, activity.rate_then, edge.low, edge.value, edge.high]),
             f"{side} binds": activity.hops.members(activity.binding),
         }
         held, many = activity.tightest()
-        told[f"{side} counted"] = float(many.sum()) - len(activity.hops.members(activity.binding))
+        stated[f"{side} counted"] = float(many.sum()) - len(activity.hops.members(activity.binding))
         assert np.isin(held, activity.hops.members(activity.binding)).all()
-    return told
+    return stated
 
 
 def common(definitions: tuple[int, ...], of: np.ndarray | None) -> set[int]:
@@ -147,7 +147,7 @@ def test_rates_loads_and_what_binds_are_those_found_afresh(design: Design) -> No
         assert (mine is None) == (theirs is None)
         if mine is not None:
             assert mine.placement == theirs.placement
-            # definitions that say the same may stand for each other
+            # definitions that say the same may represent each other
             assert common(mine.links, departs and departs.common_link) == common(
                 theirs.links, departs and departs.common_link
             )
@@ -163,12 +163,12 @@ def test_all_workloads_answer_as_afresh(template: str) -> None:
     at = server_of(design)
     link = next(one.id for one in block_at(design, at).links.values() if one.kind == "pcie")
     design = ChangeLinks((link,), {"bandwidth_per_direction": "90 Gb/s"}, within=at).apply(design)
-    told = analyze(design, curves=False)
-    loads = {name: (found.load, found.utilization) for name, found in told.loads.items()}
+    stated = analyze(design, curves=False)
+    loads = {name: (found.load, found.utilization) for name, found in stated.loads.items()}
     with afresh():
         whole = analyze(design, curves=False)
         others = {name: (found.load, found.utilization) for name, found in whole.loads.items()}
-    for mine, theirs in zip(told.workloads, whole.workloads, strict=True):
+    for mine, theirs in zip(stated.workloads, whole.workloads, strict=True):
         for name, metric in mine.metrics.items():
             other = theirs.metrics[name]
             ends = [metric.low, metric.value, metric.high]
@@ -205,6 +205,6 @@ def test_a_slower_memory_of_one_member_is_told_apart_from_the_others(member: int
 
     edited = with_memory("60 GB/s", (("hosts", member),), with_memory("61 GB/s", "all", design))
     (answer,) = (w for w in analyze(edited, curves=False).workloads if w.id == "h2d")
-    buses = {b.id: (b.alike, b.why.split()[0]) for b in (*answer.binding, *answer.next) if "memory0" in b.id}
-    assert [alike for alike, rate in buses.values() if rate == "60"] == [1]
-    assert sorted(alike for alike, _ in buses.values()) == [1, 3]
+    buses = {b.id: (b.equal, b.why.split()[0]) for b in (*answer.binding, *answer.next) if "memory0" in b.id}
+    assert [equal for equal, rate in buses.values() if rate == "60"] == [1]
+    assert sorted(equal for equal, _ in buses.values()) == [1, 3]

@@ -1,4 +1,4 @@
-"""Changed at random, designs answer in classes as with every flow told, and as if they were drawn part by part."""
+"""Changed at random, designs answer in classes as with every flow stated, and as if they were drawn part by part."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from designer.engine.network import build_network
 from designer.engine.routes import folding, hop_loads
 from designer.errors import DesignerError
 from designer.memo import forget
-from tests.properties.mutated import Told, asked, mutated, one_by_one
+from tests.properties.mutated import Stated, asked, mutated, one_by_one
 from tests.properties.test_classes_of_flows import Answer, same
 from tests.properties.test_classes_of_resources import CLOSE
 
 LARGE = 1500
-#: without virtual machines and slices, which are told by paths
+#: without virtual machines and slices, which are stated by paths
 DRAWN = ("su-h100-32", "cluster-1024", "cluster-gb200-6912", "sm-4029gp-trt-pair", "hpe-apollo-6500-nfs", "pods")
 
 
@@ -38,25 +38,25 @@ def answered(design: Design, spec: WorkloadSpec, classes: bool) -> Answer:
             return str(error)
 
 
-def expanded(told: Told, spec: WorkloadSpec, which: int) -> None:
-    """One of the workloads of the design, or what is asked: all that anybody is told."""
+def expanded(stated: Stated, spec: WorkloadSpec, which: int) -> None:
+    """One of the workloads of the design, or what is asked: all that anybody is stated."""
     try:
-        elaborate(told.design)
+        elaborate(stated.design)
     except DesignerError:
         assume(False)
-    each = dict(enumerate(told.design.workloads.values())).get(which, spec)
-    same(answered(told.design, each, True), answered(told.design, each, False))
+    each = dict(enumerate(stated.design.workloads.values())).get(which, spec)
+    same(answered(stated.design, each, True), answered(stated.design, each, False))
 
 
-def drawn_apart(told: Told, spec: WorkloadSpec) -> None:
+def drawn_apart(stated: Stated, spec: WorkloadSpec) -> None:
     """Metrics with their bands, codes of findings, how many channels bind, and what all channels carry."""
     try:
-        assume(elaborate(told.design).n_parts <= LARGE)
-        apart = one_by_one(told.design)
+        assume(elaborate(stated.design).n_parts <= LARGE)
+        apart = one_by_one(stated.design)
     except DesignerError:
         assume(False)
         return
-    mine, theirs = answered(told.design, spec, True), answered(apart, spec, True)
+    mine, theirs = answered(stated.design, spec, True), answered(apart, spec, True)
     if isinstance(mine, str) or isinstance(theirs, str):
         assert isinstance(mine, str) == isinstance(theirs, str), (mine, theirs)
         return
@@ -66,7 +66,7 @@ def drawn_apart(told: Told, spec: WorkloadSpec) -> None:
         ends = [metric.low, metric.value, metric.high], [other.low, other.value, other.high]
         np.testing.assert_allclose(*ends, rtol=CLOSE, err_msg=name)
     assert sorted(f.code for f in mine[0].findings) == sorted(f.code for f in theirs[0].findings)
-    assert sum(b.alike for b in mine[0].binding) == sum(b.alike for b in theirs[0].binding)
+    assert sum(b.equal for b in mine[0].binding) == sum(b.equal for b in theirs[0].binding)
     if mine[1] is not None and theirs[1] is not None:
         np.testing.assert_allclose(np.sort(mine[1].load), np.sort(theirs[1].load), rtol=CLOSE, atol=1.0)
 
@@ -77,25 +77,25 @@ many = settings(max_examples=300, deadline=None, suppress_health_check=list(Heal
 
 @given(mutated(), asked(), st.integers(0, 9))
 @few
-def test_classes_are_the_expanded_problem(told: Told, spec: WorkloadSpec, which: int) -> None:
-    expanded(told, spec, which)
+def test_classes_are_the_expanded_problem(stated: Stated, spec: WorkloadSpec, which: int) -> None:
+    expanded(stated, spec, which)
 
 
 @given(mutated(DRAWN), asked())
 @few
-def test_groups_answer_as_parts_drawn_one_by_one(told: Told, spec: WorkloadSpec) -> None:
-    drawn_apart(told, spec)
+def test_groups_answer_as_parts_drawn_one_by_one(stated: Stated, spec: WorkloadSpec) -> None:
+    drawn_apart(stated, spec)
 
 
 @pytest.mark.long
 @given(mutated(), asked(), st.integers(0, 9))
 @many
-def test_classes_are_the_expanded_problem_on_300_designs(told: Told, spec: WorkloadSpec, which: int) -> None:
-    expanded(told, spec, which)
+def test_classes_are_the_expanded_problem_on_300_designs(stated: Stated, spec: WorkloadSpec, which: int) -> None:
+    expanded(stated, spec, which)
 
 
 @pytest.mark.long
 @given(mutated(DRAWN), asked())
 @many
-def test_groups_answer_as_parts_drawn_one_by_one_on_300_designs(told: Told, spec: WorkloadSpec) -> None:
-    drawn_apart(told, spec)
+def test_groups_answer_as_parts_drawn_one_by_one_on_300_designs(stated: Stated, spec: WorkloadSpec) -> None:
+    drawn_apart(stated, spec)

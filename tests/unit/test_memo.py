@@ -99,7 +99,7 @@ def test_of_large_objects_fewer_are_kept_but_always_two() -> None:
         for cluster in clusters[-2:]:
             answer(cluster)
         assert not asked
-    # what edits of a vast design have in common is not found anew for each of them
+    # what edits of a vast design have in common is not found again for each of them
     for cluster in small:
         answer(cluster)
     assert not asked

@@ -27,7 +27,7 @@ def test_one_sided_cases_hold() -> None:
     sided = [o for area in AREAS for o in of(area).outcomes if o.measured.sided is not Sided.BOTH]
     assert len(sided) > 30
     assert sum(o.error == 0 for o in sided) >= 0.9 * len(sided)
-    # a cloud's threshold on a host whose sockets are not told, one NFS client, one host of six
+    # a cloud's threshold on a host whose sockets are not stated, one NFS client, one host of six
     assert max(o.error for o in sided) < 0.25
 
 

@@ -41,7 +41,8 @@ KINDS = {
 }
 #: kinds of which every metric of the program is one of the analysis
 EVERY = ("transfer", "data_loading", "checkpointing", "serving", "inference")
-#: asked of every template besides its own workloads: the defaults of kinds that move data, and what changes their way
+#: asked of every template in addition to its own workloads: the defaults of kinds that move data, and what changes
+#: their way
 MOVED = {
     "transfer": ("transfer", {}),
     "transfer-sized": ("transfer", {"size": "1 GB", "both_ways": True}),
@@ -56,7 +57,7 @@ MOVED = {
     "checkpointing-behind": ("checkpointing", {"model": "llama-2-7b", "target": "drives", "snapshot": True}),
 }
 TEMPLATES = [t.id for t in list_templates() if t.gpus <= 64]
-#: asked of a template besides its own workloads
+#: asked of a template in addition to its own workloads
 MORE = {
     "vsphere-cluster-4": [
         ("kvm_migration", {"vms": "web0"}),
@@ -94,7 +95,7 @@ MORE = {
 
 
 def designed(template: str) -> Design:
-    """A template with what is asked of it besides."""
+    """A template with what is asked of it in addition."""
     design = open_design(template)
     asked = [WorkloadSpec(id=f"asked{k}", kind=kind, settings=s) for k, (kind, s) in enumerate(MORE.get(template, []))]
     return with_changes(design, workloads=replaced(design.workloads, asked)) if asked else design
@@ -122,7 +123,7 @@ def spec_of(template: str, workload: str) -> WorkloadSpec:
     return WorkloadSpec(id=workload, kind=kind, settings=settings)
 
 
-def told(bottlenecks: tuple[Bottleneck, ...]) -> list[tuple[object, ...]]:
+def stated(bottlenecks: tuple[Bottleneck, ...]) -> list[tuple[object, ...]]:
     return sorted((b.what, b.id, b.label) for b in bottlenecks)
 
 
@@ -150,8 +151,8 @@ def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
         mine, its = analyzed.metrics[name], alone.metrics[name]
         assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9), name
     binding, then = alone.bottlenecks(program)
-    assert told(binding) == told(analyzed.binding)
-    assert told(then) == told(analyzed.next)
+    assert stated(binding) == stated(analyzed.binding)
+    assert stated(then) == stated(analyzed.next)
     theirs = gains((*binding, *then))
     for name, (one, together) in gains((*analyzed.binding, *analyzed.next)).items():
         assert theirs[name][1] == (None if together is None else pytest.approx(together, rel=1e-9))
@@ -213,7 +214,7 @@ def test_simulated_moves_take_what_is_analyzed(template: str, workload: str):
     mine, its = analyzed.metrics[metric], simulated.metrics[workload][metric]
     assert (its.value, its.low, its.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
     bound = simulated.binding[workload]
-    assert told(bound.alone) == told(bound.together) == told(analyzed.binding)
+    assert stated(bound.alone) == stated(bound.together) == stated(analyzed.binding)
     theirs = gains(bound.alone)
     for name, (one, together) in gains(analyzed.binding).items():
         assert theirs[name] == (
@@ -235,8 +236,8 @@ def test_analyze_and_simulate_say_the_same(template: str, workload: str):
     assert simulated.metrics[workload]
     bound = simulated.binding[workload]
     assert bound.alone == bound.together
-    assert told(bound.alone) == told(analyzed.binding)
-    assert told(bound.alone_next) == told(analyzed.next)
+    assert stated(bound.alone) == stated(analyzed.binding)
+    assert stated(bound.alone_next) == stated(analyzed.next)
     for name, (one, together) in gains((*analyzed.binding, *analyzed.next)).items():
         theirs = gains((*bound.alone, *bound.alone_next))[name]
         assert theirs == tuple(None if g is None else pytest.approx(g, rel=1e-9) for g in (one, together))
@@ -299,5 +300,5 @@ def test_every_kind_as_it_is_by_default_is_one_answer(kind: str):
         mine = analyzed.metrics[name]
         assert (found.value, found.low, found.high) == pytest.approx((mine.value, mine.low, mine.high), rel=1e-9)
     bound = simulated.binding["w"]
-    assert told(bound.alone) == told(analyzed.binding) != []
-    assert told(bound.alone_next) == told(analyzed.next)
+    assert stated(bound.alone) == stated(analyzed.binding) != []
+    assert stated(bound.alone_next) == stated(analyzed.next)

@@ -79,7 +79,7 @@ def test_the_chapter_tells_what_was_never_measured(template: str, said: str) -> 
 
 
 def test_others_stand_in_only_for_what_nobody_measured_here() -> None:
-    """Copies were measured on GB200, collectives were not: those of other machines are told apart, copies of others
+    """Copies were measured on GB200, collectives were not: those of other machines are distinguished, copies of others
     are left out."""
     found = nearest(["transfer", "collective"], {"gpu/nvidia/gb200"}, 40)
     own = [record for record in found if "gpu/nvidia/gb200" in record.accelerators]
@@ -87,7 +87,7 @@ def test_others_stand_in_only_for_what_nobody_measured_here() -> None:
     assert found[: len(own)] == own
     assert {record.kind for record in own} == {"transfer"}
     assert {record.kind for record in found[len(own) :]} == {"collective"}
-    told = to_markdown(compose_report([designer.open_design("gb200-nvl72")]))
-    chapter = told[told.index('<a id="validation">') :]
+    stated = to_markdown(compose_report([designer.open_design("gb200-nvl72")]))
+    chapter = stated[stated.index('<a id="validation">') :]
     assert chapter.index("Its accelerators") < chapter.index("gb200-tray") < chapter.index("Others, where nobody")
     assert "measured collective on these accelerators: other machines stand in" in chapter

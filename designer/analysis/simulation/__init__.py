@@ -68,11 +68,11 @@ class Simulation(Displayed):
     Parameters
     ----------
     metrics
-        By workload, as it runs beside the others.
+        By workload, as it runs with the others.
     alone
         The values of the same metrics without the others.
     slow_down
-        By workload: its main time beside the others ÷ alone [1].
+        By workload: its main time next to the others ÷ alone [1].
     meetings
         What jobs lose to each of the others.
     shifts
@@ -117,7 +117,7 @@ def simulate(
     ----------
     workloads
         Ids of workloads of the design, or one id; by default the one it opens with, or the first that runs over time.
-        Those that a workload names as running beside it are run as well.
+        Those that a workload names as running with it are run as well.
     until
         When to end [s]; by default when all is done, or after a minute where something goes on for ever.
     starts
@@ -125,7 +125,7 @@ def simulate(
     failures
         What fails or degrades.
     programs
-        More to run beside them.
+        More to run with them.
     shifts
         True to look for later starts of periodic jobs that remove collisions.
     bands
@@ -138,7 +138,7 @@ def simulate(
     Cancelled
         If `cancelled` says so.
     """
-    told = progress or _silent
+    stated = progress or _silent
     _in_reach([("until", until), *(starts or {}).items(), *((f.path, f.at) for f in failures)])
     network = partitioned_network(build_network(design))
     specs = with_those_beside(design, named_workloads(design, workloads, bool(programs)))
@@ -156,7 +156,7 @@ def simulate(
             place="start",
             remedy=f"run: {', '.join(job.name for job in jobs)}",
         )
-    told(0.0, "running")
+    stated(0.0, "running")
     changes = Changes(
         events=tuple(c for failure in failures for c in changes_of_links(network, failure)),
         parts=tuple(c for failure in failures for c in changes_of_parts(network, failure)),
@@ -166,21 +166,21 @@ def simulate(
     end = until if until is not None else (UNTIL.value + max(j.start for j in jobs) if going_on else math.inf)
     # alone and whole, the question is that of ``analyze``
     steady = until is None and not failures and len(jobs) == 1
-    run, end, short = _within_reason(prices, jobs, changes, end, bands, steady, told, cancelled)
-    told(0.5, "each alone")
+    run, end, short = _within_reason(prices, jobs, changes, end, bands, steady, stated, cancelled)
+    stated(0.5, "each alone")
     alone, slow, runs = _alone(prices, jobs, run, changes, end, cancelled)
     metrics: dict[str, Mapping[str, Estimate]] = {}
     binding: dict[str, Binding] = {}
     for k, job in enumerate(jobs):
-        told((1 + k / len(jobs)) / 2, f"what binds {job.name}")
+        stated((1 + k / len(jobs)) / 2, f"what binds {job.name}")
         by_itself = _explained_alone(prices, job, runs[job.name], bands, failures, cancelled)
-        told((1 + (k + 0.5) / len(jobs)) / 2, f"bands of {job.name}")
+        stated((1 + (k + 0.5) / len(jobs)) / 2, f"bands of {job.name}")
         metrics[job.name], binding[job.name] = _with_others(
             prices, jobs, job, run, by_itself, steady, changes, end, bands, cancelled
         )
         if by_itself is not None and steady:
             alone[job.name] = {name: m.value for name, m in metrics[job.name].items()}
-    told(1.0, "shifts")
+    stated(1.0, "shifts")
     found = shifts_of(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
     names = [job.name for job in jobs]
 
@@ -189,7 +189,7 @@ def simulate(
             return runs[names[1 - names.index(name)]]
         if len(jobs) == 1 or len(jobs) > MEETING_LIMIT:
             return None
-        told(0.5, f"without {name}")
+        stated(0.5, f"without {name}")
         others = [job for job in jobs if job.name != name]
         return play(prices, others, until=end, changes=changes, cancelled=cancelled)
 
@@ -205,7 +205,7 @@ def simulate(
         *met(meetings),
         *proposed(found),
     )
-    told(1.0, "done")
+    stated(1.0, "done")
     titles = {spec.id: spec.title or workload_kinds()[spec.kind].title for spec in specs}
     return Simulation(
         design.name, file, run, metrics, alone, slow, meetings, found, findings, titles, feelings, binding
@@ -219,7 +219,7 @@ def _within_reason(
     end: float,
     bands: bool,
     steady: bool,
-    told: Callable[[float, str], None],
+    stated: Callable[[float, str], None],
     cancelled: Callable[[], bool] | None,
 ) -> tuple[Run, float, Finding | None]:
     """The run of all together, when it ended, and what to say if that is sooner than asked.
@@ -233,7 +233,7 @@ def _within_reason(
     most = max(_PROBE_LIMIT, EVENTS_LIMIT // runs)
     in_all = run.events * (end / run.end) if run.end > 0 else math.inf
     known = f"{in_all:.1g} events" if math.isfinite(in_all) else "no known end"
-    told(0.0, f"{known} × {runs} runs, {most:,} each at most")
+    stated(0.0, f"{known} × {runs} runs, {most:,} each at most")
     if most > run.events:
         run = play(prices, jobs, until=end, changes=changes, cancelled=cancelled, most_events=most)
     if not run.cut:
@@ -265,7 +265,7 @@ def _runs(prices: Prices, jobs: Sequence[Job], bands: bool, run: Run, steady: bo
 
 
 def _in_reach(times: Sequence[tuple[str, float | None]]) -> None:
-    """Refuse times at which the clock could not tell one step from the next."""
+    """Refuse times at which the clock could not distinguish one step from the next."""
     for place, time in times:
         if time is not None and LATEST.value < time < math.inf:
             text = f"{time:g} s is later than the clock can separate steps"

@@ -1,4 +1,4 @@
-"""Workloads as jobs of a run over time: which ones, with what runs beside them, how they restart and begin again."""
+"""Workloads as jobs of a run over time: which ones, with what runs with them, how they restart and begin again."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def named_workloads(design: Design, workloads: Sequence[str] | None, others: boo
 
 
 def with_those_beside(design: Design, specs: Sequence[WorkloadSpec]) -> list[WorkloadSpec]:
-    """Workloads with those that they name as running beside them.
+    """Workloads with those that they name as running with them.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from designer.engine.clock.jobs import Job
 from designer.engine.clock.measures import main_metric, periodic_step, values_of
 from designer.engine.clock.run import Run
 from designer.families.serving.request_log import logs_of
-from designer.families.serving.user_impact import TOLD, Felt, felt
+from designer.families.serving.user_impact import STATED, Felt, felt
 from designer.findings import Finding, Severity
 
 #: of more jobs it is not asked which of the others slows each: each question is a run
@@ -48,7 +48,7 @@ class Meeting:
 def meetings_of(
     run: Run, jobs: Sequence[Job], without: Callable[[str], Run | None]
 ) -> tuple[tuple[Meeting, ...], tuple[Felt, ...]]:
-    """What jobs lose to each of the others: the same time again without that one, all else alike.
+    """What jobs lose to each of the others: the same time again without that one, all else equal.
 
     Steps of jobs that repeat are compared in the time in which the other runs, and so are requests of served models;
     of what is done once, its main time.
@@ -121,4 +121,4 @@ def met(meetings: Sequence[Meeting]) -> list[Finding]:
 
 
 def _what(m: Meeting) -> str:
-    return f"{TOLD[m.metric]} of " if m.metric else "a step of " * m.repeats
+    return f"{STATED[m.metric]} of " if m.metric else "a step of " * m.repeats

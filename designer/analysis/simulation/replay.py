@@ -24,7 +24,7 @@ from designer.workload.job_lists import JobList, ListedJob
 
 #: events between two looks at whether someone cancelled
 _LOOK_LIMIT: Final = 1024
-#: the percentile of waits that is told
+#: the percentile of waits that is stated
 _TAIL_LIMIT: Final = 0.95
 _SOURCES: Final = {"Philly": "philly-traces", "Helios": "helios-traces", "Acme": "acme-traces"}
 

@@ -200,7 +200,7 @@ def _way(
 def where_its_data_is(network: Network, spec: WorkloadSpec) -> WorkloadSpec:
     """The workload with its data where the whole design holds it.
 
-    ``storage`` stands for drives where there are no storage systems; drives do not hold what a lost system held.
+    ``storage`` represents drives where there are no storage systems; drives do not hold what a lost system held.
     A model that is served has been loaded before anything fails.
     """
     if spec.kind == "serving":

@@ -68,9 +68,9 @@ def analyze(
             loads[spec.id] = load
     watch.report(1.0, "done")
     main = next((w for w in (shown, design.default_workload) if w in loads), next(iter(loads), ""))
-    told = loads.get(main)
-    rows = ChannelRows(network, told)
-    return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, told, rows)), loads)
+    stated = loads.get(main)
+    rows = ChannelRows(network, stated)
+    return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, stated, rows)), loads)
 
 
 def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:

@@ -34,7 +34,7 @@ def with_gaps(
     again
         Works the same question out on another network.
     """
-    told: list[Finding] = []
+    stated: list[Finding] = []
     metrics = dict(result.metrics)
     for gap in _gaps(network):
         if gap.links and not _loaded(gap, loads):
@@ -50,8 +50,8 @@ def with_gaps(
             if factor <= 1 + _SAME_TOLERANCE:
                 continue
             metrics |= {name: _both(metrics[name], others[name], gap.kind) for name in shared}
-        told.append(_finding(gap, factor))
-    return replace(result, metrics=metrics, findings=(*told, *result.findings)) if told else result
+        stated.append(_finding(gap, factor))
+    return replace(result, metrics=metrics, findings=(*stated, *result.findings)) if stated else result
 
 
 @memo(most=NETWORKS_LIMIT)

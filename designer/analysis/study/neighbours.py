@@ -35,7 +35,7 @@ from designer.sources import Constant, Estimate, Status
 from designer.units import Ratio, Seconds, format_quantity
 from designer.workload.kind import listed, program_of, task_of
 
-#: settings that name what runs beside a workload
+#: settings that name what runs with a workload
 _SETTINGS: Final = ("background", "beside")
 #: kinds that go on, as fast as they get on
 _PACED: Final = ("training", "transfer", "collective")
@@ -85,7 +85,7 @@ _TURNS_LIMIT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Neighbour:
-    """What runs beside a workload.
+    """What runs with a workload.
 
     Parameters
     ----------
@@ -130,12 +130,12 @@ class _Beside:
 
 
 def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
-    """Trainings with a cadence that a workload names as running beside it.
+    """Trainings with a cadence that a workload names as running with it.
 
     Raises
     ------
     AnalysisError
-        If a workload that takes nothing else beside it names something else.
+        If a workload that takes nothing else next to it names something else.
     """
     found: list[str] = []
     for key in _SETTINGS:
@@ -158,7 +158,7 @@ def retraining_names(network: Network, spec: WorkloadSpec) -> list[str]:
 
 
 def undisturbed(spec: WorkloadSpec, names: Sequence[str]) -> WorkloadSpec:
-    """A workload without some of the retrainings that it names as running beside it."""
+    """A workload without some of the retrainings that it names as running with it."""
     if not names:
         return spec
     settings = dict(spec.settings)
@@ -346,7 +346,7 @@ def _moved(
     during: Mapping[str, Estimate],
     metrics: Mapping[str, Estimate],
 ) -> _Beside:
-    """A migration that begins at any moment, from its metrics without a retraining and all the time beside it.
+    """A migration that begins at any moment, from its metrics without a retraining and all the time next to it.
 
     One far shorter than a retraining meets all of one or none; a longer one keeps a share of its pace while one runs.
     """
@@ -426,7 +426,7 @@ def _served(  # noqa: PLR0915
     Parameters
     ----------
     steady, more
-        The model with what runs beside it all the time, and the jobs of the neighbour.
+        The model with what runs with it all the time, and the jobs of the neighbour.
     metrics
         Those with what runs all the time.
     """

@@ -44,7 +44,7 @@ _KEPT_LIMIT: Final = 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class After:
-    """What a failure leaves; of the network it leaves only what is told, since many failures are kept in mind.
+    """What a failure leaves; of the network it leaves only what is stated, since many failures are kept in mind.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Way:
     share
         Of the throughput that is left.
     leaves_out
-        Path of what is left out besides what failed; empty for nothing.
+        Path of what is left out in addition to what failed; empty for nothing.
     """
 
     after: After
@@ -132,7 +132,7 @@ class Survival:
     def __init__(self, network: Network, spec: WorkloadSpec, cancelled: Cancel | None = None) -> None:
         self.network, self.spec, self._cancelled = network, spec, cancelled
         self.whole, self.loads = run_workload(network, spec, False, None, cancelled)
-        #: true for a large design: what holds it back after a failure is not told
+        #: true for a large design: what holds it back after a failure is not stated
         self.brief = self.network.net.n_parts > EXPLAINED_LIMIT
         self.metric = worth_of(self.whole)
         self._asked = where_its_data_is(self.network, spec)

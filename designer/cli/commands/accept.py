@@ -21,7 +21,7 @@ _MORE = (
     "cluster the first machine is tested, and its rails and collectives to the next one; --scripts writes stages of\n"
     "tests for all its nodes, rails and groups of nodes, and --folder judges what they measured.\n\n"
 )
-#: results that fail or pass are told up to so many
+#: results that fail or pass are stated up to so many
 _MOST = 40
 #: in a narrower terminal commands stand below the table
 _WIDE = 160
@@ -93,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
     causes = explain(machine, judged)
     if options.json:
         results = [_judged_document(j) for j in judged]
-        told = {"results": results, "not_judged": others, "causes": [_cause_document(c) for c in causes]}
-        print_json({**head, **told})
+        stated = {"results": results, "not_judged": others, "causes": [_cause_document(c) for c in causes]}
+        print_json({**head, **stated})
     else:
         from designer.cli.pages import print_page
         from designer.pages.accept import page_of_results
@@ -165,11 +165,11 @@ def _print_sheet(name: str, rows: list[Expected]) -> None:
     from designer.cli.output import page_width, table
 
     print(f"{name}: run each on the idle machine, three times, and keep the best\n")
-    told: dict[tuple[str, str], list[Expected]] = {}
+    stated: dict[tuple[str, str], list[Expected]] = {}
     for row in rows:
         e = row.estimate
-        told.setdefault((row.trial.command, f"{e.value:.4g} {row.limit:.4g}"), []).append(row)
-    lines = [_sheet_row(alike) for alike in told.values()]
+        stated.setdefault((row.trial.command, f"{e.value:.4g} {row.limit:.4g}"), []).append(row)
+    lines = [_sheet_row(equal) for equal in stated.values()]
     headings = ("test", "of", "expected", "80 % band", "not below", "command")
     if (page_width() or _WIDE) >= _WIDE:
         print(table(headings, lines, (2, 3, 4)))
@@ -189,13 +189,13 @@ def _about(trial: Trial) -> str:
     return f"{between}, {write(trial.size, 'size')}" if trial.size else between
 
 
-def _sheet_row(alike: list[Expected]) -> tuple[str, ...]:
+def _sheet_row(equal: list[Expected]) -> tuple[str, ...]:
     from designer.units import format_si
 
-    first = alike[0]
+    first = equal[0]
     e, trial = first.estimate, first.trial
     about = _about(trial)
-    more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+    more = f" and {len(equal) - 1} more" if len(equal) > 1 else ""
     band = f"{format_si(e.low, e.unit)} – {format_si(e.high, e.unit)}"
     limit = format_si(first.limit, e.unit)
     return (trial.sort, f"{about}{more}", format_si(e.value, e.unit), band, limit, trial.command)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from designer.present.blocks import Page
     from designer.report.names import Naming
 
-#: so many channels are told, the busiest
+#: so many channels are stated, the busiest
 _CHANNELS_SHOWN = 12
 
 
@@ -95,7 +95,7 @@ def _print_workload(result: WorkloadResult, named: Naming) -> None:
     from designer.units import format_si
 
     print(f"{result.title}  ({result.id})")
-    # metrics of one workload rest on the same few sets of sources: each set is told once, below
+    # metrics of one workload rest on the same few sets of sources: each set is stated once, below
     marks = {
         sources: chr(ord("a") + k)
         for k, sources in enumerate(dict.fromkeys(m.sources for m in result.metrics.values()))
@@ -109,33 +109,33 @@ def _print_workload(result: WorkloadResult, named: Naming) -> None:
         print(paragraph(f"  from {mark}: ", ", ".join(sources) or "the design alone"))
     for title, bottlenecks in (("binding", result.binding), ("next", result.next)):
         _print_bottlenecks(title, bottlenecks, named, _gaining(result))
-    for told in result.tables.values():
-        _print_table(told, named)
+    for stated in result.tables.values():
+        _print_table(stated, named)
     print()
 
 
-def _print_table(told: Table, named: Naming) -> None:
+def _print_table(stated: Table, named: Naming) -> None:
     """Rows with their units; columns in which nothing stands are left out."""
     from designer.cli.output import table
     from designer.units import format_si
 
-    if not told.rows:
+    if not stated.rows:
         return
-    kept = [i for i in range(len(told.columns)) if any(row[i] is not None for row in told.rows)]
+    kept = [i for i in range(len(stated.columns)) if any(row[i] is not None for row in stated.rows)]
     rows = [
         tuple(
             ""
             if (cell := row[i]) is None
             else named(cell)
             if isinstance(cell, str)
-            else format_si(cell, told.columns[i].unit or "1")
+            else format_si(cell, stated.columns[i].unit or "1")
             for i in kept
         )
-        for row in told.rows
+        for row in stated.rows
     ]
-    numbers = tuple(at for at, i in enumerate(kept) if told.columns[i].unit)
-    print(f"\n  {told.title}")
-    print(table([told.columns[i].name for i in kept], rows, numbers, margin="  "))
+    numbers = tuple(at for at, i in enumerate(kept) if stated.columns[i].unit)
+    print(f"\n  {stated.title}")
+    print(table([stated.columns[i].name for i in kept], rows, numbers, margin="  "))
 
 
 def _gaining(result: WorkloadResult) -> str:
@@ -145,23 +145,23 @@ def _gaining(result: WorkloadResult) -> str:
 
 
 def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: Naming, gaining: str) -> None:
-    """Bottlenecks, those that read alike on one line."""
+    """Bottlenecks, those that read the same on one line."""
     from designer.cli.output import paragraph
 
     if len(bottlenecks) == 0:
         return
     joint = bottlenecks[0].gain_together
-    several = len(bottlenecks) > 1 or bottlenecks[0].alike > 1
+    several = len(bottlenecks) > 1 or bottlenecks[0].equal > 1
     gain = f"   (all together twice as wide: {joint:.2f}×{gaining})" if joint is not None and several else ""
     print(f"  {title}:{gain}")
     lines: dict[tuple[str, str, float | None], list[Bottleneck]] = {}
     for bottleneck in bottlenecks:
         lines.setdefault((bottleneck.what, bottleneck.why, bottleneck.gain_if_doubled), []).append(bottleneck)
-    for (_, why, alone), alike in list(lines.items())[:8]:
-        more = sum(b.alike for b in alike) - 1
+    for (_, why, alone), equal in list(lines.items())[:8]:
+        more = sum(b.equal for b in equal) - 1
         gain = f" (this one twice as wide: {alone:.2f}×{gaining})" if alone is not None else ""
-        # what is no channel is told in words, with paths in them
-        label = named.way(alike[0].label) if alike[0].what == "channel" else named(alike[0].label)
+        # what is no channel is stated in words, with paths in them
+        label = named.way(equal[0].label) if equal[0].what == "channel" else named(equal[0].label)
         text = f"{label}{f' and {more:,} like it' if more else ''}: {named(why)}{gain}"
         print(paragraph("    ", text, "      "))
     if len(lines) > 8:

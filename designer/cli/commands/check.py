@@ -87,10 +87,10 @@ def run(options: argparse.Namespace) -> int:
         count = sum(profile in r.profiles for r in rules().values())
 
         def rest() -> None:
-            told = {s: sum(f.severity is s for f in findings) for s in Severity}
+            stated = {s: sum(f.severity is s for f in findings) for s in Severity}
             words = [
                 f"{n} {s}{'s' if n != 1 else ''}"
-                for s, n in zip(("error", "warning", "remark"), told.values(), strict=True)
+                for s, n in zip(("error", "warning", "remark"), stated.values(), strict=True)
             ]
             name = loaded.design.title or loaded.design.name
             print_line(f"{name}: {count} rules of the profile {profile}, {', '.join(words)}")

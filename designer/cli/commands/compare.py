@@ -117,15 +117,15 @@ def _reasons(moved: Sequence[Moved]) -> Iterator[str]:
     from designer.cli.output import paragraph
     from designer.testing.comparing import shares_text
 
-    alike: dict[tuple[str, str], list[Moved]] = {}
+    equal: dict[tuple[str, str], list[Moved]] = {}
     for one in moved:
-        alike.setdefault((one.workload, one.why), []).append(one)
-    for (workload, why), metrics in alike.items():
+        equal.setdefault((one.workload, one.why), []).append(one)
+    for (workload, why), metrics in equal.items():
         groups = {tuple(m.shares) for m in metrics}
         alone = next(iter(groups)) if len(groups) == 1 else ()
-        told = "; ".join(t for t in (why, f"all of it by {alone[0]}" if len(alone) == 1 else "") if t)
-        if told:
-            yield paragraph(f"{workload}: ", told, "  ")
+        stated = "; ".join(t for t in (why, f"all of it by {alone[0]}" if len(alone) == 1 else "") if t)
+        if stated:
+            yield paragraph(f"{workload}: ", stated, "  ")
         if len(alone) != 1:
             yield from (paragraph("  ", f"{m.name}: {text}", "    ") for m in metrics if (text := shares_text(m)))
 

@@ -1,4 +1,4 @@
-"""``designer compare-built``: a design beside the dump of the fabric that was built from it."""
+"""``designer compare-built``: a design next to the dump of the fabric that was built from it."""
 
 from __future__ import annotations
 

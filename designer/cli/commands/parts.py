@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
             print(f"{part.title}   {part.id}\n" + (paragraph("", part.note.strip()) + "\n" if part.note else ""))
             print(table(heads, rows))
 
-        told = [(title, text, band, status) for title, text, band, status, _ in rows]
-        print_page(lambda: _page(part.id, part.title, part.note, heads[:-1], told), options, in_full)
+        stated = [(title, text, band, status) for title, text, band, status, _ in rows]
+        print_page(lambda: _page(part.id, part.title, part.note, heads[:-1], stated), options, in_full)
         return 0
     heads, rows = ("id", "title", "vendor"), [(e.id, e.title, e.vendor) for e in found]
 

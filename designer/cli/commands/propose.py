@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _demand_limit(wanted: Wanted) -> None:
-    """Refuse a goal without any limit: hundreds of designs that nothing tells apart are no proposal.
+    """Refuse a goal without any limit: hundreds of designs that nothing distinguishes are no proposal.
 
     Raises
     ------

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
     from designer.analysis.simulation.replay import Replay
 
-#: less of a slow-down is not told
+#: less of a slow-down is not stated
 _SEEN = 0.005
 #: so many of what held programs up are listed
 _SHOWN = 20

@@ -156,7 +156,7 @@ def _largest(network: Network, operation: Serving, place: str, as_json: bool) ->
 
 
 def _asked(options: argparse.Namespace, serving: Mapping[str, WorkloadSpec]) -> tuple[dict[str, object], str]:
-    """Settings of the load, and where they stand."""
+    """Settings of the load, and where they are placed."""
     from designer.cli.output import print_line
     from designer.errors import AnalysisError
 
@@ -208,22 +208,23 @@ def _print(found: Sized, limits: Limits) -> None:
         chosen = f" with {best.choice}" if best.choice else ""
         print_line(f"{best.needed}: {best.replicated} of {best.tensor}{chosen}{drawn}; {best.why}", "  ")
         times = [(best.ttft, limits.ttft, "first token"), (best.latency, limits.latency, "answer")]
-        told = [
+        stated = [
             f"{what} {format_quantity(value, 'duration')}"
             + (f" (limit {format_quantity(most, 'duration')})" if most else "")
             for value, most, what in times
         ]
         each = format_quantity(best.tpot, "duration")
         print_line(
-            f"  within which {limits.share:.0%} of requests have their {', their '.join(told)}; {each} a token", "    "
+            f"  within which {limits.share:.0%} of requests have their {', their '.join(stated)}; {each} a token",
+            "    ",
         )
         for bottleneck in found.binding:
             print_line(f"  bottleneck: {bottleneck.label}: {bottleneck.why}", "    ")
         print()
     for candidate in found.candidates:
         print_line(f"  {candidate.words}", "    ")
-    for told in found.findings:
-        print_line(f"{told.severity}: {told.code}: {told.text} — {told.remedy}", stream=sys.stderr)
+    for stated in found.findings:
+        print_line(f"{stated.severity}: {stated.code}: {stated.text} — {stated.remedy}", stream=sys.stderr)
 
 
 COMMAND = Command(

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_another(design: Design, tried: str, prices: Prices, options: argparse.Namespace) -> None:
-    """What helps the first other workload that something helps, told where nothing helps the one it opens with."""
+    """What helps the first other workload that something helps, stated where nothing helps the one it opens with."""
     from designer.cli.output import progress_bar
     from designer.decisions.suggest import suggest
     from designer.errors import DesignerError

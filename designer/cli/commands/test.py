@@ -74,8 +74,8 @@ def _place(test: Tested) -> str:
     if test.outcome.state is not State.ERROR:
         return ""
     column = test.outcome.column
-    told = [f"line {test.line}"] if test.line > 1 else []
-    return ", ".join([*told, f"column {column} of the promise"] if column else told)
+    stated = [f"line {test.line}"] if test.line > 1 else []
+    return ", ".join([*stated, f"column {column} of the promise"] if column else stated)
 
 
 def _print(tests: list[Tested]) -> None:

@@ -1,4 +1,4 @@
-"""``designer tidy``: a design with everything placed anew."""
+"""``designer tidy``: a design with everything placed again."""
 
 from __future__ import annotations
 

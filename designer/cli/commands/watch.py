@@ -1,4 +1,4 @@
-"""``designer watch``: measured counters of a running machine beside what its drawing predicts."""
+"""``designer watch``: measured counters of a running machine next to what its drawing predicts."""
 
 from __future__ import annotations
 

@@ -98,15 +98,15 @@ class _Document:
     def made(self) -> dict[str, Any]:
         """The whole document."""
         homes = self._contents()
-        alike: dict[Hashable, list[int]] = {}
+        equal: dict[Hashable, list[int]] = {}
         for number, home in homes.items():
-            alike.setdefault(self._signature(home), []).append(number)
+            equal.setdefault(self._signature(home), []).append(number)
         devices: list[dict[str, Any]] = []
         instances: list[dict[str, Any]] = []
         place: dict[int, tuple[str, int]] = {}
         component: dict[int, str] = {}
         called = node_names(self.net, homes)
-        for members in alike.values():
+        for members in equal.values():
             first = homes[members[0]]
             path = self.net.path(members[0])
             title = one_line(self.net.part(members[0]).label)
@@ -195,10 +195,10 @@ class _Document:
         edges: list[dict[str, Any]] = []
         for number in home.links:
             link = self.net.link(number)
-            told = _link(link)
-            links[told["name"]] = told
+            stated = _link(link)
+            links[stated["name"]] = stated
             a, b = called[int(self.net.link_a[number])], called[int(self.net.link_b[number])]
-            edges.append(_edge({"component": a}, {"component": b}, told["name"]))
+            edges.append(_edge({"component": a}, {"component": b}, stated["name"]))
         if home.ports:
             links[_INSIDE] = {"name": _INSIDE, "description": "ports of the switch"}
             ports = {"component": f"{PORT}[0:{home.ports}]"}
@@ -222,8 +222,8 @@ class _Document:
             if any(self.home[end] not in homes or end not in called for end in ends):
                 continue  # a link that ends at a server itself: it has no component for it
             ported = [self._has_ports(end) for end in ends]
-            told = _link(link, each=any(ported))
-            self.links[told["name"]] = told
+            stated = _link(link, each=any(ported))
+            self.links[stated["name"]] = stated
             singles: list[list[dict[str, str]]] = []
             for end, has_ports in zip(ends, ported, strict=True):
                 instance = "{}[{}]".format(*place[self.home[end]])
@@ -232,7 +232,7 @@ class _Document:
                 last = f"{PORT}[{first}:{first + link.count}]" if link.count > 1 else f"{PORT}[{first}]"
                 singles.append([{"instance": instance, "component": last if has_ports else called[end]}])
             scheme = "one2one" if all(ported) or not any(ported) or link.count == 1 else "many2many"
-            edges.append(_edge(singles[0][0], singles[1][0], told["name"], scheme))
+            edges.append(_edge(singles[0][0], singles[1][0], stated["name"], scheme))
         return edges
 
 

@@ -111,12 +111,12 @@ def _read(text: str, file: str) -> Imported:
     return reader.finish(text_of(top.get("description")))
 
 
-def _device(told: dict[str, Any]) -> _Device:
+def _device(stated: dict[str, Any]) -> _Device:
     return _Device(
-        text_of(told.get("name")),
-        {text_of(c.get("name")): c for c in map(mapping, items(told.get("components"))) if text_of(c.get("name"))},
-        {text_of(x.get("name")): x for x in map(mapping, items(told.get("links")))},
-        [mapping(edge) for edge in items(told.get("edges"))],
+        text_of(stated.get("name")),
+        {text_of(c.get("name")): c for c in map(mapping, items(stated.get("components"))) if text_of(c.get("name"))},
+        {text_of(x.get("name")): x for x in map(mapping, items(stated.get("links")))},
+        [mapping(edge) for edge in items(stated.get("edges"))],
     )
 
 
@@ -133,10 +133,10 @@ class _Reader:
 
     # -- unfolding ---------------------------------------------------------------------------------------------------
 
-    def instance(self, told: dict[str, Any], place: str) -> None:
+    def instance(self, stated: dict[str, Any], place: str) -> None:
         """All copies of a device."""
-        name, device = text_of(told.get("name")), text_of(told.get("device"))
-        count = self._count(told.get("count"), place)
+        name, device = text_of(stated.get("name")), text_of(stated.get("device"))
+        count = self._count(stated.get("count"), place)
         if device not in self.devices:
             raise ExchangeError(
                 f"it is of the device {device[:60]!r}, which is not in the document",
@@ -153,7 +153,7 @@ class _Reader:
             )
         self.counts[name] = (device, count)
         server = self._is_server(device)
-        listed = _listed(text_of(told.get("description")), count)
+        listed = _listed(text_of(stated.get("description")), count)
         for index in range(count):
             path = f"{name}.{index}"
             if listed:
@@ -191,8 +191,8 @@ class _Reader:
 
     def _unfold(self, path: str, device: str, server: str, depth: int, whole: str = "") -> None:
         """Components of one copy of a device; `whole` is the part that a nested device is as a whole."""
-        told = self.devices[device]
-        for name, component in told.components.items():
+        stated = self.devices[device]
+        for name, component in stated.components.items():
             for index in range(self._count(component.get("count"), f"{device}.{name}")):
                 here = f"{path}.{name}.{index}"
                 if len(self.graph.nodes) >= _MOST:
@@ -205,8 +205,8 @@ class _Reader:
                     self.graph.nodes[here] = node
                 elif name in self.devices and depth < _DEEPEST:
                     self._nested(here, name, component, server, depth, whole)
-        for edge in told.edges:
-            self._edges(edge, (path, device), (path, device), told.links)
+        for edge in stated.edges:
+            self._edges(edge, (path, device), (path, device), stated.links)
 
     def _nested(self, here: str, name: str, component: dict[str, Any], server: str, depth: int, whole: str) -> None:
         """A device inside another: a card, if no processor is in it."""
@@ -230,8 +230,8 @@ class _Reader:
             kind = "switch"
         elif choice == "switch":
             known = name.split("-")[0]
-            told = next((kind for kind, words in _SWITCHES if re.search(words, text)), "switch" if not server else "")
-            kind = known if known in part_kinds() else told
+            stated = next((kind for kind, words in _SWITCHES if re.search(words, text)), "switch" if not server else "")
+            kind = known if known in part_kinds() else stated
         elif choice == "custom":
             own = text_of(mapping(component.get("custom")).get("type"))
             kind = own if own in part_kinds() else _THROUGH
@@ -317,7 +317,7 @@ class _Reader:
         into = self._merged()
         ids = self._parts(into)
         bundles: Counter[tuple[str, str, str]] = Counter()
-        told: dict[tuple[str, str, str], dict[str, Any]] = {}
+        stated: dict[tuple[str, str, str], dict[str, Any]] = {}
         for x, y, name, link in self.graph.edges:
             a, b = ids.get(into.get(x, x)), ids.get(into.get(y, y))
             if a is None or b is None:
@@ -325,10 +325,10 @@ class _Reader:
             elif a != b:
                 key = (min(a, b), max(a, b), name)
                 bundles[key] += 1
-                told[key] = link
+                stated[key] = link
         by_id = {part: node for path, part in ids.items() if (node := self.graph.nodes.get(path)) is not None}
         for (a, b, name), count in bundles.items():
-            self._link(a, b, name, count, told[a, b, name], by_id)
+            self._link(a, b, name, count, stated[a, b, name], by_id)
         if self.loose:
             self.machine.note("IMP-EDGES", f"{counted(self.loose, 'edge')} to nothing that is a part: left out")
         return finish(self.machine, description=description[:2000])
@@ -379,8 +379,8 @@ class _Reader:
             ids[path] = machine.add(node.kind, parent=parent, name=name, device=device, attributes={"component": path})
         return ids
 
-    def _link(self, a: str, b: str, name: str, count: int, told: dict[str, Any], nodes: dict[str, _Node]) -> None:
-        description = text_of(told.get("description"))
+    def _link(self, a: str, b: str, name: str, count: int, stated: dict[str, Any], nodes: dict[str, _Node]) -> None:
+        description = text_of(stated.get("description"))
         own = _OWN.match(description)
         if own is not None and own[3] in link_kinds():
             values = LinkValues(
@@ -393,7 +393,7 @@ class _Reader:
             return
         kinds = {nodes[a].kind, nodes[b].kind}
         kind = next((k for k, words in _LINKS if re.search(words, f"{name} {description}".lower())), _usual(kinds))
-        rate, generation = _bandwidth(mapping(mapping(told.get("physical")).get("bandwidth")))
+        rate, generation = _bandwidth(mapping(mapping(stated.get("physical")).get("bandwidth")))
         if generation and kind == "pcie":
             join_pcie(self.machine, a, b, LinkValues(kind=kind, generation=generation, lanes=16, status=Status.ASSUMED))
             return
@@ -419,17 +419,17 @@ def _usual(kinds: set[str]) -> str:
     return "ethernet" if kinds & {"switch"} or kinds == {"nic"} else "pcie"
 
 
-def _bandwidth(told: dict[str, Any]) -> tuple[float, int]:
+def _bandwidth(stated: dict[str, Any]) -> tuple[float, int]:
     """Rate of a link [B/s], or the PCIe generation its transfer rate is of; zeros where neither is given."""
     for unit, factor in _UNITS.items():
-        value = number(str(told.get(unit, "")))
+        value = number(str(stated.get(unit, "")))
         if value:
             return value * factor, 0
-    return 0.0, GENERATIONS.get(number(str(told.get("gigatransfers_per_second", ""))) or 0.0, 0)
+    return 0.0, GENERATIONS.get(number(str(stated.get("gigatransfers_per_second", ""))) or 0.0, 0)
 
 
-def _endpoint(told: dict[str, Any]) -> str:
-    device, component = text_of(told.get("device")), text_of(told.get("component"))
+def _endpoint(stated: dict[str, Any]) -> str:
+    device, component = text_of(stated.get("device")), text_of(stated.get("component"))
     return f"{device}.{component}" if device else component
 
 

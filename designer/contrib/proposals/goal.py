@@ -71,7 +71,7 @@ def known_metric(kind: str, name: str) -> str:
     Raises
     ------
     FormatError
-        If they tell none of that name.
+        If they state none of that name.
     """
     names = workload_kinds()[kind].metrics
     if name in names:

@@ -107,7 +107,7 @@ def _checksum(content: dict[str, Any]) -> str:
 
 
 def _digest(question: Question) -> str:
-    """Tells whether two searches ask about the same designs and measures; limits may differ."""
+    """States whether two searches ask about the same designs and measures; limits may differ."""
     wanted = question.wanted
     pieces = [
         wanted.goal.model_dump_json(),

@@ -35,8 +35,8 @@ def page_of_proposals(found: Proposals, folder: str = "", *, drawn: bool = False
     )
     subject = f"Designs for the goal: {found.wanted.goal.kind}"
     if not found.best:
-        told = plain(opened(found.impossible or "no design reaches this goal"))
-        return Page(subject, State.REFUSED, f"{told}.", remarks=(searched,))
+        stated = plain(opened(found.impossible or "no design reaches this goal"))
+        return Page(subject, State.REFUSED, f"{stated}.", remarks=(searched,))
     first = found.best[0]
     worth = ", ".join(_text(m, first.worth.values[m.name].value) for m in _first(found.measures))
     count = numbers.counted(len(found.best), "design reaches", "designs reach")

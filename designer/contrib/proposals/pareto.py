@@ -1,6 +1,6 @@
 """The best of many designs that can be bought: a search over choices that looks at no more of them than it has to.
 
-A question tells the choices, how good each measure can be at best once the first of them are made, and what comes out
+A question states the choices, how good each measure can be at best once the first of them are made, and what comes out
 when all are. Choices are made one after the other, cheapest first. Two kinds of branches are left unopened:
 
 - the best a branch can reach breaks a limit already: all designs in it break it;
@@ -196,12 +196,12 @@ class Search:
         *,
         sure: bool = False,
         known: Mapping[Settings, Worth] | None = None,
-        told: Callable[[Settings, Worth], None] | None = None,
+        stated: Callable[[Settings, Worth], None] | None = None,
         watch: Watch = UNWATCHED,
     ) -> None:
         self.question, self.limits, self.sure = question, tuple(limits), sure
         self.known: dict[Settings, Worth] = dict(known or {})
-        self._told, self._watch = told, watch
+        self._stated, self._watch = stated, watch
         self._measures = {m.name: m for m in question.measures}
         self._counts: dict[Settings, int] = {}
 
@@ -288,8 +288,8 @@ class Search:
         found = self.known.get(settings)
         if found is None:
             found = self.known[settings] = self.question.worth(settings)
-            if self._told is not None:
-                self._told(settings, found)
+            if self._stated is not None:
+                self._stated(settings, found)
         return found
 
     def _order(self, chosen: Settings, compared: Sequence[Measure]) -> tuple[float, ...]:

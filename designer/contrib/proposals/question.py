@@ -336,8 +336,8 @@ class Question:
                 values[measure.name] = found
         missing = [m.name for m in self.measures if m.name not in values]
         if missing:
-            told = next((f.text for f in result.findings if f.severity is Severity.ERROR), "")
-            return Worth(refused=told or f"the analysis gives no {missing[0]}")
+            stated = next((f.text for f in result.findings if f.severity is Severity.ERROR), "")
+            return Worth(refused=stated or f"the analysis gives no {missing[0]}")
         return Worth(values)
 
     def errors(self, design: Design) -> tuple[str, ...]:
@@ -360,7 +360,7 @@ class Question:
 
 
 def _errors(design: Design) -> list[tuple[str, str]]:
-    """Errors that design rules find: what tells one apart, and its text."""
+    """Errors that design rules find: what distinguishes one, and its text."""
     return [(f.key, f"{f.code}: {f.text}") for f in check(design).findings if f.severity is Severity.ERROR]
 
 

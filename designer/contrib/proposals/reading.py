@@ -56,8 +56,8 @@ def read_wanted(
     kind = GOALS.get(goal, goal)
     if kind not in GOALS.values():
         raise FormatError(f"{goal[:40]!r} is no goal", place="GOAL", remedy=f"use {', '.join(GOALS)}")
-    told = dict(settings) if isinstance(settings, Mapping) else _settings(kind, settings)
-    spec = WorkloadSpec(id=goal[:40], kind=kind, settings={**_USUAL.get(kind, {}), **told})  # pyright: ignore[reportArgumentType]
+    stated = dict(settings) if isinstance(settings, Mapping) else _settings(kind, settings)
+    spec = WorkloadSpec(id=goal[:40], kind=kind, settings={**_USUAL.get(kind, {}), **stated})  # pyright: ignore[reportArgumentType]
     known = {name: _amount(kind, name, text) for name, text in _pairs(limits, "--limit")}
     for text, place in ((racks, "--racks"), (rack_height, "--rack-height")):
         if text is not None and text < 1:

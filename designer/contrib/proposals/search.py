@@ -52,7 +52,7 @@ def propose(
         question.limits,
         sure=wanted.sure,
         known=kept.known if kept is not None else None,
-        told=kept.add if kept is not None else None,
+        stated=kept.add if kept is not None else None,
         watch=Watch(progress, cancelled),
     )
     if search.space > SPACE_LIMIT:

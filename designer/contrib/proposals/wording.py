@@ -12,7 +12,7 @@ from designer.contrib.proposals.results import Proposals
 from designer.units import format_si
 
 #: so many of those that lost are named, of each reason
-_TOLD_LIMIT: Final = 3
+_STATED_LIMIT: Final = 3
 
 #: from this ratio on people read "times" more easily than percent, and from the other on no digit of it matters
 _TIMES: Final = 2.0
@@ -45,12 +45,12 @@ def reasons(found: Proposals) -> list[str]:
             near = "; ".join(
                 f"{found.titles(one.settings)} by {'' if one.worked_out else 'at least '}{shown(measure, one.by)}"
                 f"{'' if one.certain else ', within its band it may do'}"
-                for one in rows[:_TOLD_LIMIT]
+                for one in rows[:_STATED_LIMIT]
             )
             lines.append(f"{count:,} break{'s' if count == 1 else ''} the limit of {measure.title.lower()}: {near}")
         elif why == "dominated":
             some = "; ".join(
-                f"{found.titles(one.settings)} by {found.titles(one.winner)}" for one in rows[:_TOLD_LIMIT]
+                f"{found.titles(one.settings)} by {found.titles(one.winner)}" for one in rows[:_STATED_LIMIT]
             )
             sure = sum(one.count for one in rows if one.certain)
             close = (

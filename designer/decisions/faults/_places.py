@@ -67,7 +67,7 @@ def ends_of(path: str, link: Link) -> tuple[str, str]:
 
 
 def beside(path: str, name: str) -> str:
-    """Path of what stands under a name in the block of what is at a path."""
+    """Path of what is under a name in the block of what is at a path."""
     head, slash, _ = path.rpartition("/")
     return f"{head}{slash}{name}"
 

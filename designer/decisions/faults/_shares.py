@@ -1,4 +1,5 @@
-"""What faults leave of rates where no drawing tells; kinds that show alike share a constant, and are named together."""
+"""What faults leave of rates where no drawing tells; kinds that show in the same way share a constant, and are named
+together."""
 
 from __future__ import annotations
 

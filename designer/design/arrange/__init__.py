@@ -1,4 +1,4 @@
-"""Automatic layout: where things stand that nobody has placed."""
+"""Automatic layout: where things are placed that nobody has placed."""
 
 from __future__ import annotations
 

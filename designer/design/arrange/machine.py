@@ -1,7 +1,7 @@
 """The inside of a machine: sockets on top, PCIe trees below them, accelerators in one row, their switches under it.
 
 Memory is next to its socket, on the outer side so that links between sockets stay free. What a switch connects
-besides accelerators hangs between it and their row, next to the lines that go down to them.
+in addition to accelerators hangs between it and their row, next to the lines that go down to them.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def _leaf_pitch(tree: Tree, style: _Style) -> float:
 
 
 def _side(tree: Tree, style: _Style) -> int:
-    """How many leaves of a tree stand side by side."""
+    """How many leaves of a tree are side by side."""
     return len(tree.accelerators) or _columns(tree, style)
 
 
@@ -384,7 +384,7 @@ class _Row:
                 at[item.ref] = (x + n % side * pitch + out - n // side * _STAGGER, 0.0)
 
     def _stack(self, tree: Tree) -> tuple[int, float]:
-        """How many leaves of a tree stand side by side, and the height of one row of them."""
+        """How many leaves of a tree are side by side, and the height of one row of them."""
         return _side(tree, self.style), grid_up(max(i.height for i in tree.leaves))
 
     def _heights(self) -> list[float]:

@@ -87,7 +87,7 @@ class ChangeParts(ChangeFields):
 class SetType(BlockEdit):
     """Give parts a type of the catalog; a type the design does not carry yet comes along.
 
-    Where it takes the place of another type, values given by hand that either of them states give way: they told of
+    Where it takes the place of another type, values given by hand that either of them states give way: they described
     the product that goes. Values that no type states, such as how a part is set up, stay, and so do those of a part
     that had no type.
     """

@@ -24,7 +24,7 @@ Points = Mapping[Ref, Point]
 
 @dataclass(frozen=True, kw_only=True)
 class _Arrangement(BlockEdit):
-    """Base: ``start`` tells where things without a position are drawn, ``extents`` how large those without a size."""
+    """Base: ``start`` states where things without a position are drawn, ``extents`` how large those without a size."""
 
     start: Points = field(default_factory=dict[Ref, Point])
     extents: Points = field(default_factory=dict[Ref, Point])

@@ -22,7 +22,7 @@ _MANY: Final = 400
 
 
 class Links(NamedTuple):
-    """Links between things of one container, to be turned where they stand.
+    """Links between things of one container, to be turned where they are placed.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Which places between the things of one container are free: their edges cut it into cells, each free or taken.
 
-Counts of taken cells along rows and columns tell in one look whether a straight piece is free, for all links at once.
+Counts of taken cells along rows and columns state in one look whether a straight piece is free, for all links at once.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ _BEYOND: Final = 1000.0
 
 
 def among(pieces: Pieces, container: Int, rect: Float, slot: Int) -> Pieces:
-    """Pieces with places told from the corners of their containers, and boxes numbered among what those hold.
+    """Pieces with places stated from the corners of their containers, and boxes numbered among what those hold.
 
     What lies beyond a container is reported only by its side and order, so that the way out does not depend on how far
     off it is.

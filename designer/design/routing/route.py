@@ -330,8 +330,8 @@ class _Router:
                 held[:, :2] -= rect[whole, :2]
                 inside = local.some(rows)
                 inside = inside._replace(bends=inside.bends[:, ~np.isnan(inside.bends[..., 0]).all(axis=0)])
-                alike = (held.tobytes(), *(np.ascontiguousarray(part).tobytes() for part in inside))
-                points, corners, lost = _known((coarse, *alike), partial(_led, coarse, *alike))
+                equal = (held.tobytes(), *(np.ascontiguousarray(part).tobytes() for part in inside))
+                points, corners, lost = _known((coarse, *equal), partial(_led, coarse, *equal))
                 if shut:
                     points = np.clip(points, 0.0, rect[whole, 2:])
                 points = points + rect[whole, :2]
@@ -367,7 +367,7 @@ _known: Interned[Led] = Interned(4096)
 
 
 def _led(coarse: bool, rects: bytes, *parts: bytes) -> Led:
-    """Ways through a container that is at the origin, told as bytes: its contents and itself, then the pieces."""
+    """Ways through a container that is at the origin, stated as bytes: its contents and itself, then the pieces."""
     rect = np.frombuffer(rects).reshape(-1, 4)
     own = len(rect) - 1
     whole = (np.frombuffer(part, dtype=np.int64) for part in (*parts[:4], parts[8]))

@@ -88,7 +88,7 @@ class Account:
         words
             Names and describes a resource.
         sort
-            Members of a tie of the same sort are listed once: the first stands for all of them.
+            Members of a tie of the same sort are listed once: the first represents all of them.
         """
         binding, after = ([b for held in each for b in _named(held, words, sort)] for each in (self.binding, self.next))
         return tuple(binding), tuple(after)
@@ -124,7 +124,7 @@ def _named(
                 why=why,
                 gain_if_doubled=alone,
                 gain_together=held.gain,
-                alike=plain.alike * count,
+                equal=plain.equal * count,
                 share=held.share,
             )
         )

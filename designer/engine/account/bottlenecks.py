@@ -121,7 +121,7 @@ class Resources:
             why += f", of which {format_quantity(capacity * fraction, 'rate')} can be achieved"
         if network.quantity_status(channel >> 1) in (Status.ASSUMED, Status.UNVERIFIED):
             why += f" ({network.quantity_status(channel >> 1)})"
-        # a half-duplex link is one resource for both directions, so it must not be told as one of them
+        # a half-duplex link is one resource for both directions, so it must not be stated as one of them
         label = network.channel_label(channel, both_ways=not network.full[channel >> 1])
         return Bottleneck("channel", network.channel_id(channel), label, f"{why}, {_shared(users)}")
 
@@ -131,7 +131,7 @@ def _shared(users: int) -> str:
 
 
 def classes_of(resources: Resources, first: Int, many: Int) -> tuple[ResourceClass, ...]:
-    """Resources of one activity, each standing for its class.
+    """Resources of one activity, each representing its class.
 
     Parameters
     ----------
@@ -155,32 +155,32 @@ def described(resources: Resources, resource: Hashable) -> Bottleneck:
     """A resource of the network, or one that names itself, in words."""
     if isinstance(resource, ResourceClass):
         plain = resources.bottleneck(int(resource), 1)
-        return replace(plain, why=plain.why.rsplit(",", 1)[0], alike=resource.count)
+        return replace(plain, why=plain.why.rsplit(",", 1)[0], equal=resource.count)
     assert isinstance(resource, Bottleneck)
     return resource
 
 
 def arithmetic(path: str, name: str, why: str, count: int) -> Bottleneck:
     """How fast an accelerator calculates."""
-    return Bottleneck("compute", path, f"{name} (arithmetic)", why, alike=count)
+    return Bottleneck("compute", path, f"{name} (arithmetic)", why, equal=count)
 
 
 def memory_bandwidth(path: str, name: str, why: str, count: int) -> Bottleneck:
     """How fast an accelerator reads its memory."""
-    return Bottleneck("part", path, f"{name} (memory bandwidth)", why, alike=count)
+    return Bottleneck("part", path, f"{name} (memory bandwidth)", why, equal=count)
 
 
 def first_of(equal: Sequence[Bottleneck], why: str, gain: float | None = None) -> list[Bottleneck]:
-    """The first of equal bottlenecks, standing for all of them in what they are a part of.
+    """The first of equal bottlenecks, representing all of them in what they are a part of.
 
     Parameters
     ----------
     why
-        What they hold back there, told before their own reason.
+        What they hold back there, stated before their own reason.
     gain
         Of all of it when all of them are doubled [1]; None where that was not tried.
     """
     return [
-        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=gain, alike=max(b.alike, len(equal)))
+        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=gain, equal=max(b.equal, len(equal)))
         for b in equal[:1]
     ]

@@ -1,1 +1,1 @@
-"""Programs over time: an event-driven clock, runs as data, and classes of alike ranks."""
+"""Programs over time: an event-driven clock, runs as data, and classes of equivalent ranks."""

@@ -2,7 +2,7 @@
 
 Loads change at instants only. Between two of some instants that are kept with all their loads there are a bounded
 number of changes, so that a frame costs the same however long the run was. Means over the time of a frame come from
-areas kept beside the loads: played fast, a frame shows what was carried in its time and not what chance hit upon.
+areas kept next to the loads: played fast, a frame shows what was carried in its time and not what chance hit on.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _KEPT_LIMIT: Final = 4_000_000
 _CHANGES_LIMIT: Final = 256
 #: a load below this part of its peak is the rounding of a sum
 _NOTHING_TOLERANCE: Final = 1e-9
-#: resources alike are named up to this many; they all look the same
-ALIKE_LIMIT: Final = 64
+#: equivalent resources are named up to this many; they all look the same
+EQUAL_LIMIT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,14 @@ class Held:
     ----------
     bottleneck
         One of the resources, in words.
-    alike
-        Ids of all resources like it, as many as can be told.
+    equal
+        Ids of all resources like it, as many as can be determined.
     tasks
         Those that wait for it, by their place in ``Run.tasks``.
     """
 
     bottleneck: Bottleneck
-    alike: tuple[str, ...]
+    equal: tuple[str, ...]
     tasks: tuple[int, ...]
 
 
@@ -82,17 +82,17 @@ class Frames:
         k = len(self.resources)
         self._step = max(_CHANGES_LIMIT, math.ceil(len(when) * max(k, 1) / _KEPT_LIMIT))
         self._keep(k)
-        n = len(run.stands_for)
+        n = len(run.represents)
         self._capacity = run.table.capacity.of(self.resources)
         slots = {e: s for e, s in run.table.slots.items() if e < n}
         self._engine = np.array([int(r) in slots for r in self.resources], dtype=bool)
         for at in np.flatnonzero(self._engine):
             self._capacity[at] = slots[int(self.resources[at])]
-        alike = run.multiplicity
-        #: how many resources each stands for
-        self.alike = np.maximum(alike[self.resources], 1)
+        equal = run.multiplicity
+        #: how many resources each represents
+        self.equal = np.maximum(equal[self.resources], 1)
         for row, resource in enumerate(self.resources.tolist()):
-            self.alike[row] = run.more.get(resource, self.alike[row])
+            self.equal[row] = run.more.get(resource, self.equal[row])
         self._map_channels(n)
 
     def _keep(self, k: int) -> None:
@@ -119,7 +119,7 @@ class Frames:
         network = self.run.table.network
         column = np.full(n, len(self.resources), dtype=np.int64)
         column[self.resources] = np.arange(len(self.resources))
-        self._column = column[self.run.stands_for]
+        self._column = column[self.run.represents]
         links = np.arange(network.net.n_links)
         first, cables = network.first_resource[links], network.cables[links]
         back = first + np.where(network.full[links], cables, 0)
@@ -222,10 +222,10 @@ class Frames:
     def busy(self, time: float, span: float = 0.0) -> float:
         """Share of the parts that compute in this run which are busy [1]; nan if none does."""
         load = self.mean(time - span, time) if span > 0 else self.at(time)
-        weight = self.alike[self._engine] * self._capacity[self._engine]
+        weight = self.equal[self._engine] * self._capacity[self._engine]
         if not weight.sum():
             return math.nan
-        return float((load[self._engine] * self.alike[self._engine]).sum() / weight.sum())
+        return float((load[self._engine] * self.equal[self._engine]).sum() / weight.sum())
 
     @cached_property
     def _parts(self) -> tuple[Int, Int]:
@@ -242,7 +242,7 @@ class Frames:
 
     @cached_property
     def _fills(self) -> list[tuple[Float, list[tuple[float, float]]]]:
-        """Of each program the shares of memory it takes of the parts told by `parts`, and when."""
+        """Of each program the shares of memory it takes of the parts stated by `parts`, and when."""
         network, number = self.run.table.network, self._parts[0]
         found: list[tuple[Float, list[tuple[float, float]]]] = []
         for program, held in self.run.holds.items():
@@ -255,7 +255,7 @@ class Frames:
         return found
 
     def fill(self, time: float) -> Float:
-        """Share of the memory of each part told by `parts` that is taken; NaN where that is not followed. : (p,)"""
+        """Share of the memory of each part stated by `parts` that is taken; NaN where that is not followed. : (p,)"""
         whole = np.full(len(self._parts[0]), np.nan)
         for share, spans in self._fills:
             has = any(begin <= time < end for begin, end in spans)
@@ -308,8 +308,8 @@ class Frames:
         tasks: dict[int, dict[int, None]] = {}
         for row in rows.tolist():
             for resource in kinds[kind[row]]:
-                tasks.setdefault(int(self.run.stands_for[resource]), {})[int(task[row])] = None
-        found = [Held(self.run.table.bottleneck(r), _alike(self.run, r), tuple(t)) for r, t in tasks.items()]
+                tasks.setdefault(int(self.run.represents[resource]), {})[int(task[row])] = None
+        found = [Held(self.run.table.bottleneck(r), _equal(self.run, r), tuple(t)) for r, t in tasks.items()]
         return sorted(found, key=lambda h: (h.bottleneck.what == "compute", -len(h.tasks), h.bottleneck.id))
 
     def running(self, time: float) -> list[int]:
@@ -330,11 +330,11 @@ class Frames:
                 continue
             if self.run.tasks[work.task].program != program:
                 continue
-            rows.append((work.ready, work.amount * work.alike, 0.0))
+            rows.append((work.ready, work.amount * work.equal, 0.0))
             for k, (at, rate, _) in enumerate(work.log):
                 last = self.run.end if math.isnan(work.ended) else work.ended
                 then = work.log[k + 1][0] if k + 1 < len(work.log) else last
-                rows += [(at, 0.0, -rate * work.alike), (then, 0.0, rate * work.alike)]
+                rows += [(at, 0.0, -rate * work.equal), (then, 0.0, rate * work.equal)]
         if not rows:
             return np.empty(0), np.empty(0)
         when, jump, slope = (np.array(c) for c in zip(*sorted(rows), strict=True))
@@ -355,7 +355,7 @@ _IDS_LIMIT: Final = 4096
 
 
 @memo(most=2, each=_IDS_LIMIT)
-def _alike(run: Run, resource: int) -> tuple[str, ...]:
+def _equal(run: Run, resource: int) -> tuple[str, ...]:
     """Ids of the resources that are like one."""
-    same = np.flatnonzero(run.stands_for == run.stands_for[resource])[:ALIKE_LIMIT]
+    same = np.flatnonzero(run.represents == run.represents[resource])[:EQUAL_LIMIT]
     return tuple(dict.fromkeys(run.table.id(k) for k in same.tolist()))

@@ -1,4 +1,4 @@
-"""What held programs up in a run: machines that stood still, failures and restarts, links gone or narrower."""
+"""What held programs up in a run: machines that were paused, failures and restarts, links gone or narrower."""
 
 from __future__ import annotations
 
@@ -60,26 +60,26 @@ class Interruption:
         lasts = f"for {format_quantity(self.end - self.begin, 'duration')}"
         if not self.ended:
             lasts = f"{lasts}, to the end of the run" if self.end > self.begin else "from the end of the run on"
-        told = {
+        stated = {
             Cause.STUN: f"{self.what} pauses",
             Cause.FAILURE: "it fails and is down",
             Cause.CUT: f"{self.what} is gone",
             Cause.NARROWED: f"{self.what} has {self.left:.0%} of its rate",
         }
-        return f"{told[self.cause]} {lasts}"
+        return f"{stated[self.cause]} {lasts}"
 
 
 def interruptions(run: Run) -> tuple[Interruption, ...]:
     """All that hit programs of a run, in order of time; nothing for programs that did not use what was hit."""
     hit = [*_stuns(run), *_failures(run)]
     down = {(one.program, one.begin) for one in hit}
-    # a program that starts again is not told that its parts are gone as well
+    # a program that starts again is not informed that its parts are gone as well
     hit += [one for one in _changed(run) if (one.program, one.begin) not in down]
     return tuple(sorted(hit, key=lambda one: (one.begin, one.program)))
 
 
 def _stuns(run: Run) -> Iterator[Interruption]:
-    """Machines that stood still while something ran in them."""
+    """Machines that were paused while something ran in them."""
     of = {number: name for name, numbers in run.table.machines.items() for number in numbers}
     speeds = {number for _, number, _ in run.changes} & set(of)
     if not speeds:
@@ -93,7 +93,7 @@ def _stuns(run: Run) -> Iterator[Interruption]:
             spans[number] = (min(known[0], begin), max(known[1], end))
     for program, spans in lived.items():
         first, last = min(begin for begin, _ in spans.values()), max(end for _, end in spans.values())
-        for begin, end in stood_still(run.changes, list(spans)):
+        for begin, end in was_paused(run.changes, list(spans)):
             if end <= first or begin > last:
                 continue
             names = {of[n] for at, n, share in run.changes if at == begin and share <= 0 and n in spans}
@@ -102,7 +102,7 @@ def _stuns(run: Run) -> Iterator[Interruption]:
 
 
 def _failures(run: Run) -> Iterator[Interruption]:
-    """Failures after which a program starts again, each until it goes on or fails anew."""
+    """Failures after which a program starts again, each until it goes on or fails again."""
     times: dict[str, tuple[list[float], list[float]]] = {}
     for task in run.tasks:
         if task.step in (FAILURE, RESTORE) and task.parent < 0 and task.done:
@@ -194,13 +194,13 @@ def _span(run: Run, work: WorkRun) -> tuple[float, float]:
     return begin, math.inf if math.isnan(end) else end
 
 
-def stands_still(events: Sequence[tuple[float, int, float]], resources: Sequence[int]) -> bool:
-    """True if any of some machines stands still now, by what was set."""
-    return bool(resources and events) and any(math.isinf(end) for _, end in stood_still(events, resources))
+def is_paused(events: Sequence[tuple[float, int, float]], resources: Sequence[int]) -> bool:
+    """True if any of some machines is paused now, by what was set."""
+    return bool(resources and events) and any(math.isinf(end) for _, end in was_paused(events, resources))
 
 
-def stood_still(events: Sequence[tuple[float, int, float]], resources: Sequence[int]) -> list[tuple[float, float]]:
-    """From when to when any of some machines stood still, by what was set: (time, resource, share) [s]."""
+def was_paused(events: Sequence[tuple[float, int, float]], resources: Sequence[int]) -> list[tuple[float, float]]:
+    """From when to when any of some machines were paused, by what was set: (time, resource, share) [s]."""
     found: list[tuple[float, float]] = []
     still: set[int] = set()
     begin = math.nan

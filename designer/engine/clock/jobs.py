@@ -76,7 +76,7 @@ class Changes:
     Parameters
     ----------
     wider
-        Times the capacity of resources; all alike, or `apart` from those like them.
+        Times the capacity of resources; all equal, or `apart` from those like them.
     slower
         Times as long by resource and by group of costs, for tasks that go at their own pace.
     """

@@ -55,7 +55,7 @@ class Answer:
     words: Callable[[Resource], Bottleneck]
     findings: tuple[Finding, ...] = ()
     #: what binds and what comes next, where a task settles that itself
-    told: tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]] | None = None
+    stated: tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]] | None = None
 
     @property
     def run(self) -> Run:
@@ -64,7 +64,7 @@ class Answer:
 
     def bottlenecks(self, program: Program) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
         """What binds the program, and what comes next."""
-        return self.told if self.told is not None else described(self.why, self.table, program, self.words)
+        return self.stated if self.stated is not None else described(self.why, self.table, program, self.words)
 
 
 #: periodic arrivals that are seen of a program that runs alone
@@ -181,7 +181,7 @@ def answer(
     explained: bool = True,
     cancelled: Callable[[], bool] | None = None,
 ) -> Answer:
-    """What a program comes to when it runs alone, or beside others until it is done.
+    """What a program comes to when it runs alone, or next to others until it is done.
 
     Raises
     ------
@@ -211,8 +211,8 @@ def answer(
         main = next((found.metrics[m.name].value for m in program.measures if m.name in found.metrics), 0.0)
         # what goes on for ever is shown until the clock would end by itself
         played = cache(lambda: play(prices, [job], until=UNTIL.value, cancelled=cancelled))
-        why, told = Account(main, main, main), (found.binding, found.next)
-        return Answer(found.metrics, why, played, prices.table, prices.table.words, found.findings, told)
+        why, stated = Account(main, main, main), (found.binding, found.next)
+        return Answer(found.metrics, why, played, prices.table, prices.table.words, found.findings, stated)
     known = prices.lighter([step.task for step in program.steps])
     times = settled(known, program, job.place) if not beside else None
     if times and _one_by_one(known, program, times):
@@ -272,7 +272,8 @@ def _steady(prices: Prices, jobs: Sequence[Job], changes: Changes, cancelled: Ca
 
 
 def _until(jobs: Sequence[Job]) -> float:
-    """When a run in which nothing settles is seen for long enough; all items that arrive periodically are alike [s]."""
+    """When a run in which nothing settles is seen for long enough; all items that arrive periodically are equivalent
+    [s]."""
     found = 0.0
     for job in jobs:
         arrivals = job.program.arrivals if job.program is not None else None
@@ -379,7 +380,8 @@ def bands_of(prices: Prices, tasks: Sequence[Task], run: Run | None = None) -> d
     Parameters
     ----------
     run
-        A run of them beside others. Of what flows rest on only that counts which changes their rates alone, or which is
+        A run of them next to others. Of what flows rest on only that counts which changes their rates alone, or which
+        is
         met where a resource was full in that run.
     """
     found: dict[str, Band] = {}

@@ -1,4 +1,5 @@
-"""Plays programs on a drawing: prices their tasks, recognises alike ranks, runs the clock, and keeps what happened."""
+"""Plays programs on a drawing: prices their tasks, recognises equivalent ranks, runs the clock, and keeps what
+happened."""
 
 from __future__ import annotations
 
@@ -128,7 +129,7 @@ class _Player:
         self.logs: dict[str, Recording] = {}
         #: (time, resource, capacity) that tasks set
         self.set: list[tuple[float, int, float]] = []
-        #: by resource that is a machine's speed, the works at whose end it may be set anew
+        #: by resource that is a machine's speed, the works at whose end it may be set again
         self.until_set: dict[int, list[Work]] = {}
         self.clock = self._clock()
         self.players = [_JobPlayer(self, job, process) for job, process in zip(jobs, self.processes, strict=True)]
@@ -192,7 +193,7 @@ class _Player:
         key = (tuple(self.listed), len(table.capacity), tuple(sorted(apart)))
         kept = self.prices.classes.get(key)
         if kept is None:
-            # runs on the same prices differ in who runs and in how long things take, seldom in what is alike
+            # runs on the same prices differ in who runs and in how long things take, seldom in what is equivalent
             while len(self.prices.classes) >= CLASSES_LIMIT:
                 del self.prices.classes[next(iter(self.prices.classes))]
             kept = self.prices.classes[key] = quotient(self.listed, table.capacity, table.slots, key[2])
@@ -202,7 +203,7 @@ class _Player:
 
     def _clock(self) -> Clock:
         table = self.prices.table
-        stands_for = self.quotient.stands_for
+        represents = self.quotient.represents
         capacity: dict[int, float] = {}
         slots: dict[int, int] = {}
         for one in (one for works in self.quotient.works for one in works):
@@ -214,7 +215,7 @@ class _Player:
             capacity[change.resource] = table.capacity[change.resource]
         for resource, times in self.changes.wider.items():
             if resource not in table.slots:
-                capacity[int(stands_for[resource])] = table.capacity[resource] * times
+                capacity[int(represents[resource])] = table.capacity[resource] * times
         clock = Clock(capacity, slots, cancelled=self.cancelled)
         for change in self.events:
             clock.set_capacity(change.at, change.resource, table.capacity[change.resource] * change.share)
@@ -244,7 +245,7 @@ class _Player:
             works,
             table,
             changes,
-            self.quotient.stands_for,
+            self.quotient.represents,
             self.clock.events,
             (*self.findings, *stuck, *saturations(self.prices, self.jobs)),
             {name: held for name, held in self.holds.items() if held},
@@ -260,7 +261,7 @@ class _Player:
             self.set.append((at, resource, share))
 
     def stops(self, speeds: Sequence[int]) -> float:
-        """When any of some speeds may be set anew, at the earliest: what leads to that at the most it can have [s]."""
+        """When any of some speeds may be set again, at the earliest: what leads to that at the most it can have [s]."""
         clock, earliest = self.clock, math.inf
         for resource in speeds:
             works = [work for work in self.until_set.get(resource, ()) if math.isnan(work.ended)]
@@ -278,7 +279,7 @@ class _Player:
         found: list[WorkRun] = []
         mine: dict[int, list[int]] = {}
         for work in self.clock.works:
-            live, alike, uses, group, unit, time = work.ticket
+            live, equal, uses, group, unit, time = work.ticket
             mine.setdefault(live.number, []).append(len(found))
             task = self.tasks[live.number]
             if not math.isnan(work.began):
@@ -286,7 +287,7 @@ class _Player:
             found.append(
                 WorkRun(
                     live.number,
-                    alike,
+                    equal,
                     work.ready,
                     work.began,
                     work.ended,
@@ -319,10 +320,10 @@ class _Player:
                 task = self.tasks[live.number]
                 dead = [r for r, _ in work.shape.uses if self.clock.capacity[r] <= 0] or [work.shape.engine]
                 names = [table.id(r) for r in dead if r >= 0]
-                told = ", ".join(names[:_NAMED_LIMIT]) or "a rate above 0"
+                stated = ", ".join(names[:_NAMED_LIMIT]) or "a rate above 0"
                 if len(names) > _NAMED_LIMIT:
-                    told += f" and {len(names) - _NAMED_LIMIT} more"
-                what = f"{task.step} of item {task.number + 1} waits for {told}"
+                    stated += f" and {len(names) - _NAMED_LIMIT} more"
+                what = f"{task.step} of item {task.number + 1} waits for {stated}"
                 found.append(_stuck(player.job.name, what, names))
                 break
             else:
@@ -451,7 +452,7 @@ class _JobPlayer:
         longer, later = self._longer[at]
         scale = times * item.scale * longer
         live.pending = len(shapes) or 1
-        for shape, amount, latency, after, alike in shapes:
+        for shape, amount, latency, after, equal in shapes:
             works.append(
                 Work(
                     amount * scale,
@@ -459,7 +460,7 @@ class _JobPlayer:
                     delay=item.wait + latency * later,
                     after=after * later,
                     priority=self.job.priority,
-                    ticket=(live, alike, shape.uses, cost.group, cost.unit, cost.time),
+                    ticket=(live, equal, shape.uses, cost.group, cost.unit, cost.time),
                 )
             )
         for machine, _ in cost.speeds:

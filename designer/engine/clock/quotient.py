@@ -60,11 +60,11 @@ class Quotient:
     works : per cost, its classes
     stands_for : (n_resources,) the first resource of the class of each, whose load it has
     more
-        How many a resource stands for that have no numbers of their own; those left out stand for none.
+        How many a resource represents that have no numbers of their own; those left out represent none.
     """
 
     works: tuple[tuple[WorkClass, ...], ...]
-    stands_for: Int
+    represents: Int
     more: Mapping[int, int] = field(default_factory=dict[int, int])
 
 
@@ -130,7 +130,7 @@ def _quotient(  # noqa: PLR0915
     single[list(apart)] = 1 + np.arange(len(apart))
     paint = mix(rounded(figures[used]), kind[used], single[used])
     figure = rounded(usage)
-    # what the very same works use alike is alike: a collective meets a million resources in some dozens of ways
+    # what the very same works use alike is equivalent: a collective meets a million resources in some dozens of ways
     met_by = np.zeros(len(used), dtype=np.uint64)
     sign, flows = mix(work, figure), given[work]
     np.add.at(met_by, place[resource[flows]], sign[flows])
@@ -178,7 +178,7 @@ def _quotient(  # noqa: PLR0915
 
 
 def _leads(costs: Sequence[Cost], met: Int, n_resources: int) -> Int | None:
-    """For each resource that flows in classes meet the one that stands for it there, itself for all others.
+    """For each resource that flows in classes meet the one that represents it there, itself for all others.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _leads(costs: Sequence[Cost], met: Int, n_resources: int) -> Int | None:
     Returns
     -------
     array or None
-        None where several costs are in classes, or other works meet a limit that stands for several.
+        None where several costs are in classes, or other works meet a limit that represents several.
     """
     lead = np.arange(n_resources, dtype=np.int64)
     folded = [cost.folded for cost in costs if cost.folded is not None]

@@ -25,9 +25,9 @@ class AnsweredRequests(Protocol):
     Attributes
     ----------
     extra
-        What is not known of the first answer beside its steps: logarithm of the factor either way [1].
+        What is not known of the first answer next to its steps: logarithm of the factor either way [1].
     saturated
-        True if more is asked than can be answered: no latency is told.
+        True if more is asked than can be answered: no latency is stated.
     """
 
     extra: float
@@ -91,7 +91,7 @@ class TaskRun:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkRun:
-    """One work, which stands for `alike` equal ones: when it ran, at which rates, and what held it back.
+    """One work, which represents `equal` equal ones: when it ran, at which rates, and what held it back.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class WorkRun:
     group
         The estimate its time rests on, as ``Cost.group``.
     uses
-        Resources with usage per unit, all alike works together.
+        Resources with usage per unit, all equivalent works together.
     engine
         Resource held as a whole from `began` to `ended`; −1 for none.
     log
@@ -112,7 +112,7 @@ class WorkRun:
     """
 
     task: int
-    alike: int
+    equal: int
     ready: float
     began: float
     ended: float

@@ -57,7 +57,7 @@ class Run:
     changes
         (time, resource, capacity) of failures, degradations and repairs, in order of time.
     stands_for
-        (n_resources,) resources that are alike have one load, that of this number.
+        (n_resources,) resources that are equivalent have one load, that of this number.
     events
         How many the clock saw.
     holds
@@ -65,7 +65,7 @@ class Run:
     requests
         What became of the requests of programs that serve some.
     more
-        How many a resource stands for that have no numbers of their own.
+        How many a resource represents that have no numbers of their own.
     cut
         True if it ended with its events used up, and more would have happened.
     """
@@ -77,7 +77,7 @@ class Run:
     works: Sequence[WorkRun]
     table: ResourceTable
     changes: tuple[tuple[float, int, float], ...]
-    stands_for: Int
+    represents: Int
     events: int
     findings: tuple[Finding, ...] = ()
     holds: Mapping[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
@@ -85,21 +85,21 @@ class Run:
     more: Mapping[int, int] = field(default_factory=dict[int, int])
     cut: bool = False
 
-    def count_alike(self, resource: int) -> int:
-        """How many resources one stands for, itself among them."""
+    def count_equal(self, resource: int) -> int:
+        """How many resources one represents, itself among them."""
         many = self.multiplicity
         return self.more.get(resource, int(many[resource]) if resource < len(many) else 0)
 
     @cached_property
     def multiplicity(self) -> Int:
-        """How many resources each one stands for, itself among them; 0 where another one does. : (n_resources,)"""
-        return np.bincount(self.stands_for, minlength=len(self.stands_for))
+        """How many resources each one represents, itself among them; 0 where another one does. : (n_resources,)"""
+        return np.bincount(self.represents, minlength=len(self.represents))
 
     @cached_property
     def full(self) -> frozenset[int]:
         """Resources that held back any work."""
         held = {resource for work in self.works for _, _, by in work.log for resource in by}
-        return frozenset(np.flatnonzero(np.isin(self.stands_for, list(held))).tolist())
+        return frozenset(np.flatnonzero(np.isin(self.represents, list(held))).tolist())
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -208,7 +208,7 @@ class Run:
 
     def capacity_at(self, time: float) -> Float:
         """(n_resources,) capacity at a time."""
-        found = self.table.capacity.all[: len(self.stands_for)]
+        found = self.table.capacity.all[: len(self.represents)]
         for at, resource, capacity in self.changes:
             if at <= time:
                 found[resource] = capacity
@@ -216,8 +216,8 @@ class Run:
 
     def load_at(self, time: float, program: str = "") -> Float:
         """(n_resources,) load just after a time; of one program alone, where named."""
-        count = len(self.stands_for)
-        return self.intervals.at(time, count, self._number(program))[self.stands_for]
+        count = len(self.represents)
+        return self.intervals.at(time, count, self._number(program))[self.represents]
 
     def channels_mean(self, begin: float = 0.0, end: float = math.inf) -> Float:
         """(n_channels,) mean utilisation of every channel between two times [1]."""
@@ -233,7 +233,7 @@ class Run:
 
     def pieces(self, resource: int, program: str = "") -> tuple[Float, Float]:
         """Times and the load from each on, piecewise constant, of one resource: (n,) [s] and (n,)."""
-        return self.intervals.pieces(int(self.stands_for[resource]), self._number(program))
+        return self.intervals.pieces(int(self.represents[resource]), self._number(program))
 
     def series(self, resource: int, begin: float, end: float, count: int, program: str = "") -> Series:
         """The load of a resource in `count` equal intervals from `begin` to `end` [s]."""
@@ -261,23 +261,23 @@ class Run:
         end = min(end, self.end)
         if end <= begin:
             return self.load_at(end, program)
-        count = len(self.stands_for)
-        return self.intervals.mean(begin, end, count, self._number(program))[self.stands_for]
+        count = len(self.represents)
+        return self.intervals.mean(begin, end, count, self._number(program))[self.represents]
 
     def loaded(self, count: int) -> list[tuple[Bottleneck, int]]:
-        """What carries most of its capacity in the mean, those alike listed once, with its number."""
+        """What carries most of its capacity in the mean, equivalent ones listed once, with its number."""
         return [(self.table.bottleneck(k), k) for k, _ in self._ranked(count)]
 
     def busiest(self, count: int) -> list[tuple[Bottleneck, float]]:
-        """What carries most of its capacity in the mean, those alike listed once, and that share [1]."""
+        """What carries most of its capacity in the mean, equivalent ones listed once, and that share [1]."""
         return [(self.table.bottleneck(k), share) for k, share in self._ranked(count)]
 
     def _ranked(self, count: int) -> list[tuple[int, float]]:
-        # only what stands for others is loaded itself
+        # only what represents others is loaded itself
         heads = np.unique(self.intervals.resource)
         if not len(heads):
             return []
-        end, n = self.end, len(self.stands_for)
+        end, n = self.end, len(self.represents)
         load = self.intervals.mean(0.0, end, n) if end > 0 else self.intervals.at(end, n)
         slots = self._slots()
         room = self.table.capacity.of(heads)
@@ -290,10 +290,10 @@ class Run:
 
     def _slots(self) -> dict[int, int]:
         """Slots of the engines there were; tasks priced later may have added some."""
-        return {engine: slots for engine, slots in self.table.slots.items() if engine < len(self.stands_for)}
+        return {engine: slots for engine, slots in self.table.slots.items() if engine < len(self.represents)}
 
     def _shares(self, load: Float) -> Float:
-        room = self.table.capacity.all[: len(self.stands_for)]
+        room = self.table.capacity.all[: len(self.represents)]
         for engine, slots in self._slots().items():
             room[engine] = slots
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -322,7 +322,7 @@ class Run:
                 continue
             for k, (at, rate, _) in enumerate(work.log):
                 then = work.log[k + 1][0] if k + 1 < len(work.log) else self.end
-                amount += rate * work.alike * max(0.0, then - at)
+                amount += rate * work.equal * max(0.0, then - at)
                 if rate > 0 and then > at:
                     spans.append((at, then))
         time, reached = 0.0, -math.inf
@@ -334,7 +334,7 @@ class Run:
     def rate_now(self, program: str, step: str) -> float:
         """Units a second that a step does at the end of the run."""
         return sum(
-            work.log[-1][1] * work.alike
+            work.log[-1][1] * work.equal
             for work in self.works
             if work.log and self.tasks[work.task].program == program and self.tasks[work.task].step == step
         )

@@ -27,7 +27,7 @@ _Taken = frozenset[int]
 
 
 def settled(prices: Prices, program: Program, place: str) -> Mapping[str, Time] | None:
-    """The times of a program that runs alone by the names of its measures; None where only running it tells.
+    """The times of a program that runs alone by the names of its measures; None where only a run shows it.
 
     Of a throughput it is the time of a unit. Where nothing else is measured, the time in which the slowest flow moves
     a unit has the name "".
@@ -93,7 +93,7 @@ def _task(prices: Prices, task: Task, place: str) -> tuple[Time, _Taken] | None:
 
 
 def _taken(prices: Prices, price: Price, place: str) -> _Taken | None:
-    """What a task takes of resources and engines; None where parts of it share some, so that only a run tells."""
+    """What a task takes of resources and engines; None where parts of it share some, so that only a run shows it."""
     if prices.times_alone:
         return frozenset()
     if isinstance(price, Cost):

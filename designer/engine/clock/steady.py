@@ -19,7 +19,7 @@ from designer.workload.program import Program
 
 #: periods this near are one, relative
 SAME: Final = Constant(1e-9, 1e-12, 1e-6, "flows-numerics", Status.ASSUMED, "1", "rounding of a period").value
-#: a run that has not settled after so many periods is told by the mean of its second half
+#: a run that has not settled after so many periods is stated by the mean of its second half
 PERIODS_LIMIT: Final = 64
 #: items that a repeating pattern may have
 PATTERN_LIMIT: Final = 8
@@ -119,8 +119,8 @@ def settle(
         period = period_of(mine, every[name])
         if period is None:
             stuck = next((f.text for f in run.findings if f.code == "CLOCK-STUCK"), "")
-            told = stuck or f"{watched[name]} does not end twice"
-            raise AnalysisError(told, place=name, remedy="let it run for more items, or for a longer time")
+            stated = stuck or f"{watched[name]} does not end twice"
+            raise AnalysisError(stated, place=name, remedy="let it run for more items, or for a longer time")
         found[name] = period
     return run, found
 

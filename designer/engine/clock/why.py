@@ -90,7 +90,7 @@ def _of_streams(run: Run, begin: float, program: str) -> list[Span]:
     for k, (at, _, full) in enumerate(slowest.log):
         then = slowest.log[k + 1][0] if k + 1 < len(slowest.log) else run.end
         if full and then > max(at, begin):
-            tie = tuple(ResourceClass(r, run.count_alike(r)) for r in full)
+            tie = tuple(ResourceClass(r, run.count_equal(r)) for r in full)
             found.append(Span(tie, max(at, begin), then, then - max(at, begin)))
     return found
 
@@ -130,7 +130,7 @@ def _of_work(
         then = work.log[k + 1][0] if k + 1 < len(work.log) else work.ended
         # what has been sent is on its way
         free = own if rate > 0 else waits
-        ties: Mapping[Tie, float] = {tuple(ResourceClass(r, run.count_alike(r)) for r in full): 1.0} if full else free
+        ties: Mapping[Tie, float] = {tuple(ResourceClass(r, run.count_equal(r)) for r in full): 1.0} if full else free
         spend(ties, at, then)
     return found
 
@@ -150,7 +150,7 @@ def _with_equals(
             end = run.end if math.isnan(work.ended) else work.ended
             then = work.log[k + 1][0] if k + 1 < len(work.log) else end
             for number in holding:
-                resource = ResourceClass(number, run.count_alike(number))
+                resource = ResourceClass(number, run.count_equal(number))
                 spent = full.setdefault(sort(resource), {})
                 spent[resource] = spent.get(resource, 0.0) + then - at
     merged: dict[frozenset[Hashable], tuple[dict[Resource, None], float]] = {}

@@ -29,13 +29,13 @@ def price(prices: Prices, task: Move, place: str) -> Cost:
     AnalysisError
         If there is no way.
     """
-    guest, told = guest_at(prices.network, task, place, prices.running)
+    guest, stated = guest_at(prices.network, task, place, prices.running)
     shares = guest.rates if guest is not None else NO_SHARES
     answer = evaluate_transfer(prices.network, task, place, shares=shares)
     found = works_of(prices, answer, task.size, f"move:{task.source}->{task.target}")
     if guest is not None:
         found = replace(found, group=VIRTUALIZATION, high=1 / guest.factor.low)
-    return replace(found, findings=(*found.findings, *told)) if told else found
+    return replace(found, findings=(*found.findings, *stated)) if stated else found
 
 
 def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -> Cost:
@@ -44,7 +44,7 @@ def works_of(prices: Prices, answer: TransferAnswer, amount: float, name: str) -
     Parameters
     ----------
     name
-        Tells limits of the transfer from those of others.
+        States limits of the transfer from those of others.
     """
     problem, fold, n = answer.problem, answer.problem.fold, prices.network.n_resources
     # limits of classes are others than those of single flows

@@ -88,15 +88,15 @@ class Rests:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Folded:
-    """Works of a cost that each stand for all of a class.
+    """Works of a cost that each represent all of a class.
 
     Parameters
     ----------
     many : (n_works,) how many works each stands for
     fold
-        Which flows, channels and parts are alike.
+        Which flows, channels and parts are equivalent.
     limits
-        How many limits each limit stands for, by its number.
+        How many limits each limit represents, by its number.
     expand
         Every work for itself: where the entries of each begin, resources, usages, the class of each work, and what
         usages rest on.
@@ -138,10 +138,10 @@ class Cost:
     speeds
         Machines that run at another share of their speed from when it begins [1].
     folded
-        What each work stands for, where it is one of each class: its usage is then what all of the class take together
-        of a resource that stands for its equals. None where every work is told.
+        What each work represents, where it is one of each class: its usage is then what all of the class take together
+        of a resource that represents its equals. None where every work is stated.
     time
-        What a unit spends its time on where nothing else holds it back; None where only running it tells.
+        What a unit spends its time on where nothing else holds it back; None where only a run shows it.
     after : (n,) from its last unit until that is there [s]; None for no time
     rates
         Rates of the flows, where works are flows that share resources.
@@ -204,7 +204,7 @@ class Cost:
         return found
 
     def alone(self, times: float, *, latency: bool = True) -> Time | None:
-        """The time of so many units where nothing else runs; None where only running it tells.
+        """The time of so many units where nothing else runs; None where only a run shows it.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ Settling = Callable[[bool, Callable[[], bool] | None], Settled]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expansion:
-    """A task that is made of others: the process that runs for it, made anew each time; it ends when that does.
+    """A task that is made of others: the process that runs for it, made again each time; it ends when that does.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ class Expansion:
     under
         The process where resources and estimates take so many times as long; None where it decides the same.
     settle
-        What it comes to when it runs alone; None where only running it tells.
+        What it comes to when it runs alone; None where only a run shows it.
     """
 
     make: Callable[[], Process]
@@ -319,7 +319,7 @@ class Prices:
     Parameters
     ----------
     running
-        Machines whose work runs on the same clock: they are as busy as that makes them, and not besides.
+        Machines whose work runs on the same clock: they are as busy as that makes them, and not in addition.
     in_turns
         Parts on which a served model and other work compute: all that does takes turns, far shorter than any step.
     times_alone
@@ -328,7 +328,7 @@ class Prices:
     Attributes
     ----------
     classes
-        Which works of costs are alike, as a clock has found, and those costs as it takes them; by the costs.
+        Which works of costs are equivalent, as a clock has found, and those costs as it takes them; by the costs.
     """
 
     network: Network
@@ -350,7 +350,7 @@ class Prices:
         self.table = ResourceTable(self.network)
 
     def lighter(self, tasks: Sequence[Task]) -> Prices:
-        """Prices for the times of a program alone: a task beside no other shares nothing, whatever it takes."""
+        """Prices for the times of a program alone: a task next to no other shares nothing, whatever it takes."""
         one = tasks[0] if len(tasks) == 1 and not self.known else None
         if one is None or isinstance(one, Priced) or not kind_of(one).lighter_alone:
             return self

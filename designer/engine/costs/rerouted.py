@@ -1,4 +1,4 @@
-"""A task on what a failure left: priced on the network without what failed, told by the resources of the whole."""
+"""A task on what a failure left: priced on the network without what failed, stated by the resources of the whole."""
 
 from __future__ import annotations
 

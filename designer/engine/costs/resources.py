@@ -1,4 +1,4 @@
-"""Numbers of all that can be short: resources of the network, limits beside them, and engines that do one thing."""
+"""Numbers of all that can be short: resources of the network, limits next to them, and engines that do one thing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from designer.engine.results import Bottleneck
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-#: an engine is told as this kind of bottleneck
+#: an engine is stated as this kind of bottleneck
 ENGINE: Final = "compute"
 
 
@@ -100,7 +100,7 @@ class ResourceTable:
         return number
 
     def limit(self, limit: Limit, of: object = None) -> int:
-        """The number of a limit; `of` tells those apart that look alike."""
+        """The number of a limit; `of` distinguishes those that look the same."""
         # what a mount reads and what it writes are of one name
         key = (limit.id, limit.label, limit.capacity, of)
         number = self._limits.get(key)
@@ -181,7 +181,7 @@ class ResourceTable:
             assert isinstance(resource, Bottleneck)
             return resource
         plain = self.bottleneck(int(resource))
-        return replace(plain, why=plain.why.rsplit(", ", 1)[0], alike=resource.count)
+        return replace(plain, why=plain.why.rsplit(", ", 1)[0], equal=resource.count)
 
     def sort(self, resource: Hashable) -> Hashable:
         """What resources have in common that do the same for different tasks."""

@@ -110,7 +110,7 @@ class PreparedIncidence:
 
 
 def _keep_freed_memory() -> None:
-    """Tell the C library to keep freed arrays instead of handing each back to the system and faulting it in again.
+    """Ask the C library to keep freed arrays instead of handing each back to the system and faulting it in again.
 
     glibc raises its limits to the largest block it has seen freed; one untouched block costs a few microseconds and
     halves the time of a mid-size re-solve. At most twice the block stays with the process. Harmless elsewhere.

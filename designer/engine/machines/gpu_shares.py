@@ -1,4 +1,4 @@
-"""Shares of a GPU: of its MIG slices, and of its time beside other machines that take turns on it."""
+"""Shares of a GPU: of its MIG slices, and of its time next to other machines that take turns on it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def share_of_slices(share: float) -> Constant:
 
 
 def share_of_turns(device: PlacedDevice, others: list[Placed], running: Collection[str]) -> Constant:
-    """Share of a GPU's time that work which is always ready gets beside others that are busy for part of it.
+    """Share of a GPU's time that work which is always ready gets next to others that are busy for part of it.
 
     Notes
     -----
-    Everyone slows down alike: one over the sum of all duties. Where the others keep up their pace it is what they
+    Everyone slows down equally: one over the sum of all duties. Where the others keep up their pace it is what they
     leave, at least an equal part. Of a machine that does not say how busy it is, all of its turns may be used or none.
     """
     others = [other for other in others if other.vm.id not in running]

@@ -1,7 +1,7 @@
 """A workload inside virtual machines: its share of accelerators and NICs, and what virtualisation leaves.
 
 A MIG slice has its slices of compute and memory whatever its neighbours do. A time-sliced virtual GPU has the whole
-GPU while the others on it are idle, and its turn while they are not. What the hypervisor itself takes is told apart
+GPU while the others on it are idle, and its turn while they are not. What the hypervisor itself takes is distinguished
 from that, as a factor for each class of work.
 """
 

@@ -47,15 +47,15 @@ def guest_of(
         ``3g.40gb`` or ``3g.40gb#2`` for another one; empty for machines that the accelerators are given to, where that
         is clear.
     running
-        Machines whose own work runs on the same clock, so that they are not taken to be busy besides.
+        Machines whose own work runs on the same clock, so that they are not taken to be busy in addition.
 
     Raises
     ------
     AnalysisError
         If there is no such machine, it has no place, or an accelerator is not given to it.
     """
-    guest, told = _guest_of(network, parts, machines, work, place, running)
-    return guest, (*told, *cut_findings(network, parts))
+    guest, stated = _guest_of(network, parts, machines, work, place, running)
+    return guest, (*stated, *cut_findings(network, parts))
 
 
 def _guest_of(

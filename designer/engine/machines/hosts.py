@@ -48,7 +48,7 @@ class HostGpu:
     memory
         Its memory [B], 0 if not known.
     module
-        Module ID on its board, None off a board; ``module_given`` tells whether the drawing says so.
+        Module ID on its board, None off a board; ``module_given`` states whether the drawing says so.
     socket
         Index of the nearest socket of the host.
     mode
@@ -262,8 +262,8 @@ def _gpus(
         at = numbers[int(domains[part])]
         board, group = boards[at], members[at]
         drawn = net.part(part)
-        told = drawn.attributes.get("module", "")
-        module = int(told) if told.isdecimal() else None
+        stated = drawn.attributes.get("module", "")
+        module = int(stated) if stated.isdecimal() else None
         if board is not None and module is None:
             module = board.modules[group.index(part)]
         declared = drawn.attributes.get("vgpu_mode", attributes.get("vgpu_mode", ""))
@@ -279,7 +279,7 @@ def _gpus(
                 _nearest_socket(network, part, cpus),
                 at if board is not None else None,
                 module if board is not None else None,
-                told.isdecimal(),
+                stated.isdecimal(),
                 modes.get(declared.lower().replace("-", "").replace(" ", "")),
             )
         )

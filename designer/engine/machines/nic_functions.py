@@ -29,7 +29,7 @@ def nic_shares(
     Parameters
     ----------
     running
-        Machines whose own work runs on the same clock: what they take of the NIC is told there.
+        Machines whose own work runs on the same clock: what they take of the NIC is stated there.
 
     Notes
     -----

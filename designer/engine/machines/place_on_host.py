@@ -23,7 +23,8 @@ def place_on(
     Parameters
     ----------
     by_hand
-        True if devices stay on the parts the drawing names, as they do where the machine stands; a machine that moves
+        True if devices stay on the parts the drawing names, as they do where the machine is placed; a machine that
+        moves
         finds its own.
     """
     try:

@@ -79,7 +79,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placement:
-    """Where every machine stands.
+    """Where every machine is placed.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _place_all(network: Network) -> Placement:
     placed: dict[str, Placed] = {}
     refused: dict[str, Refusal] = {}
     findings: list[Finding] = []
-    # Machines whose devices are all told stand first, then those with a host, then those without, GPUs before others.
+    # Machines whose devices are all stated stand first, then those with a host, then those without, GPUs before others.
     for vm in sorted(network.design.vms.values(), key=_turn):
         found = _place_one(vm, hosts, free_capacities)
         if isinstance(found, Refusal):
@@ -193,7 +193,8 @@ def _host_of_devices(
 def _host_meant(
     vm: VirtualMachine, placed: Mapping[str, Placed], free_capacities: Mapping[str, HostFreeCapacity]
 ) -> Host | None:
-    """Where a machine stands; of one without a place the host it names, else the first there is; None without any."""
+    """Where a machine is placed; of one without a place the host it names, else the first there is; None without
+    any."""
     if vm.id in placed:
         return placed[vm.id].host
     named = free_capacities.get(vm.host or "") or next(iter(free_capacities.values()), None)

@@ -207,7 +207,8 @@ class Network:
         return parts_of_kind(self.frame, name)
 
     def common_link(self, links: Int) -> Int:
-        """The definition that each of some links is told as: those of an edited member that say what they said before,
+        """The definition that each of some links is stated as: those of an edited member that say what they said
+        before,
         and whose ends let as much through, are those of the other members. : (n,)
         """
         found = self.net.link_def[links]
@@ -422,8 +423,8 @@ def _facts(design: Design, net: Netlist, memories: Mapping[int, Part]) -> list[L
     """What each link definition can carry; that of a memory bus is what the memory at its end can do."""
     found = of_each(lambda link: facts_of_link(design, link, None), net.link_defs)
     buses = [(net.link_defs[i], memory) for i, memory in memories.items()]
-    told = of_each(lambda one: facts_of_link(design, *one), buses, of=lambda one: (id(one[0]), id(one[1])))
-    for i, facts in zip(memories, told, strict=True):
+    given = of_each(lambda one: facts_of_link(design, *one), buses, of=lambda one: (id(one[0]), id(one[1])))
+    for i, facts in zip(memories, given, strict=True):
         found[i] = facts
     return found
 

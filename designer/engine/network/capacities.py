@@ -17,7 +17,7 @@ from designer.sources import Constant, Status
 
 Float = npt.NDArray[np.float64]
 Thing = TypeVar("Thing")
-Told = TypeVar("Told")
+Stated = TypeVar("Stated")
 
 DOMAINS: Final = (Domain.HOST, Domain.ACCELERATOR, Domain.NETWORK)
 _DOMAIN_CODE: Final = {domain: code for code, domain in enumerate(DOMAINS)}
@@ -46,7 +46,7 @@ def columns(bands: Sequence[Band]) -> Float:
 class LinkFacts:
     """What the engine needs of a link definition: domain, duplex, raw rate of one link [B/s], latency [s].
 
-    ``measured`` tells that the rate is one of real traffic, so that nothing more is taken off it.
+    ``measured`` states that the rate is one of real traffic, so that nothing more is taken off it.
     """
 
     domain: int
@@ -80,15 +80,17 @@ class PartResource:
     assumed: str = ""
 
 
-def of_each(tell: Callable[[Thing], Told], things: Sequence[Thing], of: Callable[[Thing], Hashable] = id) -> list[Told]:
-    """What is told of each of some definitions: of one that members of a group share, once.
+def of_each(
+    tell: Callable[[Thing], Stated], things: Sequence[Thing], of: Callable[[Thing], Hashable] = id
+) -> list[Stated]:
+    """What is stated of each of some definitions: of one that members of a group share, once.
 
     A member that differs has its own part where it differs, and shares the others: so a hundred of them cost little.
 
     Parameters
     ----------
     of
-        What tells definitions apart.
+        What distinguishes definitions.
     """
     numbers = [of(one) for one in things]
     known = {number: tell(one) for number, one in dict(zip(numbers, things, strict=True)).items()}
@@ -125,7 +127,7 @@ class MemoryRate:
     bus
         Reads and writes together [B/s]; of memory that reads and writes unlike the faster of both.
     read, write
-        Each alone [B/s]; 0 where the memory does not tell them apart.
+        Each alone [B/s]; 0 where the memory does not distinguish them.
     measured
         True if the figures are of real copies, not of channels × transfer rate.
     """
@@ -164,8 +166,8 @@ def band_of(design: Design, part: Part, name: str) -> Band | None:
         return None
     spread = SPREAD[quantity.status].value
 
-    def end(told: str | int | None, usual: float) -> float:
-        found = None if told is None else value_of(part.kind, name, with_changes(quantity, value=told))
+    def end(stated: str | int | None, usual: float) -> float:
+        found = None if stated is None else value_of(part.kind, name, with_changes(quantity, value=stated))
         return usual if found is None else found
 
     return value, end(quantity.low, value * (1 - spread)), end(quantity.high, value * (1 + spread))

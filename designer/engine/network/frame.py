@@ -71,7 +71,7 @@ class Departure:
     """How a frame differs from that of the plain design, see ``designer.design.shapes``.
 
     Parts and links have the same places and numbers, only some definitions say something else. So arrays of the
-    plain frame serve both, and what is looked for anew are the few parts and links of the members that differ.
+    plain frame serve both, and what is looked for again are the few parts and links of the members that differ.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Departure:
 
     @property
     def part_at(self) -> Int:
-        """The definition that stands for each plain one in members that do not differ. : (n_plain_part_defs,)"""
+        """The definition that represents each plain one in members that do not differ. : (n_plain_part_defs,)"""
         return _first(self.part_of)
 
     @property
@@ -100,7 +100,7 @@ class Departure:
 
     @property
     def common_part(self) -> Int:
-        """The definition that each is told as: those that say the same as the plain one are one. : (n_part_defs,)"""
+        """The definition that each is stated as: those that say the same as the plain one are one. : (n_part_defs,)"""
         return np.where(self.own_part, np.arange(len(self.part_of)), _first(self.part_of)[self.part_of])
 
     @property

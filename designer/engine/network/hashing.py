@@ -14,7 +14,7 @@ Hash = npt.NDArray[np.uint64]
 _STEP, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _HIGH, _MIDDLE, _LOW, _MANTISSA = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
-#: binary digits of a figure that tell classes apart, and those left for its exponent
+#: binary digits of a figure that distinguish classes, and those left for its exponent
 _MANTISSA_DIGITS: Final = 34
 _EXPONENT_DIGITS: Final = 12
 
@@ -25,7 +25,7 @@ _BLOCK: Final = 16_384
 
 
 def mix(*columns: Int) -> Hash:
-    """A 64-bit hash of each row; sums of such hashes tell sets of rows apart. : columns, hash of any shape"""
+    """A 64-bit hash of each row; sums of such hashes distinguish sets of rows. : columns, hash of any shape"""
     shape = np.broadcast_shapes(*(column.shape for column in columns))
     if len(shape) > 1:
         columns = np.broadcast_arrays(*columns)

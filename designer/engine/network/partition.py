@@ -1,4 +1,4 @@
-"""Partitions: rows that nothing distinguishes form a class, and one of a class stands for all.
+"""Partitions: rows that nothing distinguishes form a class, and one of a class represents all.
 
 A partition is found by columns of numbers, by refining colours over pairs until neighbours agree (the coarsest
 equitable partition), or out of another one in which some rows have changed. Hashes group rows; where an answer would
@@ -68,7 +68,7 @@ class Partition(Generic[Rows]):
 
     @property
     def lead(self) -> Int:
-        """The row that stands for the class of each row. : (n_rows,)"""
+        """The row that represents the class of each row. : (n_rows,)"""
         return self.first[self.of]
 
     def groups(self) -> list[Int]:

@@ -38,23 +38,23 @@ class ChannelRows(Rows[ChannelRow]):
 
     def __init__(self, network: Network, loads: ChannelLoads | None) -> None:
         self.network = network
-        self._told = loads
+        self._stated = loads
         super().__init__(one=lambda i: self._rows_at([i])[0], count=lambda: len(self.number), many=self._rows_at)
 
     @cached_property
     def number(self) -> Int:
         """Number of the channel of each row. : (n,)"""
-        return listed(self.network, self._told)
+        return listed(self.network, self._stated)
 
     @cached_property
     def load(self) -> Float:
         """Payload of each row. : (n,) [B/s]"""
-        return self._told.at(self.number)[0] if self._told is not None else np.zeros(len(self.number))
+        return self._stated.at(self.number)[0] if self._stated is not None else np.zeros(len(self.number))
 
     @cached_property
     def utilization(self) -> Float:
         """Share of what the channel can achieve. : (n,)"""
-        return self._told.at(self.number)[1] if self._told is not None else np.zeros(len(self.number))
+        return self._stated.at(self.number)[1] if self._stated is not None else np.zeros(len(self.number))
 
     def _rows_at(self, index: Sequence[int]) -> list[ChannelRow]:
         network, net = self.network, self.network.net

@@ -201,7 +201,7 @@ def best_way(
     Returns
     -------
     tuple of float, Damage, str
-        The share that is left, what is gone then, and the path of what is left out besides; empty for nothing.
+        The share that is left, what is gone then, and the path of what is left out in addition; empty for nothing.
     """
     own = damage(network, parts, links)
     key = (own.key, own.deleted.tobytes())

@@ -187,12 +187,12 @@ def _targets(fabric: Fabric, gateways: Int) -> tuple[list[tuple[int, ...]], Int]
         switches = fabric.to_switch[low[rows][:, None] + np.arange(width)]
         if width == 1:
             # rows of one number need not be compared as rows
-            alike, number = np.unique(switches[:, 0], return_inverse=True)
-            alike = alike[:, None]
+            equal, number = np.unique(switches[:, 0], return_inverse=True)
+            equal = equal[:, None]
         else:
-            alike, number = np.unique(switches, axis=0, return_inverse=True)
+            equal, number = np.unique(switches, axis=0, return_inverse=True)
         of[rows] = len(sets) + number.ravel()
-        sets += [tuple(row) for row in alike.tolist()]
+        sets += [tuple(row) for row in equal.tolist()]
     return sets, of[which]
 
 

@@ -1,8 +1,9 @@
 """Classes of the flows of a transfer, found before routing, so that one of each is routed and solved.
 
-Flows, servers, crossings of a fabric and channels refine each other's classes until none tells any apart. A crossing
+Flows, servers, crossings of a fabric and channels refine each other's classes until none distinguishes any. A crossing
 goes from one gateway to another; what it takes up to the last switch is a *trunk*, which it shares with all crossings
-to gateways behind the same switches. So a hundred thousand flows are told apart by as many rows as they have ends, and
+to gateways behind the same switches. So a hundred thousand flows are distinguished by as many rows as they have ends,
+and
 no route of theirs is written down.
 
 The classes are an equitable partition: every resource of a class meets as much of every class of flows, and every flow
@@ -41,7 +42,7 @@ Float = npt.NDArray[np.float64]
 FOLDED_LIMIT: Final = 512
 #: structures that classes are kept for: that shown, those before and after an edit, and another to compare with
 _FOLDED_LIMIT: Final = 4
-#: what tells pairs and nodes of different meaning apart
+#: what states pairs and nodes of different meaning apart
 _SOURCE, _TARGET, _WAY, _ISLAND, _CHANNEL, _TRUNK, _CROSSING, _MEETING = range(
     len(("source", "target", "way", "island", "channel", "trunk", "crossing", "meeting"))
 )
@@ -49,7 +50,7 @@ _SOURCE, _TARGET, _WAY, _ISLAND, _CHANNEL, _TRUNK, _CROSSING, _MEETING = range(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meeting:
-    """Flows that meet something beside links and parts: which flow meets which of these, and how much of it it takes.
+    """Flows that meet something next to links and parts: which flow meets which of these, and how much of it it takes.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ class Fold:
         return rows + sum(len(one.of) + 2 * len(one) for one in classes)
 
     def channel(self, channels: Int) -> tuple[Int, Int]:
-        """For some channels, those that stand for them, and how many each of these stands for."""
+        """For some channels, those that represent them, and how many each of these represents."""
         if self.islands is None:
             return channels, np.ones(len(channels), dtype=np.int64)
         network, at = self.network, find_islands(self.network)
@@ -138,7 +139,7 @@ class Fold:
         return found, self.islands.many[cls]
 
     def every_channel(self) -> Int:
-        """The channel that stands for each channel of the network. : (n_channels,)"""
+        """The channel that represents each channel of the network. : (n_channels,)"""
         if self.islands is None:
             return np.arange(2 * self.network.net.n_links)
         at, link = find_islands(self.network), np.arange(self.network.net.n_links)
@@ -150,7 +151,7 @@ class Fold:
         return found
 
     def every_resource(self) -> Int:
-        """The resource that stands for each resource of the network. : (n_resources,)"""
+        """The resource that represents each resource of the network. : (n_resources,)"""
         return _every_resource(self)
 
 

@@ -274,7 +274,8 @@ def _reaching(
     """The gateways that reach one of some fabrics, of a kind that may carry the traffic, with the rank of their role.
 
     Traffic of a gateway itself leaves through it, whatever its role. A NIC that is cabled to a network meant for the
-    traffic, or has another network beside, is cabled there for this traffic: its role says what its other port is for.
+    traffic, or has another network next to it, is cabled there for this traffic: its role says what its other port is
+    for.
     """
     reaching = [(g, f) for g, f in doors if f & fabrics]
     if any(g == at for g, _ in reaching):

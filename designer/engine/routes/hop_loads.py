@@ -60,7 +60,7 @@ class Servers:
         return Legs(np.arange(len(rows)), every.source[rows], every.target[rows], every.share[rows])
 
     def links(self, network: Network, links: Int) -> tuple[Int, Int]:
-        """All links that some links of representing islands stand for, and the row of each in `links`."""
+        """All links that some links of representing islands represent, and the row of each in `links`."""
         places = find_islands(network)
         of = self.classes.of[np.searchsorted(self.islands, network.island[network.net.link_a[links]])]
         found, rows = [links[:0]], [links[:0]]
@@ -444,7 +444,7 @@ def _farthest(legs: Legs, routes: Routes, cost: Float) -> float:
 def _passed(
     network: Network, legs: Legs, routes: Routes, outside: npt.NDArray[np.bool_]
 ) -> tuple[tuple[tuple[int, ...], Float], ...]:
-    """How often ways pass switches of each definition, the distinct ones: of hops, then of what stands for many."""
+    """How often ways pass switches of each definition, the distinct ones: of hops, then of what represents many."""
     net, own = network.net, len(routes.flow) - len(routes.stands)
     rows = np.flatnonzero(outside)
     ends = network.ends_of(routes.channel[rows])
@@ -494,7 +494,7 @@ def common_of(network: Network, one: Hops, other: Hops) -> Common:
 def channels_in_classes(network: Network, sides: tuple[Hops, ...]) -> tuple[Partition[Numbers], tuple[Float, ...]]:
     """Channels in classes that patterns of hops use equally, and what each puts on one of a class per unit of rate.
 
-    Of cables that are told one by one several belong to a channel: not for networks where traffic is hashed.
+    Of cables that are stated one by one several belong to a channel: not for networks where traffic is hashed.
 
     Returns
     -------
@@ -541,7 +541,7 @@ def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[Partiti
 def _departed(
     frame: Frame, classes: Partition[Numbers], used: tuple[Float, ...]
 ) -> tuple[Partition[Numbers], tuple[Float, ...]]:
-    """Classes of channels of the plain frame with those of links that differ told apart, where they are used."""
+    """Classes of channels of the plain frame with those of links that differ distinguished, where they are used."""
     arrays, links = frame_arrays(frame), changed_links(frame)
     channels = np.sort(np.concatenate([2 * links, 2 * links + 1]))
     of = classes.of[channels]

@@ -1,6 +1,7 @@
 """Who sends to whom in groups of ranks: rings inside every server, and the exchange from server to server.
 
-Groups whose ranks sit alike, in servers of the same classes, send alike: hops are found once for each such pattern
+Groups whose ranks sit in the same way, in servers of the same classes, send in the same way: hops are found once for
+each such pattern
 and moved to every group.
 """
 
@@ -62,7 +63,7 @@ class Pattern:
     path, mixed
         What the rings inside run over, None for PCIe; whether only some hops run over accelerator links.
     rests_on
-        The rings it was made of; networks connected alike that have the same ones have the same pattern.
+        The rings it was made of; networks connected in the same way that have the same ones have the same pattern.
     """
 
     places: Int
@@ -125,7 +126,7 @@ def all_with_all(network: Network, groups: Int) -> Legs:
     Notes
     -----
     Every server sends each other one an equal share, its i-th rank to the i-th there, as libraries do that gather what
-    goes to one NIC beforehand. Where these are more hops than `EXCHANGE_LIMIT`, servers at some distances stand for
+    goes to one NIC beforehand. Where these are more hops than `EXCHANGE_LIMIT`, servers at some distances represent
     all: evenly spread, so near and far ones keep their weight.
     """
     islands = find_islands(network)
@@ -177,7 +178,7 @@ def _pattern(network: Network, islands: Islands, ranks: Int) -> Pattern:
     mixed = False
     hops: list[tuple[Int, Int, Int, Float]] = []
     rests_on: list[tuple[int, tuple[int, ...], Rings]] = []
-    for rows, inner in _alike_servers(kind, local, start):
+    for rows, inner in _equal_servers(kind, local, start):
         where = tuple(local[inner[0]].tolist())
         if len(where) < 2:
             continue
@@ -208,8 +209,9 @@ def _inside(hops: list[tuple[Int, Int, Int, Float]]) -> _Hops:
     return _Hops(source[order], target[order], share[order])
 
 
-def _alike_servers(kind: Int, local: Int, start: Int) -> list[tuple[Int, Int]]:
-    """Servers of one kind whose ranks sit alike: their numbers, and (n, width) where the places of each stand."""
+def _equal_servers(kind: Int, local: Int, start: Int) -> list[tuple[Int, Int]]:
+    """Servers of one kind whose ranks sit in the same way: their numbers, and (n, width) where the places of each
+    stand."""
     found: list[tuple[Int, Int]] = []
     width = np.diff(start)
     for w in np.unique(width).tolist():
@@ -236,7 +238,7 @@ def _senders(network: Network, islands: Islands, ranks: Int, places: Int, start:
     span = int(doors.max()) + 1
     size = np.diff(start)
     kept = np.ones(len(places), dtype=bool)
-    for rows, inner in _alike_servers(kind * span + doors, local, start):
+    for rows, inner in _equal_servers(kind * span + doors, local, start):
         where = tuple(local[inner[0]].tolist())
         if len(where) < 2:
             continue

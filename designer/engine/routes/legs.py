@@ -67,7 +67,8 @@ class Routes:
     stands : (n_merged,) for the last entries, the sum of the shares they stand for: each tells of all flows between two
         switches under the number of the first of them
     rests_on
-        The paths inside islands that were taken: class of island, from, to, and the segment. Networks connected alike
+        The paths inside islands that were taken: class of island, from, to, and the segment. Networks connected in the
+        same way
         on which these are the same have the same routes.
     """
 

@@ -1,6 +1,7 @@
 """Rings over the accelerators of one island: which neighbours talk, and what share of a rank's traffic each hop takes.
 
-On a switched domain one order is as good as any. On a full mesh of equal links every pair of ranks is used alike (a
+On a switched domain one order is as good as any. On a full mesh of equal links every pair of ranks is used in the same
+way (a
 fractional packing of rings). On a partial mesh such as the hybrid cube mesh, edge-disjoint rings are packed as far as
 the link counts allow. Where neither fills the links of a rank, as on a mesh with one wider bundle, rings share the
 links in the proportions that carry most. Where accelerator links cannot close a ring, the ring goes from neighbour to

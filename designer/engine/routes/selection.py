@@ -75,7 +75,7 @@ def _choose_piece(frame: Frame, piece: str, network: Network | None) -> Int:
     if piece in _WORDS:
         return np.flatnonzero(parts_with(frame, _WORDS[piece]))
     if piece in _KINDS:
-        # Storage systems come first; the drives of servers stand in where there is none.
+        # Storage systems come first; the drives of servers are used where there is none.
         chosen = (parts_of_kind(frame, kind) for kind in _KINDS[piece])
         return next((parts for parts in chosen if len(parts)), np.empty(0, dtype=np.int64))
     return frame.net.select(piece).flat
@@ -121,7 +121,7 @@ def buffers(network: Network) -> Bool:
 
 
 def tiers_key(network: Network) -> bytes:
-    """What memories are chosen by beside the way parts are joined: on networks with the same key they are the same."""
+    """What memories are chosen by next to the way parts are joined: on networks with the same key they are the same."""
     return f"{network.design.policy.memory_tier};".encode() + tiers_of_definitions(network).tobytes()
 
 
@@ -147,7 +147,7 @@ class Traffic:
 
 
 def pair_up(network: Network, operation: Move, place: str) -> Traffic:
-    """The flows of a transfer; the same object for networks connected alike.
+    """The flows of a transfer; the same object for networks connected in the same way.
 
     Raises
     ------
@@ -306,21 +306,21 @@ def _nearest(network: Network, source: Int, target: Int) -> Traffic:
 
 
 def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, allowed: Bool) -> list[tuple[Int, Int]]:
-    """For owners with offers in their own island: rows that look alike, and the partners of each row."""
+    """For owners with offers in their own island: rows that look the same, and the partners of each row."""
     found: list[tuple[Int, Int]] = []
     own = owners[rows]
     home = network.island[own]
     offer, offers = _offers(islands, home, allowed)
-    for (cls, at, number), alike in groups_of(np.stack([islands.class_of[home], islands.local[own], offer], axis=1)):
+    for (cls, at, number), equal in groups_of(np.stack([islands.class_of[home], islands.local[own], offer], axis=1)):
         offered = [place for place in offers[number] if place != at]
         local = np.array(nearest_places(islands.classes[cls], at, offered), dtype=np.int64)
-        base = islands.part_start[home[alike]]
-        found.append((rows[alike], islands.parts[base[:, None] + local]))
+        base = islands.part_start[home[equal]]
+        found.append((rows[equal], islands.parts[base[:, None] + local]))
     return found
 
 
 def _offers(islands: Islands, home: Int, allowed: Bool) -> tuple[Int, list[list[int]]]:
-    """Which of some islands offer the same places: a number for each, and the places that each number stands for.
+    """Which of some islands offer the same places: a number for each, and the places that each number represents.
 
     Parameters
     ----------

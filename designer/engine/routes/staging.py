@@ -102,7 +102,8 @@ def _refusing_definitions(network: Network) -> Bool:
 
 @memo(most=NETWORKS_LIMIT)
 def stops_key(network: Network) -> bytes:
-    """What stops in host memory depend on beside the way parts are joined: networks with the same key stop alike."""
+    """What stops in host memory depend on next to the way parts are joined: networks with the same key stop in the same
+    way."""
     policy = network.design.policy
     said = f"{policy.gpudirect};{policy.memory_tier};".encode()
     arrays = (_refusing_definitions(network), hosted_definitions(network), tiers_of_definitions(network))
@@ -129,10 +130,10 @@ def _over_pcie(network: Network, legs: Legs, rows: Int) -> Bool:
     source, target = legs.source[rows], legs.target[rows]
     key = np.stack([islands.class_of[network.island[source]], islands.local[source], islands.local[target]], axis=1)
     found = np.zeros(len(rows), dtype=bool)
-    for (cls, a, b), alike in groups_of(key):
+    for (cls, a, b), equal in groups_of(key):
         graph = islands.classes[cls]
         segment = find_segment(graph, a, b, rules)
-        found[alike] = segment is not None and any(graph.shape.links[c >> 1] == "pcie" for c in segment.channels)
+        found[equal] = segment is not None and any(graph.shape.links[c >> 1] == "pcie" for c in segment.channels)
     return found
 
 

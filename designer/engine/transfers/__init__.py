@@ -71,7 +71,7 @@ class TransferAnswer:
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """Limits beside links and parts."""
+        """Limits next to links and parts."""
         return self.expanded().limits
 
     def each(self, found: Float) -> Float:
@@ -119,7 +119,7 @@ class TransferAnswer:
 
     @cached_property
     def flows(self) -> Sequence[Flow]:
-        """The first flows, each told when somebody looks at it; ranked by rate."""
+        """The first flows, each stated when somebody looks at it; ranked by rate."""
         return _listed(self)
 
     @cached_property
@@ -298,7 +298,7 @@ def _expanded(problem: Problem) -> Callable[[], FlowProblem]:
 
 
 def _represented(problem: Problem) -> Int:
-    """How many resources each resource of a problem stands for. : (n_resources,)"""
+    """How many resources each resource of a problem represents. : (n_resources,)"""
     folded, used, network = problem.fold, problem.used, problem.network
     found = np.ones(len(used), dtype=np.int64)
     own = used >= network.n_resources
@@ -325,12 +325,12 @@ def _users(problem: Problem, equal: Int) -> Int:
 
 
 def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
-    """What channels carry: those that stand for others once, those that carry nothing once together."""
+    """What channels carry: those that represent others once, those that carry nothing once together."""
     network, full = problem.network, problem.network.full
     n = 2 * network.net.n_links
     met = np.zeros(n, dtype=bool)
     met[problem.channel] = True
-    # both ways of what is shared tell what they come to together
+    # both ways of what is shared state what they come to together
     met[(problem.channel ^ 1)[~full[problem.channel >> 1]]] = True
     lead = problem.fold.every_channel()
     classes = numbered(np.where(met[lead], lead + 1, 0), n + 1)
@@ -343,7 +343,7 @@ def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
 
 
 def _listed(answer: TransferAnswer) -> Rows[Flow]:
-    """The first flows, each told when somebody looks at it; ranked by rate."""
+    """The first flows, each stated when somebody looks at it; ranked by rate."""
     problem = answer.asked
     network, net, traffic = problem.network, problem.network.net, answer.traffic
     count = min(traffic.n_flows, LISTED_LIMIT)

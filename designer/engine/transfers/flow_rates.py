@@ -57,7 +57,7 @@ class FlowRates:
     passing : (nnz,) bytes that pass for each byte of the flow: no estimate lets an entry take less
     resources, number
         What numbers of resources mean, and that of each resource of the incidence, ascending. : number (n_resources,)
-    key, many_of : (n_resources,) by what scenarios name each resource, and how many it stands for
+    key, many_of : (n_resources,) by what scenarios name each resource, and how many it represents
     latency : (3, n_flows) until the first byte is there, and the ends of its band [s]
     users
         Counts the flows that use each resource of the incidence.
@@ -105,7 +105,7 @@ class FlowRates:
 
     @cached_property
     def _class_of(self) -> Int:
-        """The key that stands for each resource: equal members of groups that bind the same flows. : (n_resources,)"""
+        """The key that represents each resource: equal members of groups that bind the same flows. : (n_resources,)"""
         one, n = self.incidence, len(self.number)
         fastest, latest = np.zeros(n), np.zeros(n)
         # a resource that is full binds the fastest of its flows, and the last of them is the last there
@@ -252,13 +252,13 @@ class FlowRates:
         return Solved(seconds({}), (), seconds, tuple(self.bands))
 
     def _tie(self, flows: Int, slower: Scenario) -> Tie:
-        """What holds back some flows in a scenario: resources that each stand for their class, and demands."""
+        """What holds back some flows in a scenario: resources that each represent their class, and demands."""
         found = self.binding(slower)
         asked = (DEMAND,) if found.by_demand[flows].any() else ()
         return (*self._named(found.union(flows.tolist())), *asked)
 
     def _named(self, rows: Int) -> tuple[ResourceClass, ...]:
-        """Resources by their rows in the incidence; each stands for its class."""
+        """Resources by their rows in the incidence; each represents its class."""
         count: dict[int, int] = {}
         for key, many in zip(self._class_of[rows].tolist(), self.many_of[rows].tolist(), strict=True):
             count[key] = count.get(key, 0) + many
@@ -339,7 +339,7 @@ class FlowRates:
         mine = self.incidence.resource == row
         fraction = float((self._passing[mine] / self.incidence.usage[mine]).min())
         found = self.resources.bottleneck(int(self.number[row]), int(self._counts[row]), fraction)
-        return replace(found, alike=resource.count)
+        return replace(found, equal=resource.count)
 
     @cached_property
     def why(self) -> Account:

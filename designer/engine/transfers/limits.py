@@ -1,4 +1,4 @@
-"""Limits of a transfer beside links and parts: shares of memory, processor cores, what one client can mount."""
+"""Limits of a transfer next to links and parts: shares of memory, processor cores, what one client can mount."""
 
 from __future__ import annotations
 

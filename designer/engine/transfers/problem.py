@@ -86,14 +86,14 @@ class FlowProblem:
     Parameters
     ----------
     incidence
-        What a class puts on a resource that stands for its equals; resources of the network, then of `limits`.
-    flow, many : (n_rows,) the flow that each row tells of, and how many it stands for
+        What a class puts on a resource that represents its equals; resources of the network, then of `limits`.
+    flow, many : (n_rows,) the flow that each row describes, and how many it represents
     fold
         Classes of the flows.
     used : (n_resources,) number of the network or, above, of `limits` for each resource of the incidence; None for its
         own number
     limit_many
-        How many each of the limits stands for.
+        How many each of the limits represents.
     estimates
         What usages rest on.
     estimate, passing : (nnz,) which of these each entry rests on, −1 for none, and bytes that pass for a byte of a flow
@@ -206,7 +206,7 @@ class Problem:
         self.sources: set[str] = set()
         self._numbers: dict[str, int] = {}
         on_link = np.array([self._of_link(*of) for of in zip(codes, constants, strict=True)], dtype=np.int64)
-        # what stands for the channel of each entry, and what all flows that an entry stands for put on it
+        # what represents the channel of each entry, and what all flows that an entry represents put on it
         self.channel, equal = folded.channel(routes.channel)
         self.share = routes.share * self.many[routes.flow] / equal
         self.alive = np.ones(n, dtype=bool)
@@ -215,9 +215,9 @@ class Problem:
         rests_on = on_link[self._code]
         blocks = [_Entries(routes.flow, self.link_resources(), self.share / self.fraction, self.share, true, rests_on)]
         blocks += self._part_entries()
-        #: how many limits each stands for; of limits that were given and of mounts, which of them stand for which
+        #: how many limits each represents; of limits that were given and of mounts, which of them represent which
         self.limit_many: list[int] = []
-        self._standing_for: dict[int, tuple[int, Int, Int]] = {}
+        self._representing: dict[int, tuple[int, Int, Int]] = {}
         self.both_links: dict[int, int] = {}
         blocks += self._client_entries()
         blocks += self._both_ways(codes, constants)
@@ -254,11 +254,11 @@ class Problem:
             self.estimate = self.estimate[first]
 
     def limit_of(self, meeting: int) -> Int | None:
-        """The limit that stands for that of each node of a meeting, −1 where none is met; None without limits.
+        """The limit that represents that of each node of a meeting, −1 where none is met; None without limits.
 
         Meetings are counted as the question does.
         """
-        found = self._standing_for.get(meeting)
+        found = self._representing.get(meeting)
         return _numbered(*found) if found is not None else None
 
     def number_of(self, rows: Int) -> Int:
@@ -432,7 +432,7 @@ class Problem:
                 for one, most, (path, server) in zip(system, capacity, paths, strict=True)
             ]
             first = self._limited(limits, many[kept].tolist())
-            self._standing_for[1 + k] = first, kept, lead
+            self._representing[1 + k] = first, kept, lead
             bands = zip(mounts.low[kept].tolist(), mounts.high[kept].tolist(), strict=True)
             of_mount = np.array([self._of_limit("mounts", band) for band in bands], dtype=np.int64)
             rests_on = of_mount[which]
@@ -450,14 +450,14 @@ class Problem:
         kept, which = np.unique(lead[true], return_inverse=True)
         usage = own.usage[rows] * self.many[flow] / many[true]
         first = self._limited([own.limit(k) for k in kept.tolist()], many[kept].tolist())
-        self._standing_for[0] = first, kept, lead
+        self._representing[0] = first, kept, lead
         names = [self._of_limit(limit.id.partition(":")[0], limit.band) for limit in own.distinct]
         rests_on = np.array(names, dtype=np.int64)[own.of[kept]]
         beyond = _beyond(self.network, true, 0)
         return [_Entries(flow, first + which, usage, np.zeros(len(usage)), beyond, rests_on[which])]
 
     def _standing(self, meeting: int, flow: Int, node: Int, n: int) -> tuple[Int, Int, Int]:
-        """Entries of flows that stand for their class; which node stands for each, and how many are equal to it."""
+        """Entries of flows that represent their class; which node represents each, and how many are equal to it."""
         if not self.fold.folds:
             return np.arange(len(flow)), np.arange(n), np.ones(n, dtype=np.int64)
         classes = self.fold.meetings[meeting]

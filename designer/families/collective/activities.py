@@ -67,7 +67,7 @@ class Activity:
         """The same for what holds plain transfers back."""
         if not len(self.edge_links):
             return self._leads(self.edge_classes)
-        # a PCIe link has one resource a direction, and both stand for the link; some bind by themselves as well
+        # a PCIe link has one resource a direction, and both represent the link; some bind by themselves as well
         hops = self.hops
         first = network.first_resource[hops.two_way_links[hops.two_way.members(self.edge_links)]]
         every = np.unique(np.concatenate([hops.members(self.edge_classes), first, first + 1]))

@@ -1,4 +1,4 @@
-"""Collectives: time and what binds it from the program; bandwidths, hops, loads and a sweep over sizes beside them."""
+"""Collectives: time and what binds it from the program; bandwidths, hops, loads and a sweep over sizes next to them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     note = f"{time.algorithm}, {time.protocol}"
     taken = replace(found.metrics["communication_time"], sources=sources, note=note)
     binding, after = found.bottlenecks(program) if question.explained else ((), ())
-    findings = (*asked.told, *role_findings(group), *unused_switches(group, task)) if question.explained else ()
+    findings = (*asked.stated, *role_findings(group), *unused_switches(group, task)) if question.explained else ()
     result = question.result(
         {"communication_time": taken, **_bandwidths(time, sources, note), **_in_machine(asked.guest)},
         binding,

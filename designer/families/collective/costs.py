@@ -47,7 +47,7 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
         sources=("nccl-tuning", "collectives-fit"),
         time=asked.expression(time, group),
     )
-    return replace(found, findings=asked.told) if asked.told else found
+    return replace(found, findings=asked.stated) if asked.stated else found
 
 
 def occupied(network: Network, groups: list[Communicator]) -> tuple[Uses, float]:

@@ -109,7 +109,7 @@ class AskedGroup:
 
     group: Communicator
     guest: Guest | None = None
-    told: tuple[Finding, ...] = ()
+    stated: tuple[Finding, ...] = ()
     whole: Communicator | None = None
 
     def expression(self, time: CollectiveTime, estimate: str) -> Time:
@@ -162,12 +162,12 @@ def asked_group(network: Network, operation: Collective, place: str, running: Co
             place=f"{place}.group",
             remedy="choose a larger group",
         )
-    guest, told = guest_of(network, parts, operation.machines, Work.COPYING, place, running)
+    guest, stated = guest_of(network, parts, operation.machines, Work.COPYING, place, running)
     group = _routed(network_for(network, guest), parts, operation, place)
     whole = None
     if guest is not None and guest.nics:
         whole = _routed(network_for(network, guest, nics=False), parts, operation, place)
-    return AskedGroup(group, guest, told, whole)
+    return AskedGroup(group, guest, stated, whole)
 
 
 @memo(most=_GROUPS_LIMIT, each=_GROUPS_LIMIT)

@@ -1,4 +1,4 @@
-"""Answers about migrations: the moves as a program on the clock, alone or beside other workloads, as a result."""
+"""Answers about migrations: the moves as a program on the clock, alone or with other workloads, as a result."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     if users.felt:
         tables["users"] = users.table()
     if users.stood:
-        tables["stands_still"] = users.stands_still()
+        tables["stands_still"] = users.is_paused()
     frame_buffers = sum(1 for m in moves.live if m.migration and m.migration.stun and m.going.name in plan.model.drains)
     result = question.result(
         {**metrics(moves, name), **users.metrics(moves)},

@@ -42,7 +42,7 @@ PASSES_LIMIT: Final = 40
 DIRTY: Final = "dirty rate"
 SCANNED: Final = "scan of memory"
 FILLED: Final = "filled memory of guests"
-#: what machines wait for besides bytes
+#: what machines wait for in addition to bytes
 SET_UP: Final = Bottleneck("limit", "set-up", "set-up and trace installation of machines", "")
 RESUME: Final = Bottleneck("limit", "resume", "quiescing and resuming machines", "")
 COLD: Final = Bottleneck("limit", "cold", "shutting down and starting machines that cannot move alive", "")
@@ -93,9 +93,9 @@ class _Machine:
     Parameters
     ----------
     setup, scan, start, resume
-        What it waits for besides bytes, a second of each; only the first if it is shut down.
+        What it waits for in addition to bytes, a second of each; only the first if it is shut down.
     live, still
-        Bytes of its memory while it runs, somewhat slowed, and while it stands still.
+        Bytes of its memory while it runs, somewhat slowed, and while it is paused.
     early, late
         The same for the state of its devices; None without any.
     again
@@ -208,7 +208,7 @@ class _Moves:
     Parameters
     ----------
     running
-        Machines with work on the clock, which stands still while they do.
+        Machines with work on the clock, which is paused while they do.
     slower
         Times as long by resource and by estimate.
     part
@@ -310,7 +310,7 @@ class _Moves:
         return self._model.migration(going, rate, self._dirty, self._scan, self._filled)
 
     def _paused(self, trip: MigrationEstimate, rate: float) -> float:
-        """Bytes of its memory that a machine sends while it stands still at a rate [B/s]."""
+        """Bytes of its memory that a machine sends while it is paused at a rate [B/s]."""
         stun = trip.stun.value if trip.stun is not None else 0.0
         return max(0.0, trip.downtime.value - trip.resume.value - stun) * rate if trip.arrives else 0.0
 

@@ -10,7 +10,7 @@ from designer.families.machines.moves import Moves
 
 
 def loads(network: Network, moves: Moves) -> ChannelLoads:
-    """Payload of the channels while most machines send; the utilization counts what runs beside as well."""
+    """Payload of the channels while most machines send; the utilization counts what runs with as well."""
     if moves.run is None:
         return ChannelLoads.none(network.net.n_links)
     run, paths, moving = moves.run, moves.plan.model.migration_paths, moves.sending(moves.busiest)

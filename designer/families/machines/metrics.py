@@ -55,7 +55,7 @@ def metrics(moves: Moves, name: str = "migration_time") -> Mapping[str, Estimate
         # what is left behind comes before how long the others take
         found["machines_staying"] = Estimate.exact(float(stays), "1", STAYING_SOURCES)
     if moved:
-        # no time is told for what does not happen
+        # no time is stated for what does not happen
         sources = makespan.sources or SCHEDULE_SOURCES
         bound = _least(moves)
         if bound > 0:
@@ -90,6 +90,6 @@ def _peak(moves: Moves) -> float:
     for begin in sorted({m.transfer for m in moves.live})[:CURVES_LIMIT]:
         rates = {m.going.name: m.rate for m in moves.live if m.transfer <= begin < m.end}
         planned = moves.plan.model.migration_paths.rates([moves.plan.model.transfers[name] for name in rates])
-        # beside others each gets less than that
+        # next to others each gets less than that
         best = max(best, sum(map(min, rates.values(), planned.tolist())) if moves.beside else float(planned.sum()))
     return best

@@ -35,7 +35,7 @@ class Going:
 
     @property
     def serial(self) -> bool:
-        """True if it moves alone, because moving beside others would lengthen its stun."""
+        """True if it moves alone, because moving with others would lengthen its stun."""
         return gpu_devices(self.placed.vm) and not self.cold and self.release != KVM
 
 

@@ -11,7 +11,7 @@ from designer.families.machines.tasks import Migrate
 from designer.workload.kind import Setting, rate_or_none
 from designer.workload.program import Measure, Program, Step
 
-#: what is told of every kind of move, behind its time
+#: what is stated of every kind of move, behind its time
 METRICS: Final = (
     "least_time_possible",
     "switchover_time",

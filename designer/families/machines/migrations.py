@@ -49,9 +49,9 @@ class DeviceState:
     Parameters
     ----------
     before, paused
-        Sent while the guest runs, and while it stands still [B].
+        Sent while the guest runs, and while it is paused [B].
     start
-        Time it takes besides its bytes [s].
+        Time it takes in addition to its bytes [s].
     most
         Rate that hypervisor and device reach whatever network and streams give [B/s], and what limits it in words.
     spread
@@ -103,7 +103,7 @@ class MigrationEstimate:
 
     @property
     def beside(self) -> float:
-        """Time it takes besides its bytes [s]."""
+        """Time it takes in addition to its bytes [s]."""
         return self.setup.value + self.resume.value + self.looking + (self.device.start if self.device else 0.0)
 
     @property
@@ -207,7 +207,7 @@ def vmotion_estimate(
 
 @lru_cache(maxsize=_PRECOPIES_LIMIT)
 def _precopied(memory: Bytes, rate: BytesPerSecond, dirty: BytesPerSecond, working_set: Bytes | None) -> Outcome:
-    """Pre-copy of machines that are alike, which runs ask for again and again."""
+    """Pre-copy of machines that are equivalent, which runs ask for again and again."""
     return vmotion_precopy(memory, rate, dirty, working_set=working_set)
 
 

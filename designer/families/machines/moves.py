@@ -105,7 +105,7 @@ def moves_of(
     explained: bool,
     cancelled: Cancel | None,
 ) -> Moves:
-    """Machines moved on the clock beside others.
+    """Machines moved on the clock next to others.
 
     Parameters
     ----------

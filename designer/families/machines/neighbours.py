@@ -1,4 +1,4 @@
-"""Workloads that run beside migrations: programs on the same clock, and what each keeps of its pace."""
+"""Workloads that run with migrations: programs on the same clock, and what each keeps of its pace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from designer.families.serving.tasks import Infer
 from designer.workload.kind import program_of
 from designer.workload.program import Program
 
-#: periods of a workload beside that are run: of more, migrations do a part that takes as many
+#: periods of a workload next to that are run: of more, migrations do a part that takes as many
 PERIODS_LIMIT: Final = 32
 #: samples of inference in batches that make a period
 SAMPLES_LIMIT: Final = 16
@@ -44,7 +44,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a neighbour put on its busiest link alone and beside the migrations, in the mean [B/s].
+    """What a neighbour put on its busiest link alone and with the migrations, in the mean [B/s].
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Beside:
 
 
 def neighbours(prices: Prices, ids: Sequence[str], place: str) -> list[Neighbour]:
-    """Workloads of the design that run beside migrations, without end.
+    """Workloads of the design that run with migrations, without end.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def neighbours(prices: Prices, ids: Sequence[str], place: str) -> list[Neighbour
 def _running(prices: Prices, program: Program, title: str, place: str) -> Neighbour:
     period = math.inf
     if program.first(Infer) is not None:
-        # samples come at random: as many as tell their mean are a period
+        # samples come at random: as many as state their mean are a period
         found = answer(prices, job_of(program, place), explained=False).metrics
         period = SAMPLES_LIMIT / found["samples_per_second"].value
     elif program.arrivals is None and math.isfinite(program.times):
@@ -108,7 +108,7 @@ def _running(prices: Prices, program: Program, title: str, place: str) -> Neighb
 
 
 def kept(neighbour: Neighbour, alone: Run, together: Run) -> Beside:
-    """What a neighbour keeps beside migrations, from runs of the same length with and without them."""
+    """What a neighbour keeps next to migrations, from runs of the same length with and without them."""
     job = neighbour.job
     name, before, after = main_metric(job), values_of(alone, job), values_of(together, job)
     times = after[name] / before[name] if before.get(name) and name in after else None

@@ -11,7 +11,7 @@ from designer.units import BytesPerSecond, Seconds, parse_duration
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Shares of network I/O control: what migrations weigh against the traffic beside them [1]; 0 leaves it to TCP."""
+    """Shares of network I/O control: what migrations weigh against the traffic next to them [1]; 0 leaves it to TCP."""
 
     migrations: float = 0.0
     beside: float = 0.0
@@ -94,7 +94,7 @@ class Migration:
     target
         Hosts they may go to; empty for any other.
     background
-        Ids of workloads that run beside.
+        Ids of workloads that run with.
     """
 
     conditions: Conditions

@@ -42,13 +42,13 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
         less, more = pooling_ends(*given, variation=Ratio(settings["variation"]))
     except AnalysisError as error:
         raise AnalysisError(error.text, place=error.place or question.place, remedy=error.remedy) from None
-    told: list[Finding] = []
+    stated: list[Finding] = []
     if rest := count - each * owners:
         words = f"{rest} of {count} accelerators are left out: {settings['owners']} teams own {each} each"
-        told.append(Finding("POOL-REST", Severity.INFO, words, (), "choose a number of owners that divides them"))
+        stated.append(Finding("POOL-REST", Severity.INFO, words, (), "choose a number of owners that divides them"))
     if not isfinite(found.shared.mean_wait):
         words = "jobs come faster than all accelerators together do them: they wait longer and longer"
-        told.append(Finding("POOL-FULL", Severity.WARNING, words, (), "fewer jobs, or more accelerators"))
+        stated.append(Finding("POOL-FULL", Severity.WARNING, words, (), "fewer jobs, or more accelerators"))
     rows = tuple(
         (name, float(queue.accelerators), queue.utilisation, queue.waits, queue.mean_wait, queue.wait_p95)
         for name, queue in (
@@ -85,7 +85,7 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
         (),
         (),
         0,
-        tuple(told),
+        tuple(stated),
         {},
         {"pools": Table("Pools", columns, rows)},
     )

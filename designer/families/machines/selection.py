@@ -44,12 +44,12 @@ def asked_moves(network: Network, operation: Migration, place: str) -> tuple[lis
 
 
 def machines(placement: Placement, network: Network, ids: Sequence[str], place: str) -> list[Placed]:
-    """Machines by id, where they stand.
+    """Machines by id, where they are placed.
 
     Raises
     ------
     AnalysisError
-        If none is named, there is none of that id, or it stands nowhere.
+        If none is named, there is none of that id, or it is placed nowhere.
     """
     if not ids:
         known = ", ".join(network.design.vms) or "none"

@@ -1,4 +1,4 @@
-"""The tables of a migration plan: machines, hosts, what would bring over those that stay, DRS, what runs beside."""
+"""The tables of a migration plan: machines, hosts, what would bring over those that stay, DRS, what runs with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from designer.units import BytesPerSecond, Seconds
 
 
 def machine_table(moves: Moves) -> Table:
-    """One row per machine: where it goes, when, how long it stands still, or why it stays."""
+    """One row per machine: where it goes, when, how long it is paused, or why it stays."""
     rows: list[tuple[str | float | None, ...]] = []
     for moved in moves.moved:
         migration, going = moved.migration, moved.going
@@ -157,7 +157,7 @@ def drs_table(moves: Moves) -> Table:
 
 
 def background_table(beside: Sequence[Beside]) -> Table:
-    """What other workloads get alone and beside the migrations."""
+    """What other workloads get alone and with the migrations."""
     columns = (Column("workload"), Column("alone", "B/s"), Column("beside", "B/s"), Column("keeps", "1"))
     rows = tuple((each.title, each.alone, each.together, each.keeps) for each in beside)
     return Table("Running at the same time", columns, rows)

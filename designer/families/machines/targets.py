@@ -34,18 +34,18 @@ def choose_targets(
     staying: list[Staying] = []
     able: dict[str, tuple[Placed, bool]] = {}
     # Where some hosts say which NIC migrations use, the others have none for them.
-    told = any(host.has_migration_role for host in placement.hosts.hosts)
+    stated = any(host.has_migration_role for host in placement.hosts.hosts)
     for placed in leaving:
         cold, why = movable(placed, conditions)
         if why is not None:
             staying.append(Staying(placed, why, "shut it down, and give it a device of another host"))
-        elif told and not cold and not placed.host.has_migration_role:
+        elif stated and not cold and not placed.host.has_migration_role:
             staying.append(Staying(placed, f"{placed.host.path} {_NO_ADAPTER}", _GIVE_ROLE, failed=True))
         else:
             able[placed.vm.id] = (placed, cold)
     sources = {placed.host.path for placed, _ in able.values()}
     others = [host for host in allowed if host.path not in sources]
-    free_capacities = [placement.free_capacities[host.path] for host in others if host.has_migration_role or not told]
+    free_capacities = [placement.free_capacities[host.path] for host in others if host.has_migration_role or not stated]
     if not free_capacities:
         none, remedy = "there is no other host it may go to", "add a host"
         if others:
@@ -136,12 +136,12 @@ class _Search:
 
     def reason(self, name: str) -> str:
         """Why no host takes a machine, from what each said."""
-        told = self.refused.get(name, {})
+        stated = self.refused.get(name, {})
         shape = shape_of(self.leaving[name].vm)
-        if not told:
+        if not stated:
             return "no host has the memory or the CPUs left"
-        first = next(iter(told.values()))
-        more = f" (and {len(told) - 1} other hosts likewise)" if len(told) > 1 else ""
+        first = next(iter(stated.values()))
+        more = f" (and {len(stated) - 1} other hosts likewise)" if len(stated) > 1 else ""
         if shape:
             return f"no other host has a place for {shape}: {first}{more}"
         return f"no other host takes it: {first}{more}"

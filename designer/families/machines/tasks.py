@@ -16,7 +16,7 @@ class Migrate(Task):
     Parameters
     ----------
     part
-        Share of all sizes and waits that is done: beside what repeats often, a part takes that share of the time [1].
+        Share of all sizes and waits that is done: next to what repeats often, a part takes that share of the time [1].
     """
 
     priced_by: ClassVar[str] = "designer.families.machines.costs"

@@ -60,13 +60,13 @@ class Users:
         high = max((s.high / s.value for s in stuns if s.value > 0), default=BANDWIDTH_SPREAD.high)
         sources = tuple(dict.fromkeys([*SOURCES, *(key for stun in stuns for key in stun.sources)]))
         found: dict[str, Estimate] = {}
-        for name, told in _METRICS.items():
+        for name, stated in _METRICS.items():
             value = worst.during.get(name)
             if value is not None:
                 usual = worst.without.get(name, value)
                 note = f"{worst.workload}, {format_quantity(usual, 'duration')} where nothing moves"
                 ends = min(usual, value) * low, value * high
-                found[told] = Estimate(value, max(ends[0], value * low), ends[1], "s", sources, note)
+                found[stated] = Estimate(value, max(ends[0], value * low), ends[1], "s", sources, note)
         return found
 
     def table(self) -> Table:
@@ -85,8 +85,8 @@ class Users:
         ]
         return Table("What users feel", columns, tuple(rows))
 
-    def stands_still(self) -> Table:
-        """A row for each time a served model stands still, from when the first machine sets out."""
+    def is_paused(self) -> Table:
+        """A row for each time a served model is paused, from when the first machine sets out."""
         columns = (Column("served"), Column("machine"), Column("from", "s"), Column("for", "s"))
         rows = [(one.program, one.what, one.begin - BEFORE.value, one.end - one.begin) for one in self.stood]
         return Table("Served models that stand still", columns, tuple(rows))
@@ -149,7 +149,7 @@ def _served(network: Network, moved: Collection[str]) -> dict[str, Serving]:
 
 
 def _findings(found: Sequence[Felt]) -> list[Finding]:
-    told: list[Finding] = []
+    stated: list[Finding] = []
     for one in found:
         pairs = [
             f"p95 {words} is {format_quantity(one.during[name], 'duration')} "
@@ -158,5 +158,5 @@ def _findings(found: Sequence[Felt]) -> list[Finding]:
             if name in one.during and name in one.without
         ]
         text = f"of the {one.requests:,} requests to {one.workload} in those {one.seconds:.3g} s {', '.join(pairs)}"
-        told.append(Finding("MIGRATE-FELT", Severity.INFO, text, (), "move it while few ask, or drain it first"))
-    return told
+        stated.append(Finding("MIGRATE-FELT", Severity.INFO, text, (), "move it while few ask, or drain it first"))
+    return stated

@@ -157,7 +157,7 @@ class RemainingCapacity:
 
 
 def how_many_more(placement: Placement, vm: VirtualMachine, release: str = "") -> RemainingCapacity:
-    """How many more machines like `vm` fit beside all that are placed, GPUs, memory and CPUs counted."""
+    """How many more machines like `vm` fit next to all that are placed, GPUs, memory and CPUs counted."""
     places: list[Placed] = []
     reasons: dict[str, str] = {}
     devices = tuple(with_changes(device, part=None, placement=None) for device in vm.devices)

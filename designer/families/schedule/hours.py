@@ -13,7 +13,7 @@ DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 HOUR: Final = 60
 DAY: Final = 24 * HOUR
 WEEK: Final = len(DAYS) * DAY
-#: what stands for all the time that the machines of the other entries leave
+#: what represents all the time that the machines of the other entries leave
 REST: Final = "rest"
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})-(\d{1,2}):(\d{2})")
 _REMEDY: Final = "write it as lab* = mon-fri 08:00-18:00; train = rest"

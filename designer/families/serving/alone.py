@@ -80,7 +80,7 @@ def answered(
     AnalysisError
         If the model does not fit the drawing, or a load cannot be read.
     """
-    told: tuple[Finding, ...] = ()
+    stated: tuple[Finding, ...] = ()
     limits, leg = asked.limits, leg_of(network, asked, place)
     if leg is not None:
         asked = replace(asked, limits=leg.within(limits))
@@ -89,7 +89,7 @@ def answered(
     else:
         placement = place_deployment(network, asked.deployment, place)
         if asked.beside:
-            placement, told = sharing(network, placement, asked, place)
+            placement, stated = sharing(network, placement, asked, place)
         served = serve(placement, asked, cancelled, banded=banded)
     placement = served.placement
     engines = [placement, *([served.prompts] if served.prompts is not None else [])]
@@ -98,7 +98,7 @@ def answered(
     if follows_load(asked) and served.runs:
         began = start.time.value if start is not None else (START if asked.deployment.graph else START_EAGER).value
         served, paid, why = scaled(served, began, cancelled)
-        told = (*told, *why)
+        stated = (*stated, *why)
     found = {**metrics(served), **paid}
     if placement.guest is not None:
         found |= placement.guest.metrics()
@@ -120,14 +120,14 @@ def answered(
             most = found["most_requests_per_second"].value
             time, left = update_engines(engines, asked, most, place)
             found["rolling_update_time"], found["requests_while_updating"] = time, left
-        after, told = (*after, *start.bottlenecks), (*told, *start.findings)
+        after, stated = (*after, *start.bottlenecks), (*stated, *start.findings)
     if leg is not None:
         found = leg.added_to(found)
     running = found["requests_running"].value if "requests_running" in found else 1.0
     findings = (
         *placement.findings,
         *served.findings,
-        *told,
+        *stated,
         *unused(asked),
         *counted(asked.load),
         *drafting(served, running),
@@ -159,7 +159,7 @@ def _kept(served: Served, found: Mapping[str, Estimate], limits: Limits) -> list
         ("latency", 2, f"latency_{share}", limits.latency, f"{share} of the whole answer is"),
         ("tpot", 1, "tpot", limits.tpot, "a token takes"),
     )
-    told: list[Finding] = []
+    stated: list[Finding] = []
     for what, which, name, limit, words in asked:
         value = found.get(name)
         if limit and value is not None and value.value > limit:
@@ -168,5 +168,5 @@ def _kept(served: Served, found: Mapping[str, Estimate], limits: Limits) -> list
                 f"{format_quantity(limit, 'duration')} asked for"
             )
             how = remedy(what, limit, alone(served)[which])
-            told.append(Finding("SERVE-LIMIT", Severity.ERROR, text, (), how))
-    return told
+            stated.append(Finding("SERVE-LIMIT", Severity.ERROR, text, (), how))
+    return stated

@@ -36,7 +36,7 @@ _PROBE_LIMIT: Final = 4000
 _PROBE_LEAST_LIMIT: Final = 300
 #: runs until those that take turns on a device are as busy as the one looked at
 _SETTLING_ROUNDS: Final = 5
-#: from here on a mean number is told without what is behind its point
+#: from here on a mean number is stated without what is behind its point
 _WHOLE_LIMIT: Final = 10
 #: with fewer requests at once than this, steps read all weights for little, and a wider replica answers more
 CROWDED: Final = Constant(16.0, 8.0, 32.0, "assumed-serving", Status.ASSUMED, "1")
@@ -60,7 +60,7 @@ class Scaled:
         return time if self._least is None else max(time, self._least.context())
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
-        """Time of a step with so many tokens of prompts beside requests that decode [s]."""
+        """Time of a step with so many tokens of prompts next to requests that decode [s]."""
         time = self._factor * self._steps.step(tokens, area, finishing, requests, context)
         return time if self._least is None else max(time, self._least.step(tokens, area, finishing, requests, context))
 
@@ -396,7 +396,7 @@ def saturated(rate: float, most: float, what: str, more: str) -> Finding:
 
 
 def too_long(placement: Placement, longest: int) -> list[Finding]:
-    """Requests beyond what the model was made for; engines refuse them unless they are told to stretch it."""
+    """Requests beyond what the model was made for; engines refuse them unless they are asked to stretch it."""
     shape = placement.shape
     if not shape.context or longest <= shape.context:
         return []

@@ -156,7 +156,7 @@ def _of_transformer(shape: TransformerShape, sequence: int, size: float) -> Work
     width = shape.heads * (shape.head_dim + shape.value_head_dim)
     flop += 2 * shape.layers * width * sequence * sequence * (0.5 if shape.causal else 1)
     values = shape.layers * sequence * (2 * shape.hidden + width + shape.ffn)
-    kernels = 2 * 2 + 2  # four products, attention, what stands between
+    kernels = 2 * 2 + 2  # four products, attention, what is between
     return Work(
         shape.name,
         flop,
@@ -213,14 +213,14 @@ def place_instances(network: Network, asked: Inference, place: str) -> Placed:
         If there is no such model, or it does not fit.
     """
     parts = resolve(network, asked.group, f"{place}.group")
-    device, told = device_of(network, parts, f"{place}.group")
+    device, stated = device_of(network, parts, f"{place}.group")
     cut = slice_of(network, int(parts[0]), device, asked.part, f"{place}.part")
     card = text_of(network, int(parts[0]), "form").lower().startswith(("card", "pcie"))
     work = work_of(asked, cut.device, card, place)
     _fits(work, cut.device, asked, place)
     path = _input(network, parts, asked, work, place)
     named = named_model(asked.model, f"{place}.model").findings() if asked.model else ()
-    findings = (*told, *named, *unused_in_batches(asked, tokens=_has_tokens(asked, place)))
+    findings = (*stated, *named, *unused_in_batches(asked, tokens=_has_tokens(asked, place)))
     # what samples take on the links is in `path`
     leg = network_leg(network, asked.origin, parts, 0.0, asked.reply, place)
     return Placed(network, asked, parts, cut, work, path, _timed(cut.device, work, asked.precision), findings, leg)
@@ -565,11 +565,11 @@ def _watts(cut: Slice, work: Work, run: BatchRun, devices: int, pace: float) -> 
     device = cut.device
     if not device.power:
         return {}
-    alike = 1 if cut.turns > 1 else cut.each
+    equal = 1 if cut.turns > 1 else cut.each
     busy = min(1.0, run.use * (cut.turns if cut.turns > 1 else 1))
     one = serving_power(device.power, Ratio(busy), Ratio(0.5), Ratio(work.share))
-    watts, wide = one * alike * devices, math.exp(SPREAD.value / 2)
-    limit = device.power * alike * devices
+    watts, wide = one * equal * devices, math.exp(SPREAD.value / 2)
+    limit = device.power * equal * devices
     found = {"power": Estimate(watts, watts / wide, min(limit, watts * wide), "W", ("mlenergy-h100",), "accelerators")}
     if pace > 0:
         each = _MILLION_LIMIT * watts / pace
@@ -582,11 +582,11 @@ def _watts(cut: Slice, work: Work, run: BatchRun, devices: int, pace: float) -> 
 def computing(placed: Placed, samples: int) -> Time:
     """Computing a batch of so many samples, as an expression."""
     device, work = placed.cut.device, placed.work
-    here, alike = placed.network.net.path(int(placed.parts[0])), placed.instances
+    here, equal = placed.network.net.path(int(placed.parts[0])), placed.instances
     launches, flop, moved = _parts_of(device, work, placed.asked.precision)(samples)
     both = (
-        Term(arithmetic(here, device.name, "", alike), flop),
-        Term(memory_bandwidth(here, device.name, "", alike), moved),
+        Term(arithmetic(here, device.name, "", equal), flop),
+        Term(memory_bandwidth(here, device.name, "", equal), moved),
     )
     # convolutions and what follows them run one after the other
     meeting = both if work.rates is not None else (Roofline(both, device.kernels.sharpness),)

@@ -24,7 +24,7 @@ from designer.units import format_quantity
 _FULL_TOLERANCE: Final = 0.97
 
 
-#: a hand-over that uses this share of its path, or is this share of the first token, is told
+#: a hand-over that uses this share of its path, or is this share of the first token, is stated
 HELD_UP: Final = Constant(0.3, 0.2, 0.5, "assumed-serving", Status.ASSUMED, "1")
 
 
@@ -162,7 +162,7 @@ def _full(served: Served) -> Sequence[Bottleneck]:
     if waited and counts.kv_peak >= _FULL_TOLERANCE * placement.capacity:
         path = placement.network.net.path(int(placement.replicas[0, 0]))
         why = f"room for {placement.capacity:,} tokens in a replica was full while requests waited"
-        return (Bottleneck("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size),)
+        return (Bottleneck("part", path, f"{placement.device.name} (memory)", why, equal=placement.replicas.size),)
     if waited and float(turns[:, 4].max()) >= placement.scheduling.slots:
         why = f"all {placement.scheduling.slots:,} slots of the engine were taken while requests waited"
         return (Bottleneck("limit", "slots", "requests at once", why),)
@@ -177,7 +177,7 @@ def _crowded(served: Served) -> Sequence[Bottleneck]:
     if together < scheduling.slots:
         other = placement.roomier()
         why = f"room for {placement.capacity:,} tokens in a replica: {counted(together)} requests at once"
-        one = Bottleneck("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size)
+        one = Bottleneck("part", path, f"{placement.device.name} (memory)", why, equal=placement.replicas.size)
     else:
         other = replace(placement, scheduling=replace(scheduling, slots=2 * scheduling.slots))
         one = Bottleneck(

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.engine.clock.interruptions import stands_still, stood_still
+from designer.engine.clock.interruptions import is_paused, was_paused
 from designer.families.serving.deployment import Load
 from designer.families.serving.load import FILLING_LIMIT, Sent
 from designer.families.serving.placement import Placement
@@ -68,7 +68,7 @@ class Handing:
     size
         Bytes each device pulls of a prompt of some tokens.
     beside
-        Time a hand-over takes besides its bytes [s].
+        Time a hand-over takes in addition to its bytes [s].
     """
 
     move: Task
@@ -77,7 +77,7 @@ class Handing:
 
 
 def never_any(speeds: Sequence[int]) -> float:
-    """When machines stand still where nothing is said of it [s]."""
+    """When machines are paused where nothing is said of it [s]."""
     return math.inf
 
 
@@ -122,7 +122,7 @@ class Engines:
         #: (time, resource, share) of machines whose speed was set in this run, as it goes on
         self.set: Sequence[tuple[float, int, float]] = ()
         self.leg: Estimate | None = None
-        #: when any of some machines may stand still next, at the earliest [s]
+        #: when any of some machines may be paused next, at the earliest [s]
         self.stops: Callable[[Sequence[int]], float] = never_any
 
     @property
@@ -197,12 +197,12 @@ class Engines:
             return [following]
         if replica.idle:
             return self._window(which, max(replica.wake, now) if now > replica.wake + ONE_STEP.value else replica.wake)
-        stood = stood_still(self.set, tasks.speeds) if tasks.speeds and self.set else ()
+        stood = was_paused(self.set, tasks.speeds) if tasks.speeds and self.set else ()
         return self._window(which, replica.over(now, stood))
 
     def _window(self, which: int, now: float) -> list[Item]:
         replica = self.replicas[which]
-        if stands_still(self.set, self._tasks[which].speeds):
+        if is_paused(self.set, self._tasks[which].speeds):
             # nobody looks what has come: that is done once the machine runs again
             replica.idle = False
             return [Item(self._tasks[which].compute, f"replica {which + 1} {STANDS}", replica.number, ONE_STEP.value)]

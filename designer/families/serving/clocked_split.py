@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from designer.engine.clock.interruptions import stands_still, stood_still
+from designer.engine.clock.interruptions import is_paused, was_paused
 from designer.errors import AnalysisError
 from designer.families.serving.clocked import (
     ARRIVES,
@@ -93,7 +93,7 @@ class SplitEngines:
         self._stock: deque[tuple[int, int, int]] = deque()
         self.set: Sequence[tuple[float, int, float]] = ()
         self.leg: Estimate | None = None
-        #: when any of some machines may stand still next, at the earliest [s]
+        #: when any of some machines may be paused next, at the earliest [s]
         self.stops: Callable[[Sequence[int]], float] = never_any
 
     @property
@@ -159,7 +159,7 @@ class SplitEngines:
             return [joins]
         if replica.idle:
             return self._window(side, which, max(replica.wake, now))
-        stood = stood_still(self.set, tasks.speeds) if tasks.speeds and self.set else ()
+        stood = was_paused(self.set, tasks.speeds) if tasks.speeds and self.set else ()
         reached = replica.over(now, stood)
         following = self._pulls(which) if side == _READS else self._answered(which)
         return [*following, *self._window(side, which, reached)]
@@ -247,7 +247,7 @@ class SplitEngines:
                 load = replace(self.load, seed=self.load.seed + self._chunk * SEEDS_APART_LIMIT)
                 more = sent_to_one(load, 1, self.answers.place, found_in(self.prompts))
                 self._write(more.requests, self._asked[2][-1])
-        if stands_still(self.set, tasks.speeds):
+        if is_paused(self.set, tasks.speeds):
             # nobody looks what has come: that is done once the machine runs again
             replica.idle = False
             return [Item(tasks.compute, f"{side} {which + 1} {STANDS}", replica.number, ONE_STEP.value)]
@@ -292,11 +292,11 @@ class SplitEngines:
         return found
 
     def _pull(self, which: int, number: int) -> Item:
-        """A hand-over; while a machine at either end stands still it does not begin."""
+        """A hand-over; while a machine at either end is paused it does not begin."""
         to = number % len(self.replicas[_ANSWERS])
         step = f"pull {which + 1} to {to + 1}"
         for tasks in (self._tasks[_READS][which], self._tasks[_ANSWERS][to]):
-            if stands_still(self.set, tasks.speeds):
+            if is_paused(self.set, tasks.speeds):
                 return Item(tasks.compute, f"{step} {STANDS}", number, ONE_STEP.value)
         handing, tokens = self._handing[which, to], self._asked[0][number]
         return Item(handing.move, step, number, handing.size(tokens), wait=handing.beside(tokens))

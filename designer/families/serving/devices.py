@@ -39,21 +39,21 @@ def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[F
     found = {int(d): _device(network, int(parts[f]), place) for d, f in zip(definitions, first, strict=True)}
     slowest = min(found.values(), key=lambda one: (one.bandwidth, one.half))
     kinds = {(one.bandwidth, one.memory, tuple(sorted(one.flops.items()))) for one in found.values()}
-    told: list[Finding] = []
+    stated: list[Finding] = []
     if len(kinds) > 1:
         text = f"{len(kinds)} kinds of accelerators serve: all are taken for {slowest.name}"
-        told.append(Finding("SERVE-MIXED", Severity.WARNING, text, (), "serve on accelerators of one kind"))
+        stated.append(Finding("SERVE-MIXED", Severity.WARNING, text, (), "serve on accelerators of one kind"))
     part = int(parts[0])
     accelerates = Capability.ACCELERATE in network.kind(part).capabilities
     if accelerates and not (kernels_of(text_of(network, part, "architecture"))[1] or is_measured(slowest.part)):
         text = (
             f"what kernels reach on {slowest.name} was not measured: taken as on the nearest that was, in a wider band"
         )
-        told.append(Finding("SERVE-DEVICE", Severity.INFO, text, (), "compare with a run of your own"))
+        stated.append(Finding("SERVE-DEVICE", Severity.INFO, text, (), "compare with a run of your own"))
     if not accelerates:
         text = "releases of engines were measured on GPUs: on processors the band is wide"
-        told.append(Finding("SERVE-PROCESSORS", Severity.INFO, text, (), "compare with a run of your own"))
-    return slowest, tuple(told)
+        stated.append(Finding("SERVE-PROCESSORS", Severity.INFO, text, (), "compare with a run of your own"))
+    return slowest, tuple(stated)
 
 
 def with_kernels(device: Device, engine: str) -> Device:

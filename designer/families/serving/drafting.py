@@ -40,7 +40,7 @@ class Drafted:
         return self._steps.context() / self.gained
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
-        """Time of a step with prompts [s]: prompts are not drafted; requests beside them get one token of theirs."""
+        """Time of a step with prompts [s]: prompts are not drafted; requests next to them get one token of theirs."""
         return self._steps.step(tokens, area, finishing, requests, context)
 
     def uneven(self, full: int, tokens: int) -> float:

@@ -29,7 +29,7 @@ _DEAD_LIMIT: Final = 4
 _SPARE_LIMIT: Final = 64
 
 
-#: what is told of a turn, see `ServingRun`
+#: what is stated of a turn, see `ServingRun`
 TURN: Final = ("begin", "first", "growth", "steps", "running", "cached", "waiting")
 
 
@@ -107,7 +107,7 @@ class Book:
         self.taken = [math.nan] * n
         self.version_of, self.began = [0] * n, [0] * n
         self.coming: deque[tuple[float, int]] = deque()
-        self.told = array("d")
+        self.stated = array("d")
         self.touched: list[int] = []
         self.upcoming = 0
         self.now = 0.0
@@ -157,16 +157,16 @@ class Book:
         return range(old, old + n)
 
     def stretch(self, begin: float, factor: float, rows: int, pauses: Sequence[tuple[float, float]] = ()) -> None:
-        """What was written down after a time took longer by a factor, and stood still now and then.
+        """What was written down after a time took longer by a factor, and were paused now and then.
 
         Parameters
         ----------
         begin
             Since when [s].
         rows
-            Turns that were told before it.
+            Turns that were stated before it.
         pauses
-            When it stood still, and for how long [s].
+            When it was paused, and for how long [s].
         """
 
         def late(time: float) -> float:
@@ -190,17 +190,17 @@ class Book:
             self.coming.clear()
             self.coming.extend(coming)
         width = len(TURN)
-        told = self.told[rows * width :]
-        del self.told[rows * width :]
-        for k in range(0, len(told), width):
-            turn = told[k : k + width]
+        stated = self.stated[rows * width :]
+        del self.stated[rows * width :]
+        for k in range(0, len(stated), width):
+            turn = stated[k : k + width]
             turn[0] = begin + (turn[0] - begin) * factor
             turn[1] *= factor
             turn[2] *= factor
             self._recorded(turn, pauses)
 
     def _recorded(self, turn: array[float], pauses: Sequence[tuple[float, float]]) -> None:
-        """A turn of alike steps; one that stands still in the middle is three: before, the step that waited, after."""
+        """A turn of alike steps; one that is paused in the middle is three: before, the step that waited, after."""
         at, first, growth, steps, *rest = turn
         for pause, length in pauses:
             if at >= pause:
@@ -213,15 +213,15 @@ class Book:
             if over == steps:
                 break
             if over:
-                self.told.extend((at, first, growth, over, *rest))
+                self.stated.extend((at, first, growth, over, *rest))
             before = over * first + growth * over * (over - 1) / 2
             waited = first + growth * over
-            self.told.extend((at + before, waited + length, 0.0, 1.0, *rest))
+            self.stated.extend((at + before, waited + length, 0.0, 1.0, *rest))
             at += before + waited + length
             first, steps = waited + growth, steps - over - 1
             if not steps:
                 return
-        self.told.extend((at, first, growth, steps, *rest))
+        self.stated.extend((at, first, growth, steps, *rest))
 
     def run(self, capacity: int) -> ServingRun:
         """What has become of all requests so far."""
@@ -234,7 +234,7 @@ class Book:
             np.array(self.asked[0], dtype=np.int64),
             np.array(self.asked[1], dtype=np.int64),
             self.now,
-            np.array(self.told).reshape(-1, len(TURN)),
+            np.array(self.stated).reshape(-1, len(TURN)),
             Counts(turns, steps, tokens_in, tokens_out, preempted, refused, peak, capacity),
             np.where(gone, np.nan, np.array(self.taken)),
         )
@@ -304,7 +304,7 @@ class EngineState:
         self.context: int = 0
         self.finished = self.refused = self.stepped = self.preempted = 0
         self.tokens_in = self.spoken = self.firsts = self.peak = 0
-        #: what is told of turns, until it is written down: a list grows quicker than an array
+        #: what is stated of turns, until it is written down: a list grows quicker than an array
         self.lines: list[float] = []
         self.tell = self.lines.extend
         self.growth = steps.context()
@@ -314,7 +314,7 @@ class EngineState:
         self.fill, self.area = 0, 0.0
 
     def write(self, turns: int) -> None:
-        """Write down what was counted, in so many turns, and told of turns since the last time."""
+        """Write down what was counted, in so many turns, and stated of turns since the last time."""
         book, lines, width = self.book, self.lines, len(TURN)
         if lines:
             steps, running, cached = lines[3::width], lines[4::width], lines[5::width]
@@ -322,7 +322,7 @@ class EngineState:
             self.stepped += int(sum(steps))
             self.spoken += int(sum(spoken))
             self.peak = max(self.peak, int(max(map(add, cached, spoken))))
-            book.told.fromlist(lines)
+            book.stated.fromlist(lines)
             lines.clear()
         tokens_out = self.spoken + self.firsts
         book.counts = turns, self.stepped, self.tokens_in, tokens_out, self.preempted, self.refused, self.peak
@@ -353,15 +353,15 @@ class EngineState:
             robbed = True
         return robbed
 
-    def _leave(self, i: int, told: int) -> None:
+    def _leave(self, i: int, stated: int) -> None:
         """A running request that has given so many tokens leaves, and its blocks with it."""
         book = self.book
         prompt, left = book.prompt[i], book.left[i]
         book.version_of[i] = 0
         self.running -= 1
-        self.context -= prompt + told
-        self.cached -= prompt + told + -(prompt + left) % self.block
-        self.promised -= left - told
+        self.context -= prompt + stated
+        self.cached -= prompt + stated + -(prompt + left) % self.block
+        self.promised -= left - stated
 
     def admit(self, robbed: bool) -> int:
         """Put prompts into the next step, in order, while its budget, slots and room last; its tokens of prompts.
@@ -439,7 +439,7 @@ class EngineState:
         return take, take * (done + take / 2)
 
     def read(self) -> None:
-        """A step with prompts, beside which requests decode where the engine mixes them."""
+        """A step with prompts, next to which requests decode where the engine mixes them."""
         fill, ready, begin, cached = self.fill, self.ready, self.now, self.cached
         beside, context = (self.running, self.context) if self.mixed else (0, 0)
         length = self.steps.step(fill, self.area, len(ready), beside, context)
@@ -448,7 +448,7 @@ class EngineState:
         self.stepped_on(beside, context)
 
     def stepped_on(self, beside: int, context: int) -> None:
-        """A step with the prompts put together is over, in which so many requests decoded beside them."""
+        """A step with the prompts put together is over, in which so many requests decoded next to them."""
         fill, ready = self.fill, self.ready
         if beside:
             self.count += 1
@@ -550,8 +550,8 @@ class EngineState:
             if version_of[i] != mark:
                 continue
             # as `_leave`, for the many that do
-            told = at - book.began[i]
-            held, more = book.prompt[i] + told, book.left[i] - told
+            stated = at - book.began[i]
+            held, more = book.prompt[i] + stated, book.left[i] - stated
             version_of[i] = 0
             self.running -= 1
             self.context -= held

@@ -170,7 +170,7 @@ def scheduling_on(chosen: Release, memory: float, architecture: str) -> Scheduli
 _NUMBERS: Final = ("major", "minor", "patch")
 #: how far patches of one release lie apart: SGLang 0.5.6 and 0.5.9 from 0.5.1, logarithm of the factor either way
 PATCH_SPREAD: Final = 0.2
-#: the same of the time to the first token, clients whose ways are not told with it
+#: the same of the time to the first token, clients whose ways are not stated with it
 FIRST_PATCH_SPREAD: Final = 1.1
 
 

@@ -54,7 +54,7 @@ class Frontier:
         if k in (0, len(power) - 1):
             return float(self.rate[k])
         x, y = self.rate[k - 1 : k + 2], power[k - 1 : k + 2]
-        # the top of the parabola through the best point and those beside it
+        # the top of the parabola through the best point and those next to it
         left, right = (x[1] - x[0]) * (y[1] - y[2]), (x[1] - x[2]) * (y[1] - y[0])
         bottom = left - right
         if bottom == 0:

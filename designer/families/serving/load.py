@@ -22,7 +22,7 @@ Float = npt.NDArray[np.float64]
 
 #: gaps less regular than this are drawn as two kinds of gaps, more regular ones as a sum of equal parts
 _EVEN_TOLERANCE: Final = 1e-9
-#: more requests than this to one replica tell nothing more, and take minutes
+#: more requests than this to one replica add nothing, and take minutes
 _LOOKED_LIMIT: Final = 1_000_000
 
 

@@ -59,7 +59,7 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
 
 
 def _claimed(placement: Placement) -> Estimate:
-    """What an engine takes of an accelerator: its share, in which it counts what is beside weights or does not."""
+    """What an engine takes of an accelerator: its share, in which it counts what is next to weights or does not."""
     memory = placement.device.memory
     held = memory * placement.scheduling.memory_share
     beside = (OTHER if placement.split.devices > 1 else OTHER_ALONE).high
@@ -195,19 +195,19 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
         # those that take turns are one device's work together, however long each waits
         busy = min(1.0, busy * cut.turns / placement.slowed(busy))
         one = serving_power(device.power, Ratio(busy), memory, computing)
-        alike = 1
+        equal = 1
     else:
         # parts of a device that hold no replica do not serve
-        one, alike = (
+        one, equal = (
             serving_power(device.power, Ratio(busy), memory, computing),
             placement.replicas.size / placement.accelerators,
         )
-    watts = one * devices * alike
+    watts = one * devices * equal
     found = {
         "power": Estimate(
             watts,
             watts * math.exp(-POWER_SPREAD.value),
-            min(device.power * alike * devices, watts * math.exp(POWER_SPREAD.value)),
+            min(device.power * equal * devices, watts * math.exp(POWER_SPREAD.value)),
             "W",
             ("mlenergy-h100",),
             "accelerators alone",

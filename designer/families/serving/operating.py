@@ -37,13 +37,13 @@ def operated(
     limit = asked.limits.tpot
     if not limit:
         return placement, ()
-    told: list[Finding] = []
+    stated: list[Finding] = []
     for choose in (_budget, _slots):
         chosen = choose(placement, limit, prompt, output)
         if chosen is not None and keeps_up(chosen[0]):
             placement, finding = chosen
-            told.append(finding)
-    return placement, tuple(told)
+            stated.append(finding)
+    return placement, tuple(stated)
 
 
 def _budget(placement: Placement, limit: float, prompt: float, output: float) -> tuple[Placement, Finding] | None:
@@ -70,7 +70,7 @@ def _budget(placement: Placement, limit: float, prompt: float, output: float) ->
 
 
 def _reading(placement: Placement, each: int, prompt: float, output: float) -> float:
-    """A step full of prompts in every group, beside as many requests as come with them [s]."""
+    """A step full of prompts in every group, next to as many requests as come with them [s]."""
     how, groups = placement.scheduling, placement.split.data
     whole = min(float(each), prompt)
     pairs = each / whole * prefill_area(round(whole), max(0.0, (prompt - whole) / 2))

@@ -47,7 +47,7 @@ Int = npt.NDArray[np.int64]
 
 #: ranks whose groups are tried where the smallest that fits is asked for
 _TENSOR_LIMIT: Final = 8
-#: formats told where a model does not fit, the widest first: those that models are published in
+#: formats stated where a model does not fit, the widest first: those that models are published in
 _NARROWER: Final = ("fp8", "int4")
 #: format of weights where neither a setting nor the model says one
 _UNSAID: Final = "bf16"
@@ -156,7 +156,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     Parameters
     ----------
     running
-        Machines whose own work runs on the same clock, so that they are not taken to be busy besides.
+        Machines whose own work runs on the same clock, so that they are not taken to be busy in addition.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, asked.group, f"{place}.group")
     device, findings = device_of(network, parts, f"{place}.group")
-    guest, told_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place, running)
+    guest, stated_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place, running)
     if guest is not None and asked.part:
         raise AnalysisError(
             f"both say what a replica has of a GPU: {asked.part} and what it runs in",
@@ -186,7 +186,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
         chosen = calibrated(release(asked.engine, asked.release), asked.calibration)
     device = with_kernels(device, chosen.release.engine)
-    asked, told_of_weights = _as_published(asked, shape.name, named.published)
+    asked, stated_of_weights = _as_published(asked, shape.name, named.published)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
     if asked.adapters > shape.hidden:
@@ -216,10 +216,10 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
             place=f"{place}.block",
             remedy="use blocks as engines have them, 1 to 128 tokens",
         )
-    told = [*named.findings(), *findings, *told_of_it, *told_of_weights]
-    told += [*_findings_of(asked, chosen, replicas, len(parts)), *_without_experts(asked, shape, weights)]
+    stated = [*named.findings(), *findings, *stated_of_it, *stated_of_weights]
+    stated += [*_findings_of(asked, chosen, replicas, len(parts)), *_without_experts(asked, shape, weights)]
     if group is not None:
-        told += role_findings(group)
+        stated += role_findings(group)
     return Placement(
         network,
         asked,
@@ -235,7 +235,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         held,
         group,
         place,
-        tuple(told),
+        tuple(stated),
         _curve(asked, place),
         guest,
         cut,
@@ -264,13 +264,15 @@ def _as_published(asked: Deployment, name: str, published: PublishedFormat) -> t
     asked = replace(asked, weights=published.name or _UNSAID, published=True)
     if published.name:
         text = f"{name} is served in {published.name}, as it is published: {published.said}"
-        told = Finding("SERVE-PUBLISHED", Severity.INFO, text, (), "set the weights to serve it in another format")
+        stated = Finding("SERVE-PUBLISHED", Severity.INFO, text, (), "set the weights to serve it in another format")
     elif published.said:
         text = f"{name} is served in {_UNSAID}: what it is published in is not known, {published.said}"
-        told = Finding("SERVE-PUBLISHED", Severity.WARNING, text, (), "set the weights to the format of the checkpoint")
+        stated = Finding(
+            "SERVE-PUBLISHED", Severity.WARNING, text, (), "set the weights to the format of the checkpoint"
+        )
     else:
         return asked, []
-    return asked, [told]
+    return asked, [stated]
 
 
 def _divided(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Deployment, Int]:

@@ -47,7 +47,7 @@ def quantiles(values: Float, shares: Sequence[float]) -> list[float]:
 
 
 def weighted_quantiles(values: Float, weights: Float, shares: Sequence[float]) -> list[float]:
-    """Percentiles of values that each stand for several."""
+    """Percentiles of values that each represent several."""
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order])
     return values[order][np.searchsorted(total, np.array(shares) * total[-1])].tolist()

@@ -103,6 +103,6 @@ class ServingRun:
         few = np.minimum(steps, _STEPS_IN_A_JUMP_LIMIT).astype(np.int64)
         row = np.repeat(np.arange(len(kept)), few)
         place = np.arange(len(row)) - np.repeat(np.cumsum(few) - few, few)
-        # a jump stands for its steps by a few of them, evenly spread
+        # a jump represents its steps by a few of them, evenly spread
         at = (place + 0.5) / few[row] * steps[row] - 0.5
         return first[row] + growth[row] * at, running[row] * steps[row] / few[row]

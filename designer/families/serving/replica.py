@@ -1,7 +1,8 @@
 """One replica of a served model on the clock: its engine runs ahead by a window, and is put right afterwards.
 
 The scheduler says how long a window computes and how long it joins devices. The clock says how long both really take
-beside what else is going on; all that was written down for that window is stretched to it, and the next one begins from
+next to what else is going on; all that was written down for that window is stretched to it, and the next one begins
+from
 there. Alone nothing is stretched, so requests are answered as in a run without a clock.
 """
 
@@ -27,7 +28,7 @@ from designer.workload.program.tasks import Task
 WINDOW: Final = Constant(
     0.5, 0.05, 1.0, "assumed-serving", Status.ASSUMED, "s", "tens of steps; what it meets is shared in the mean"
 )
-#: beside others, how long a window takes is known when it is over: it is shorter
+#: next to others, how long a window takes is known when it is over: it is shorter
 MET_WINDOW: Final = Constant(0.1, 0.05, 0.5, "assumed-serving", Status.ASSUMED, "s", "several steps")
 #: nothing is taken to be so many times as slow as it is alone, or as quick
 PACE_LIMIT: Final = 100
@@ -76,7 +77,7 @@ class Metered:
         return self.pace * self._steps.context()
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
-        """Time of a step with so many tokens of prompts beside requests that decode [s]."""
+        """Time of a step with so many tokens of prompts next to requests that decode [s]."""
         time = self._steps.step(tokens, area, finishing, requests, context)
         taken = self.pace * time
         if self._bare is not None:
@@ -94,22 +95,23 @@ class Metered:
             self._prompts.append((taken - less, near, apart))
         return less
 
-    def joined(self, told: Sequence[float]) -> tuple[float, float]:
-        """Of some turns, as they were told: joining those that share heads, and what stages and groups send, alone [s].
+    def joined(self, stated: Sequence[float]) -> tuple[float, float]:
+        """Of some turns, as they were stated: joining those that share heads, and what stages and groups send, alone
+        [s].
 
         A step passes both by turns, so each has its links to itself while it lasts.
         """
         if self._bare is None:
             return 0.0, 0.0
         near, apart, prompts = 0.0, 0.0, self._prompts
-        for k in range(0, len(told), _WIDTH):
-            if prompts and told[k + 1] == prompts[0][0]:
+        for k in range(0, len(stated), _WIDTH):
+            if prompts and stated[k + 1] == prompts[0][0]:
                 _, first, then = prompts.popleft()
             else:
-                running = int(told[k + 4])
+                running = int(stated[k + 4])
                 whole, bare = self._steps.decode(running), self._bare.decode(running)
                 heads = self._heads.decode(running) if self._heads is not None else whole
-                first, then = told[k + 3] * (heads - bare), told[k + 3] * (whole - heads)
+                first, then = stated[k + 3] * (heads - bare), stated[k + 3] * (whole - heads)
             near += first
             apart += then
         return max(0.0, near), max(0.0, apart)
@@ -203,9 +205,9 @@ class Replica:
         #: of the window that runs: joining those that share heads, and sending between stages and groups [s]
         self.joins = self.exchanges = 0.0
         self.idle = True
-        #: True if it is in machines, which may stand still
+        #: True if it is in machines, which may be paused
         self.stands = False
-        #: when those may stand still next, at the earliest [s]
+        #: when those may be paused next, at the earliest [s]
         self.stops: Callable[[], float] = never
         #: True if the last window took as long as it was taken to: nothing that is met has changed
         self.steady = True
@@ -216,8 +218,8 @@ class Replica:
         """The next window: computing [s], and where there is nothing to do, when there will be [s]."""
         book = self.book
         book.touched.clear()
-        self.begin, self.rows = now, len(book.told) // _WIDTH
-        # what comes while a machine stands still is seen when the step is over that it stood still in
+        self.begin, self.rows = now, len(book.stated) // _WIDTH
+        # what comes while a machine is paused is seen when the step is over that it was paused in
         quiet = self.steps.pace == 1 or (self.steady and not self.stands)
         length = self.window if quiet else min(self.window, MET_WINDOW.value)
         length = max(ONE_STEP.value, min(length, self.stops() - now))
@@ -227,9 +229,9 @@ class Replica:
             return 0.0, wake
         self.idle = False
         self.number += 1
-        # as the scheduler sees it; the clock is told what it takes alone
+        # as the scheduler sees it; the clock is stated what it takes alone
         whole = (self.reached - now) / self.steps.pace
-        joins, exchanged = self.steps.joined(book.told[self.rows * _WIDTH :])
+        joins, exchanged = self.steps.joined(book.stated[self.rows * _WIDTH :])
         self.joins = min(whole, joins)
         self.exchanges = min(whole - self.joins, exchanged)
         return whole - self.joins - self.exchanges, math.inf
@@ -265,7 +267,7 @@ class Replica:
         Parameters
         ----------
         pauses
-            When its machines stood still, and until when [s].
+            When its machines were paused, and until when [s].
         """
         whole, took = self.reached - self.begin, now - self.begin
         if abs(took - whole) <= _SAME_TOLERANCE * max(now, whole):
@@ -284,5 +286,5 @@ class Replica:
 
 
 def never() -> float:
-    """When machines stand still that nothing moves [s]."""
+    """When machines are paused that nothing moves [s]."""
     return math.inf

@@ -26,9 +26,9 @@ class RequestLog:
     Parameters
     ----------
     extra
-        What is not known of the first token beside its steps: logarithm of the factor either way [1].
+        What is not known of the first token next to its steps: logarithm of the factor either way [1].
     saturated
-        True if more is asked than can be answered: no latency is told.
+        True if more is asked than can be answered: no latency is stated.
     arriving
         True if requests have times of their own; else clients send one when another has been answered.
     leg

@@ -1,6 +1,7 @@
 """The scheduler of a serving engine, run step by step: what is admitted, split, preempted, and when it ends.
 
-Between two changes (a completion, an arrival, no room left) all steps are alike but for their growing context, so they
+Between two changes (a completion, an arrival, no room left) all steps are equivalent but for their growing context, so
+they
 are taken in one jump: k steps take k A + B k (k - 1) / 2. Requests carry the count of steps at which they end, so a
 step costs the same however many run.
 """

@@ -14,7 +14,7 @@ from designer.errors import AnalysisError, Cancelled
 from designer.families.serving.engine_state import LOOK_LIMIT, SPAN_LIMIT, TURN, Book, EngineState, Held, Steps
 from designer.families.serving.formulas._release import Scheduling
 
-#: more groups than this are run as so many that stand for several each, which share what these have
+#: more groups than this are run as so many that represent several each, which share what these have
 LANES_LIMIT: Final = 8
 #: a jump that would end this close before an arrival ends with it, relative to a step
 _EDGE_TOLERANCE: Final = 1e-12
@@ -203,10 +203,10 @@ class _Groups:
         self._peak = max(self._peak, cached + steps * running)
 
     def write(self, turns: int) -> None:
-        """Write down what was counted, in so many turns, and told of turns since the last time."""
+        """Write down what was counted, in so many turns, and stated of turns since the last time."""
         lanes, book = self.lanes, self.book
         assert len(self._lines) % len(TURN) == 0
-        book.told.fromlist(self._lines)
+        book.stated.fromlist(self._lines)
         self._lines.clear()
         read, firsts = sum(lane.tokens_in for lane in lanes), sum(lane.firsts for lane in lanes)
         preempted, refused = sum(lane.preempted for lane in lanes), sum(lane.refused for lane in lanes)

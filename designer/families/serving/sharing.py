@@ -49,7 +49,7 @@ def sharing(
 
 
 def neighbours(network: Network, asked: Serving, place: str) -> list[tuple[str, Placement]]:
-    """Other served models that a workload names as beside it, placed.
+    """Other served models that a workload names as next to it, placed.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def neighbours(network: Network, asked: Serving, place: str) -> list[tuple[str, 
 
 
 def one_each(placement: Placement) -> Placement:
-    """Beside others a model has one instance of every GPU, unless replicas are asked for."""
+    """Next to others a model has one instance of every GPU, unless replicas are asked for."""
     if not placement.deployment.part or placement.deployment.replicas:
         return placement
     return replace(placement, replicas=placement.replicas[: placement.accelerators])

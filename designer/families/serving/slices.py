@@ -49,7 +49,7 @@ def slice_of(network: Network, index: int, device: Device, name: str, place: str
     instance = next((one for one in kind.mig if name in (one.name, one.instance)), None)
     if instance is not None:
         share = instance.compute / kind.compute_slices, instance.memory / kind.memory_slices
-        # the name tells a nominal size; what the device has is shared out in memory slices
+        # the name states a nominal size; what the device has is shared out in memory slices
         memory = min(instance.framebuffer, device.memory * share[1])
         return Slice(replace(device.share(*share, memory), name=f"{instance.instance} of {device.name}"), instance.most)
     try:

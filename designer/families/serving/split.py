@@ -121,15 +121,15 @@ def serve_split(
     names = [name for name, _, _ in stages] + [HANDING_OVER]
     room = min(band[0] for k, band in enumerate(bands) if k != least) / most[0]
     longest = max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
-    # what is true of both is told once, with the answers
+    # what is true of both is stated once, with the answers
     of_prompts = [finding for finding in prompts.findings if finding not in answers.findings]
-    told: tuple[Finding, ...] = (*of_prompts, *sent_findings(sent.notes), *too_long(answers, longest))
-    served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1, short=names[least], room=room)
+    stated: tuple[Finding, ...] = (*of_prompts, *sent_findings(sent.notes), *too_long(answers, longest))
+    served = Served(answers, asked, sent, (), most, spread, stated, prompts, pull, 1, short=names[least], room=room)
     if open_loop and rate > most[0]:
         more = "give keys and values a wider way from one to the other"
         if least < len(stages):
             more = enough(rate, stages[least][1][0], (prompts, answers)[least])
-        return replace(served, findings=(*told, saturated(rate, most[0], names[least], f"for {names[least]} {more}")))
+        return replace(served, findings=(*stated, saturated(rate, most[0], names[least], f"for {names[least]} {more}")))
     count = len(answers.replicas)
     load = filled(asked.load, answers, requests, count, count)
     if load is not asked.load:
@@ -256,7 +256,7 @@ def _time(prompts: Placement, answers: Placement, tokens: float, rate: BytesPerS
 
 
 def beside_bytes(prompts: Placement, answers: Placement, tokens: float) -> float:
-    """What a hand-over of a prompt takes besides its bytes [s]."""
+    """What a hand-over of a prompt takes in addition to its bytes [s]."""
     widths = sorted((prompts.split.tensor, answers.split.tensor))
     pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
     return hand_over(pieces, Bytes(0.0), BytesPerSecond(1.0))

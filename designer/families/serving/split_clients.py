@@ -28,7 +28,7 @@ _LOOK_LIMIT: Final = 1024
 
 
 class Side:
-    """Engines that are alike and take turns, each with the requests it was handed.
+    """Engines that are equivalent and take turns, each with the requests it was handed.
 
     Parameters
     ----------

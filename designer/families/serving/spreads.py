@@ -80,7 +80,7 @@ def other_model(release: Release, shape: TransformerShape, weights: str) -> bool
     """True if the release was fitted on other models, or on this one in another format."""
     mine = replace(shape, name="", context=0), _width(weights)
     return bool(release.models) and all(
-        (replace(model(name), name="", context=0), _width(told)) != mine for name, told in release.models
+        (replace(model(name), name="", context=0), _width(stated)) != mine for name, stated in release.models
     )
 
 
@@ -96,12 +96,12 @@ def other_generation(release: Release, device: Device) -> bool:
 
 
 def first_extra(placement: Placement) -> float:
-    """What release, model and device leave open for the first token beside its steps: logarithm either way [1]."""
+    """What release, model and device leave open for the first token next to its steps: logarithm either way [1]."""
     return first_spread(placement.release, placement.shape, placement.deployment.weights)
 
 
 def first_spread(release: Release, shape: TransformerShape, weights: str) -> float:
-    """What a release leaves open for the first token of a model in a format, beside its steps [1]."""
+    """What a release leaves open for the first token of a model in a format, next to its steps [1]."""
     beside = math.sqrt(max(0.0, release.first_spread**2 - release.step_spread**2))
     return math.hypot(beside, _OTHER_MODEL_FIRST.value * other_model(release, shape, weights))
 
@@ -109,7 +109,7 @@ def first_spread(release: Release, shape: TransformerShape, weights: str) -> flo
 def held_back(release: Release, ttft: Seconds, step: Seconds, interval: int = 0) -> float:
     """How much later a first token may be sent by a release that is not given: logarithm of the factor [1].
 
-    Servers send tokens in messages of several, or wait some steps for more prompts, where they are told to. That makes
+    Servers send tokens in messages of several, or wait some steps for more prompts, where they are asked to. That makes
     a short prompt late by many times its own work, and never early. Whoever gives a streaming interval (0: not given)
     knows how the server sends.
 

@@ -64,12 +64,12 @@ def update_engines(
         left.append(most * kept)
         notes.append(note)
     sources = tuple(dict.fromkeys(source for time in times for source in time.sources))
-    told, rate = ", then ".join(notes), min(left)
+    stated, rate = ", then ".join(notes), min(left)
     return (
         Estimate(
-            sum(t.value for t in times), sum(t.low for t in times), sum(t.high for t in times), "s", sources, told
+            sum(t.value for t in times), sum(t.low for t in times), sum(t.high for t in times), "s", sources, stated
         ),
-        Estimate.exact(rate, "1/s", sources, told),
+        Estimate.exact(rate, "1/s", sources, stated),
     )
 
 

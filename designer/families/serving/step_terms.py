@@ -28,7 +28,7 @@ from designer.units import Bytes, BytesPerSecond, format_quantity
 
 
 class Spelled:
-    """An expression that adds up and is multiplied as a number is; a number beside it is 0."""
+    """An expression that adds up and is multiplied as a number is; a number next to it is 0."""
 
     __slots__ = ("time",)
 
@@ -73,14 +73,14 @@ class ResourceTerms(Terms):
     """Terms of the resources of a placement."""
 
     def __init__(self, placement: Placement) -> None:
-        device, alike = placement.device, placement.replicas.size
+        device, equal = placement.device, placement.replicas.size
         path = placement.network.net.path(int(placement.replicas[0, 0]))
         runs = device.runs_as(placement.steps.weights)
         peak = f"{runs} at {format_quantity(device.flops[runs], 'flops')} peak"
         held = format_quantity(placement.weights, "size")
         reads = f"memory {format_quantity(device.bandwidth, 'rate')}, {held} of weights"
-        self._arithmetic = arithmetic(path, device.name, peak, alike)
-        self._memory = memory_bandwidth(path, device.name, reads, alike)
+        self._arithmetic = arithmetic(path, device.name, peak, equal)
+        self._memory = memory_bandwidth(path, device.name, reads, equal)
         title = placement.chosen.release.title
         self._engine = Bottleneck("limit", "engine", f"{title}, overhead", "the engine's own work in every step")
 
@@ -110,7 +110,7 @@ class ResourceTerms(Terms):
 def step_of(placement: Placement) -> StepTime:
     """Steps of a placement as expressions: what `StepTime` answers is then `Spelled`.
 
-    They hold where no request decodes beside a prompt.
+    They hold where no request decodes next to a prompt.
     """
     steps = placement.steps
     terms = ResourceTerms(placement)

@@ -14,7 +14,7 @@ from designer.families.serving.records import ServingRun
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
-#: of more messages than this, every so manieth request tells its own
+#: of more messages than this, every so manieth request states its own
 _MESSAGES_LIMIT: Final = 1_000_000
 #: two ends of the same step lie within this, relative to their time
 _SAME_TOLERANCE: Final = 1e-12

@@ -120,7 +120,7 @@ def stored(placement: Placement, asked: Serving) -> tuple[Placement, Sent, Tier 
 
 
 def with_reuse(load: Load, room: float, place: str) -> Load:
-    """A load with the share of its prompts that caches of `room` tokens hold, where a curve tells that.
+    """A load with the share of its prompts that caches of `room` tokens hold, where a curve states that.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _fetched(
     moved = beyond * placement.steps.kv.token
     pace = offered(asked.load, requests, len(placement.replicas))
     use = pace * moved / rate
-    told: list[Finding] = []
+    stated: list[Finding] = []
     kept = 1.0
     if use > _FULL_TOLERANCE:
         kept = _FULL_TOLERANCE / use
@@ -184,7 +184,7 @@ def _fetched(
             f"the way from {asked.tiers} gives {format_quantity(rate, 'rate')} to a device, "
             f"{format_quantity(pace * moved, 'rate')} would be fetched: the rest is computed again"
         )
-        told.append(Finding("SERVE-TIER", Severity.WARNING, text, (), "widen that way, or keep less there"))
+        stated.append(Finding("SERVE-TIER", Severity.WARNING, text, (), "widen that way, or keep less there"))
         near = [c - f for c, f in zip(requests.cached, requests.fetched, strict=True)]
         sent = _brought(sent, replace(requests, cached=near), kept)
         shares = shares[0], shares[0] + kept * (shares[1] - shares[0])
@@ -198,9 +198,9 @@ def _fetched(
     if fetch > computed > 0:
         slow, quick = format_quantity(fetch, "duration"), format_quantity(computed, "duration")
         text = f"fetching takes {slow}, computing the same again {quick}: that tier only spares the GPU work"
-        told.append(Finding("SERVE-TIER", Severity.WARNING, text, (), "use a quicker tier"))
+        stated.append(Finding("SERVE-TIER", Severity.WARNING, text, (), "use a quicker tier"))
     tiered = Tier(tier, shares[0], shares[1], kept, path, use, size, fetch)
-    return replace(placement, fetch=fetch), sent, tiered, tuple(told)
+    return replace(placement, fetch=fetch), sent, tiered, tuple(stated)
 
 
 def fetching(placement: Placement, tiers: str, which: Sequence[int]) -> Move:

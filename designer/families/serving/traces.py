@@ -41,7 +41,7 @@ class Trace:
     at
         Seconds from the first.
     blocks
-        Hashes of each prompt's blocks, each standing for all tokens up to its end; empty where the file has none.
+        Hashes of each prompt's blocks, each representing all tokens up to its end; empty where the file has none.
     block
         Tokens of a block.
     notes

@@ -1,4 +1,4 @@
-"""What users of a served model feel of something that goes on beside it: percentiles meanwhile, and otherwise."""
+"""What users of a served model feel of something that goes on with it: percentiles meanwhile, and otherwise."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from designer.families.serving.readings import read
 from designer.families.serving.records import ServingRun
 from designer.families.serving.request_log import RequestLog
 
-#: what is told of a time, and in which words
-TOLD: Final[Mapping[str, str]] = {
+#: what is stated of a time, and in which words
+STATED: Final[Mapping[str, str]] = {
     "itl_p95": "p95 between tokens",
     "ttft_p95": "p95 until the first token",
     "itl_p50": "p50 between tokens",
@@ -53,7 +53,8 @@ class Felt:
 
 
 def felt(log: RequestLog, other: RequestLog, workload: str, by: str, begin: float, end: float) -> Felt | None:
-    """What requests sent between two times felt, against a run without what went on [s]; None where nothing is told."""
+    """What requests sent between two times felt, against a run without what went on [s]; None where nothing is
+    stated."""
     if log.saturated or other.saturated:
         return None
     during = log.between(begin, end)
@@ -77,4 +78,4 @@ def values(run: ServingRun) -> Mapping[str, float]:
     if not run.served.any():
         return {}
     found = read(run, 0).values
-    return {name: found[name] for name in TOLD if name in found}
+    return {name: found[name] for name in STATED if name in found}

@@ -109,7 +109,7 @@ def _goodput(
     out: tuple[float, float],
     back: tuple[float, float],
 ) -> dict[str, Estimate]:
-    """What a long run gets done with failures: closed form beside a simulation, the best interval, and spares."""
+    """What a long run gets done with failures: closed form next to a simulation, the best interval, and spares."""
     sources = tuple(sorted({"daly-2006", "kokolis-2025", "zero-2020", *between.sources}))
 
     def failing(write: float, read: float, mean: float = between.value) -> Interruptions:
@@ -135,9 +135,9 @@ def _goodput(
     }
     if saving.length > 0:
         mean, low, high = simulated(interval, failures, Seconds(saving.length), saving.seed)
-        told = f"{RUNS_LIMIT} runs drawn with seed {saving.seed}; 80 % of single runs lie in the band"
+        stated = f"{RUNS_LIMIT} runs drawn with seed {saving.seed}; 80 % of single runs lie in the band"
         metrics["ettr_simulated"] = Estimate(
-            float(mean), min(float(low), float(mean)), max(float(high), float(mean)), "1", sources, told
+            float(mean), min(float(low), float(mean)), max(float(high), float(mean)), "1", sources, stated
         )
     if saving.repair > 0:
         count = float(spares(failures.between, Seconds(saving.repair)))

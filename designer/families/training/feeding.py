@@ -162,7 +162,7 @@ def feed(
 FEEDS_LIMIT: Final = 16
 
 
-#: bytes of what they tell of every flow
+#: bytes of what they describe every flow
 FEED_BYTES_LIMIT: Final = 32_000_000
 
 
@@ -249,7 +249,7 @@ def _reader_legs(
     near = near_memory(network, readers)
     held = np.full(len(readers), min(1.0, path.cached))
     if memory[source].all():
-        # samples lie in the memory that is named: beside the reader, or in another one
+        # samples lie in the memory that is named: next to the reader, or in another one
         held = np.isin(near, source).astype(np.float64)
         if path.decode != "cpu":
             arrive = np.where(held > 0, arrive, readers)
@@ -291,7 +291,7 @@ def _limits(
     found = [_media(network, traffic.legs, samples)] if samples.random else []
     cost = _decode_cost(path, samples)
     if cost > 0:
-        # Every accelerator has as many workers: where there are very many, one limit is told for all.
+        # Every accelerator has as many workers: where there are very many, one limit is stated for all.
         together = n if n > READERS_LIMIT else 1
         does = LOADING if path.decode_rate > 0 else "decoding"
         label = f"{path.workers} workers for each accelerator, {does}"

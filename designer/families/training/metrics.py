@@ -178,7 +178,7 @@ def _effective(training: TrainStep, one: RoutedCheckpoint, interval: float, spre
 
 
 def _stood(found: CheckpointEstimate, interval: float, slower: float = 1.0) -> Seconds:
-    """How long training stands still for a checkpoint: a copy waits until the one before it is written [s]."""
+    """How long training waits for a checkpoint: a copy waits until the one before it is written [s]."""
     stall, write = found.stall * slower, found.write * slower
     return Seconds(stall + max(0.0, write - interval) if stall < write else stall)
 

@@ -90,7 +90,7 @@ class TrainingPlan:
 
     def readers(self) -> Int:
         """The accelerators that read samples: the first of every replica."""
-        # jobs of the same kind beside this one have the ranks that follow
+        # jobs of the same kind next to this one have the ranks that follow
         parts = self.ranks.parts[: self.layout.ranks].reshape(self.layout.pipeline, self.layout.data, -1)
         return parts[0, :, 0]
 
@@ -293,7 +293,7 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     if not job.group.strip():
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, job.group, f"{place}.group")
-    guest, told = guest_of(network, parts, job.machines, Work.TRAINING, place, running)
+    guest, stated = guest_of(network, parts, job.machines, Work.TRAINING, place, running)
     drawn, network = network, network_for(network, guest)
     layout = _layout(job, len(parts), place)
     if isinstance(shape, TransformerShape) and (shape.state_layers or shape.idle_layers or shape.bare_layers):
@@ -337,7 +337,7 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
         chosen = _least_that_fits(plan, shape)
         about += [_chosen(job, chosen)] if chosen != layout else []
         plan = replace(plan, layout=chosen)
-    plan = replace(plan, findings=(*named.findings(), *mixed, *told, *about))
+    plan = replace(plan, findings=(*named.findings(), *mixed, *stated, *about))
     return _best_order(plan) if job.placement == "best" else plan
 
 

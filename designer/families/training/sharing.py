@@ -24,7 +24,7 @@ Int = npt.NDArray[np.int64]
 
 
 def readers_keep(step: RoutedStep) -> bool:
-    """Whether all readers go as fast beside all collectives at once as they do alone.
+    """Whether all readers go as fast next to all collectives at once as they do alone.
 
     False also where that is not known: with parameter servers, and where classes of links are not used equally.
     """
@@ -47,7 +47,7 @@ def readers_keep(step: RoutedStep) -> bool:
 
 
 def has_room(step: RoutedStep) -> bool:
-    """Whether all collectives at once, and all readers beside them, go as fast as each does alone.
+    """Whether all collectives at once, and all readers next to them, go as fast as each does alone.
 
     False also where that is not known, as of `readers_keep`.
     """
@@ -98,10 +98,10 @@ def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
 def _on_leads(fold: Fold, hops: Hops) -> tuple[Int, Float, Bool]:
     """The first resource of each class that hops meet, what they put on it, and whether on all of the class."""
     resource, every = hops.every()
-    stands_for = fold.every_resource()
-    lead = stands_for[resource]
+    represents = fold.every_resource()
+    lead = represents[resource]
     first, at, of, met = np.unique(lead, return_index=True, return_inverse=True, return_counts=True)
     usage = every[at]
-    equal = met == np.bincount(stands_for)[first]
+    equal = met == np.bincount(represents)[first]
     equal[of[~np.isclose(every, usage[of], SAME_TOLERANCE, 0.0)]] = False
     return first, usage, equal

@@ -1,4 +1,4 @@
-"""A training step in its steady state: the program of loading and stepping, alone or with the transfers beside it."""
+"""A training step in its steady state: the program of loading and stepping, alone or with the transfers next to it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from designer.workload.program import Measure, Program, Step
 
 #: parts of a step this small are rounding, relative
 _NOTICE_TOLERANCE: Final = 1e-9
-#: what traffic beside other traffic makes longer
+#: what traffic next to other traffic makes longer
 _TRAFFIC: Final = ("tensor", "context", "expert", "pipeline", "data")
 
 
@@ -46,7 +46,7 @@ def steady(network: Network, routed: RoutedStep, question: Question) -> SteadySt
     Raises
     ------
     AnalysisError
-        If a workload beside it is none of the design.
+        If a workload next to it is none of the design.
     """
     moves = streams(network, routed.path.background, routed.plan.place)
     beside = [

@@ -63,7 +63,7 @@ def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEs
     step
         The step with these costs.
     left
-        Share of the links that the traffic not hidden has beside other traffic, for words [1].
+        Share of the links that the traffic not hidden has next to other traffic, for words [1].
     """
     part, name = plan.accelerator, plan.precision.name
     path = plan.ranks.network.net.path(int(plan.ranks.parts[0]))

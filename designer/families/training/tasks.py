@@ -11,7 +11,7 @@ from designer.workload.program.tasks import Task
 
 @dataclass(frozen=True, slots=True)
 class TrainStep(Task):
-    """One step of a job: computing, with the traffic that hides behind it beside it, then what is left of that.
+    """One step of a job: computing, with the traffic that hides behind it next to it, then what is left of that.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class CopyCheckpoint(Task):
 
 @dataclass(frozen=True, slots=True)
 class TrainSteps(Task):
-    """Many steps of a job as one, at their mean: computing on every rank, and all their traffic beside it.
+    """Many steps of a job as one, at their mean: computing on every rank, and all their traffic next to it.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     """Rates of a transfer, and its time where it has a size."""
     move = program.first(Move)
     assert move is not None
-    guest, told = guest_at(network, move, question.place)
+    guest, stated = guest_at(network, move, question.place)
     shares = guest.rates if guest is not None else NO_SHARES
     found = evaluate_transfer(network, move, question.place, shares=shares)
     rates, bands = found.rates, dict(found.rates.joint_bands)
@@ -49,7 +49,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         lines = guest.metrics()
         metrics |= {name: lines[name] for name in ("memory_share", "bandwidth_share", "virtualization_factor")}
     result = question.result(
-        metrics, *why.bottlenecks(found.words), found.flows, found.traffic.n_flows, (*found.findings, *told)
+        metrics, *why.bottlenecks(found.words), found.flows, found.traffic.n_flows, (*found.findings, *stated)
     )
     return result, found.loads
 

@@ -291,7 +291,7 @@ def _experts(shape: TransformerNumbers, bench: _Bench, tokens: float, layout: La
 
 
 def _adapters(shape: TransformerNumbers, bench: _Bench, tokens: float, split: int) -> _Part:
-    """Adapters beside the two products of attention: one reads the gathered hidden state, the other a part of it."""
+    """Adapters next to the two products of attention: one reads the gathered hidden state, the other a part of it."""
     whole, kernels = tokens * shape.hidden, KERNELS_ADAPTERS.value
     forward = ADAPTER_INPUT_FORWARD.value * (1 + 1 / split) + ADAPTER_OUTPUT_FORWARD.value / split
     backward = ADAPTER_INPUT_BACKWARD.value * (1 + 1 / split) + ADAPTER_OUTPUT_BACKWARD.value / split

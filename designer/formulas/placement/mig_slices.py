@@ -31,7 +31,7 @@ class MigStranded:
 
 
 def mig_slices(gpu: GpuLike, residents: Sequence[Resident], profile: str) -> MigFreeCapacity:
-    """Starts a MIG instance may take beside those on a GPU [memory slices].
+    """Starts a MIG instance may take next to those on a GPU [memory slices].
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class MixedSizeFreeCapacity:
 def mixed_size(
     gpu: GpuLike, residents: Sequence[Resident], profile: str, *, release: Release = Release.V8_0_U3
 ) -> MixedSizeFreeCapacity:
-    """Starts a time-sliced profile may take beside those on a GPU in mixed-size mode [placement units].
+    """Starts a time-sliced profile may take next to those on a GPU in mixed-size mode [placement units].
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ FIT_ERROR: Final = Constant(0.073, 0.0, 0.14, "ml-energy-fit", Status.DERIVED)
 FIT_SPREAD: Final = Constant(0.15, 0.12, 0.25, "ml-energy-fit", Status.DERIVED)
 #: what is added for accelerators of another model than that of the fit; nobody published enough to check it
 OTHER_MODEL: Final = Constant(0.12, 0.05, 0.25, "ml-energy-fit", Status.ASSUMED, "1", "readings of B200 alone")
-#: what a server draws beside its accelerators, for each of them: 2.6 kW with eight
+#: what a server draws next to its accelerators, for each of them: 2.6 kW with eight
 AROUND: Final = Constant(325.0, 240.0, 360.0, "wall-readings", Status.DERIVED, "W")
 #: an accelerator that waits
 IDLE: Final = Constant(0.25, 0.15, 0.30, "wall-readings", Status.DERIVED, "1", "share of the limit, tiny kernels only")
@@ -56,7 +56,7 @@ def power_at_work(
     limit
         What it may draw [W].
     arithmetic
-        Share of its dense peak rate in use, with its band; None where nothing tells how busy it is.
+        Share of its dense peak rate in use, with its band; None where nothing states how busy it is.
     same_model
         Whether it is the model of the fit.
     """

@@ -2,7 +2,7 @@
 
 What the model says, in order of time:
 
-1. A part or link fails. Traffic over it stands still.
+1. A part or link fails. Traffic over it is paused.
 2. Switches and hosts send plain flows (copies, reads, migrations) another way after :data:`REROUTE`. What was under way
    goes on from there; where no way is left the flow stops.
 3. A collective holds on to its connections. Its transport repeats what is lost for :data:`TRANSPORT_TIMEOUT`, and all

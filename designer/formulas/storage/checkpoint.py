@@ -27,7 +27,7 @@ class CheckpointEstimate:
     size
         All that is written [B].
     write, stall
-        Time of the burst, and the part training stands still for [s].
+        Time of the burst, and the part training waits for [s].
     restore
         Time to read it back into all ranks [s].
     """

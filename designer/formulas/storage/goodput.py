@@ -145,7 +145,7 @@ def spares(between: Seconds, repair: Seconds) -> int:
 
     Notes
     -----
-    Failures at random and repairs beside each other: the number out is Poisson with mean repair ÷ time between
+    Failures at random and repairs next to each other: the number out is Poisson with mean repair ÷ time between
     failures, whatever repairs are distributed like (M/G/∞).
 
     Raises

@@ -102,7 +102,7 @@ SERVER_SHARE: Final = _fit(
     0.97,
     "AS13000 0.63 of its NICs, InDataOS 0.86 at least of its drives, DAOS 0.93 at least, WEKA 0.55 at least",
 )
-#: a step costs this much beside computing, whatever is read
+#: a step costs this much next to computing, whatever is read
 STEP_FIXED: Final = _fit(0.74e-3, 0.5e-3, 1.2e-3, "one accelerator, 3.5 ms steps", "s")
 #: and this much per doubling of the accelerators that wait for each other: absolute, and of the computing time
 STEP_DOUBLING: Final = _fit(0.11e-3, 0.07e-3, 0.18e-3, "1 to 60 accelerators, 6 points, 3 % residual", "s")

@@ -135,7 +135,7 @@ class Window(Protocol):
 
     @property
     def on_trial(self) -> bool:
-        """True if a what-if stands beside the design."""
+        """True if a what-if stands next to the design."""
         ...
 
     def end_trial(self, apply: bool) -> None:
@@ -203,7 +203,7 @@ class Window(Protocol):
         ...
 
     def about(self) -> None:
-        """Tell about the program."""
+        """State about the program."""
         ...
 
 

@@ -61,7 +61,7 @@ def match(width: bool, height: bool) -> Callable[[Window], object]:
 
 
 def apply_apart(window: Window, edit: Edit) -> None:
-    """Apply an edit, unless it would put things on each other: then that is told and nothing changes."""
+    """Apply an edit, unless it would put things on each other: then that is stated and nothing changes."""
     from designer.design.room import new_overlaps
 
     canvas = window.canvas
@@ -98,7 +98,7 @@ def order(front: bool) -> Callable[[Window], object]:
 
 
 def tidy(window: Window) -> None:
-    """Place anew what the selected servers, racks and groups hold; with nothing selected, everything."""
+    """Place again what the selected servers, racks and groups hold; with nothing selected, everything."""
     from designer.design.address import block_at
     from designer.design.edits.arrange import Arrange
     from designer.gui.canvas.together import Together

@@ -65,7 +65,7 @@ def selected_host(session: Session) -> str:
             if path == host or (around and host.rpartition("/")[0] == around):
                 return host
         if ref.what == "parts":
-            # what stands in a server that is no group
+            # what is in a server that is no group
             part = session.design.parts.get(ref.id) if not within else None
             while part is not None and part.parent:
                 if part.parent in hosts:

@@ -56,13 +56,13 @@ def _not_first(window: Window) -> bool:
 
 
 def _binding(window: Window) -> None:
-    from designer.gui.viewmodels.places import picked_alike
+    from designer.gui.viewmodels.places import picked_equals
 
     if window.document is not None and window.document.session.result is not None:
         session = window.document.session
         binding = window.document.session.result.binding
-        # one stands for its equals: twice as wide alone it would change nothing
-        session.reveal(p for b in binding for p in picked_alike(session.design, b.id, b.alike))
+        # one represents its equals: twice as wide alone it would change nothing
+        session.reveal(p for b in binding for p in picked_equals(session.design, b.id, b.equal))
         session.set_highlight([b.id for b in binding])
 
 

@@ -1,6 +1,6 @@
 """What is put in from the palette: a part, or a server with all it contains; where it lands, and what it is joined to.
 
-Nothing lands on anything else. A part dropped on a part it can be linked to stands beside that, and the link is drawn.
+Nothing lands on anything else. A part dropped on a part it can be linked to stands next to that, and the link is drawn.
 No Qt.
 """
 
@@ -105,7 +105,7 @@ def _whole(server: WholeServer) -> tuple[str, tuple[float, float]] | None:
 def add(geometry: Geometry, item: NewItem, container: int, x: float, y: float) -> Landing:
     """Put something into a container (−1: the canvas), its top left corner as near to a point as it is free.
 
-    A server dropped on a server goes beside it; other parts a container does not hold are refused, with the reason.
+    A server dropped on a server goes next to it; other parts a container does not hold are refused, with the reason.
     """
     container = _outwards(geometry, container, item.kind)
     within: Address = () if container < 0 else geometry.content_address(container)
@@ -130,7 +130,7 @@ def add(geometry: Geometry, item: NewItem, container: int, x: float, y: float) -
 def holder(geometry: Geometry, chosen: Sequence[int], kind: str) -> int:
     """The part that a part named in the palette goes into: the one chosen, or the one around it; −1 for the canvas.
 
-    What may stand in a rack by itself (servers, switches, storage) is put beside, as without a choice.
+    What may stand in a rack by itself (servers, switches, storage) is put next to it, as without a choice.
     """
     rack = part_kinds().get("rack")
     if len(chosen) != 1 or (rack is not None and kind in rack.contains):
@@ -151,9 +151,9 @@ def place_in(geometry: Geometry, box: int, kind: str) -> tuple[float, float]:
     if not len(within):
         x, y, _, _ = geometry.rect[box].tolist()
         return x + GAP, y + ROW_GAP
-    alike = [k for k, n in enumerate(within.tolist()) if geometry.kinds[int(geometry.kind[n])] == kind]
-    if alike:
-        x, y, wide, _ = rects[max(alike, key=lambda k: (float(rects[k, 1]), float(rects[k, 0])))].tolist()
+    equal = [k for k, n in enumerate(within.tolist()) if geometry.kinds[int(geometry.kind[n])] == kind]
+    if equal:
+        x, y, wide, _ = rects[max(equal, key=lambda k: (float(rects[k, 1]), float(rects[k, 0])))].tolist()
         return x + wide + GAP, y
     return float(rects[:, 0].min()), float((rects[:, 1] + rects[:, 3]).max()) + ROW_GAP
 
@@ -227,7 +227,7 @@ def _free(geometry: Geometry, container: int, x: float, y: float, size: tuple[fl
 def free_point(
     view: View, bounds: Rect, rects: npt.NDArray[np.float64], width: float, height: float
 ) -> tuple[float, float]:
-    """Where the middle of something so large may stand: the middle of the view, or beside or below all there is,
+    """Where the middle of something so large may stand: the middle of the view, or next to or below all there is,
     whichever lets the whole be seen larger.
     """
     x, y = view.to_scene(view.width / 2, view.height / 2)

@@ -118,7 +118,7 @@ def pulled(geometry: Geometry, bent: Bendable, piece: int, to: float, reach: flo
     to
         y of a level piece, x of an upright one.
     reach
-        How near it must come to the pieces beside it to be in line with them, scene units.
+        How near it must come to the pieces next to it to be in line with them, scene units.
     """
     points = bent.points.copy()
     axis = 1 if bent.is_level(piece) else 0

@@ -1,4 +1,4 @@
-"""Connecting servers, racks and groups: one gesture, all their NICs, with what it makes told before. No Qt.
+"""Connecting servers, racks and groups: one gesture, all their NICs, with what it makes stated before. No Qt.
 
 NICs go to a switch, to a storage system, or one after the other to the switches of a group: NIC i to switch i, the
 rule of rails.
@@ -94,7 +94,7 @@ def rules_of(geometry: Geometry, boxes: Sequence[int]) -> tuple[NicRule, ...]:
 
 
 def ends_of(geometry: Geometry, box: int) -> Sequence[NicEnd]:
-    """The NICs in a server, rack or group; those of a group stand for all members."""
+    """The NICs in a server, rack or group; those of a group represent all members."""
     return _ends(geometry, box)
 
 

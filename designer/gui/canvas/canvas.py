@@ -189,7 +189,7 @@ class Canvas(ResultsView):
             self.setCursor(cursor)
 
     def say(self, hint: str) -> None:
-        """Tell what can be done now."""
+        """State what can be done now."""
         self.hint_changed.emit(hint)
 
     def move_machine(self, vm_id: str, host: str) -> bool:
@@ -197,7 +197,7 @@ class Canvas(ResultsView):
         return self._moves.move(vm_id, host)
 
     def warn(self, text: str) -> None:
-        """Tell why something was refused."""
+        """State why something was refused."""
         self.session.warned.emit(text)
 
     def wish(self, wanted: QuickAdd) -> None:
@@ -224,7 +224,7 @@ class Canvas(ResultsView):
         return True
 
     def activate(self, picked: Picked) -> None:
-        """Tell that something was double-clicked."""
+        """State that something was double-clicked."""
         self.activated.emit(picked)
 
     def ask_context(self, p: Pointer, hit: Hit) -> None:
@@ -289,7 +289,7 @@ class Canvas(ResultsView):
             return self.session.paste(text)
 
     def duplicate(self) -> None:
-        """Copy what is selected beside itself."""
+        """Copy what is selected next to itself."""
         with self.kept_in_sight():
             self.session.duplicate()
 

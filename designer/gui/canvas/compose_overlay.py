@@ -130,7 +130,7 @@ def connection_text(view_state: ViewState, connection: int) -> str:
 
 
 def _card_of(view_state: ViewState, connection: int) -> tuple[float, str] | None:
-    """The card that lets less through than the one link a connection stands for is drawn with."""
+    """The card that lets less through than the one link a connection represents is drawn with."""
     within, links = view_state.geometry.connection_links(connection)
     if len(links) != 1:
         return None

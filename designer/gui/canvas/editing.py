@@ -26,7 +26,7 @@ from designer.units import format_line_rate, write
 
 Picked = tuple[Address, Ref]
 #: ports whose speeds differ by less run at the speed of both
-_ALIKE: Final = 0.99
+_EQUAL: Final = 0.99
 #: lanes of the widest slot
 _SLOT: Final = 16
 #: ids are at most so long
@@ -200,12 +200,12 @@ def _pcie(design: Design, a: Part, b: Part) -> dict[str, Any]:
 
 
 def _slowed(geometry: Geometry, kind: str, a: int, b: int) -> str:
-    """What a cable between ports of unlike speed runs at; empty where they are alike."""
+    """What a cable between ports of unlike speed runs at; empty where they are equivalent."""
     ends = [_end(geometry, box) for box in (a, b)]
     if not is_cable(kind) or ends[0] is None or ends[1] is None:
         return ""
     speeds = [speed[0] for end in ends if end is not None and (speed := port_speed(geometry.design, end)) is not None]
-    if len(speeds) < len(ends) or min(speeds) > max(speeds) * _ALIKE:
+    if len(speeds) < len(ends) or min(speeds) > max(speeds) * _EQUAL:
         return ""
     return f"at {format_line_rate(min(speeds))} of {format_line_rate(max(speeds))}"
 
@@ -307,9 +307,9 @@ def _name_of(block: Block, kind: str, part_id: str) -> str:
     """What a new part is called: its kind and number, as templates call theirs; nothing where its like have no names
     either, as in what was read from a machine.
     """
-    alike = [part for part in block.parts.values() if part.kind == kind]
+    equal = [part for part in block.parts.values() if part.kind == kind]
     known = part_kinds().get(kind)
-    if known is None or (alike and not any(part.name for part in alike)):
+    if known is None or (equal and not any(part.name for part in equal)):
         return ""
     taken = {part.label for part in block.parts.values()}
     number = int(split_number(part_id)[1] or 0)

@@ -102,7 +102,7 @@ def container_at(view_state: ViewState, x: float, y: float, without: npt.NDArray
 def container_for(
     view_state: ViewState, x: float, y: float, kinds: Collection[str], without: npt.NDArray[np.bool_] | None = None
 ) -> int:
-    """What would take in parts of some kinds at a point: a server or rack that stands there still empty, drawn as a
+    """What would take in parts of some kinds at a point: a server or rack that is there still empty, drawn as a
     card, else the innermost open container; −1 for the canvas itself.
     """
     card = box_at(view_state, x, y, np.inf, without)
@@ -173,7 +173,7 @@ def inside(view_state: ViewState, x: float, y: float, width: float, height: floa
     )
     ground = view_state.geometry.is_container[found] | view_state.boxes.is_frame[found]
     chosen = found[enclosed | (~ground & touch)]
-    # what stands in a chosen container goes with it
+    # what is in a chosen container goes with it
     taken = np.zeros(len(view_state.geometry), dtype=bool)
     taken[chosen] = True
     above = view_state.geometry.parent[chosen]

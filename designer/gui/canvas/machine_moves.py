@@ -1,4 +1,4 @@
-"""Moves a virtual machine dropped on a host: at once where that is quick, else worked out beside the window."""
+"""Moves a virtual machine dropped on a host: at once where that is quick, else worked out next to the window."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Board(Protocol):
         ...
 
     def set_machines(self, machines: Machines | None) -> None:
-        """Show where machines stand."""
+        """Show where machines are placed."""
         ...
 
 
@@ -48,7 +48,7 @@ class MachineMoves(QObject):
     def move(self, vm_id: str, host: str) -> bool:
         """Move a machine as one step and report what the migration takes; False if it is refused at once.
 
-        It goes as the workload shown says: under the conditions of a migration, else beside its traffic.
+        It goes as the workload shown says: under the conditions of a migration, else next to its traffic.
         """
         from designer.gui.viewmodels.virtual_machines import decide
 

@@ -1,4 +1,4 @@
-"""Keeps the layer of virtual machines up to date, on a thread beside the window."""
+"""Keeps the layer of virtual machines up to date, on a thread next to the window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MachineWatch(QObject):
-    """Tells where the machines of a session's design stand after each edit that matters; no thread without machines.
+    """States where the machines of a session's design stand after each edit that matters; no thread without machines.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from designer.errors import DocumentError
 from designer.gui.controls import plain
 from designer.gui.session import Session
 
-#: names are told in lists and reports too: what is longer is refused
+#: names are stated in lists and reports too: what is longer is refused
 LONGEST: Final = 200
 #: extent of the editor at least [px]
 _LEAST: Final = (120, 26)
@@ -47,7 +47,7 @@ def rename(within: Address, ref: Ref, name: str) -> Edit:
 class NameEditor(QLineEdit):
     """A line over the name of a box; Enter takes it, Escape and a click elsewhere leave the name as it was.
 
-    A name that is refused stays in the editor, with the reason beside it.
+    A name that is refused stays in the editor, with the reason next to it.
     """
 
     def __init__(self, canvas: QWidget, session: Session, geometry: Geometry, view: View, box: int) -> None:

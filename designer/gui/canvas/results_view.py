@@ -57,7 +57,7 @@ class ResultsView(Viewport):
         """ChannelState and what binds, at once; nothing is drawn where all are as shown.
 
         `mark` are the words about what limits, `binding` are channels, `parts` parts that bind by themselves, each with
-        how many equal ones it stands for.
+        how many equal ones it represents.
         """
         if self.scene.set_result(loads, binding, parts, (), mark):
             self._bottleneck((*binding, *(path for path, _ in parts)))

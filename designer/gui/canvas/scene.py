@@ -44,7 +44,7 @@ Bool = npt.NDArray[np.bool_]
 
 
 #: differences below this share cannot be seen
-_TOLD: Final = 0.01
+_STATED: Final = 0.01
 
 
 class Scene:
@@ -106,7 +106,7 @@ class Scene:
     # ---- virtual machines
 
     def set_machines(self, machines: Machines | None, show: bool = True) -> None:
-        """Show where virtual machines stand, or hide them."""
+        """Show where virtual machines are placed, or hide them."""
         self.machines, self.show_machines = machines, show
         self._lay_trays()
 
@@ -190,16 +190,16 @@ class Scene:
     def lit_region(self, before: Loads) -> Rect | None:
         """The scene rectangle around what looks different from a state before; None for nothing.
 
-        Numbers that a picture tells are compared as it tells them: classes of utilisation, and bars to a hundredth.
+        Numbers that a picture states are compared as it states them: classes of utilisation, and bars to a hundredth.
         """
         now, geometry = self.view_state.loads, self.geometry
         if len(now.heat) != len(before.heat) or len(now.box_used) != len(before.box_used):
             return self.view_state.bounds
         connections = (now.heat != before.heat).any(axis=1) | (now.bottleneck != before.bottleneck)
-        # a full channel tells its load in numbers
+        # a full channel states its load in numbers
         full = (now.heat == len(STEPS)).any(axis=1)
         with np.errstate(invalid="ignore"):
-            moved = np.abs(now.load - before.load) > _TOLD * np.fmax(now.load, before.load)
+            moved = np.abs(now.load - before.load) > _STATED * np.fmax(now.load, before.load)
         connections |= full & moved.any(axis=1)
         boxes = (_hundredths(now.box_used) != _hundredths(before.box_used)) | (
             now.box_bottleneck != before.box_bottleneck
@@ -314,10 +314,10 @@ class Scene:
 
 
 def _hundredths(share: Float | None, count: int = 0) -> Int:
-    """Shares as bars tell them, in hundredths; −1 where nothing is known."""
+    """Shares as bars state them, in hundredths; −1 where nothing is known."""
     if share is None:
         return np.full(count, -1)
-    return np.where(np.isnan(share), -1, np.round(np.nan_to_num(share) / _TOLD)).astype(np.int64)
+    return np.where(np.isnan(share), -1, np.round(np.nan_to_num(share) / _STATED)).astype(np.int64)
 
 
 def _has_member(design: Design, address: Address, member: int) -> bool:

@@ -1,4 +1,4 @@
-"""Where a drag comes to rest: beside its neighbours, in line with them, else on the grid. No Qt."""
+"""Where a drag comes to rest: next to its neighbours, in line with them, else on the grid. No Qt."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _PIECE: Final = 2500.0
 #: a slice of work ends after this time [s], or so many calls to the painter
 _SLICE: Final = 0.006
 _CALLS: Final = 250
-#: lines longer than this are cut to what is drawn anew [px]
+#: lines longer than this are cut to what is drawn again [px]
 _LONG: Final = 400.0
 
 #: what a source of a picture is: batches of some regions, made step by step
@@ -67,7 +67,7 @@ class Surface:
     _job: _Job | None = field(default=None, repr=False)
 
     def resize(self, width: int, height: int) -> None:
-        """Another size in device pixels; the picture is drawn anew."""
+        """Another size in device pixels; the picture is drawn again."""
         if (width, height) != (self.width, self.height):
             self.width, self.height = max(1, width), max(1, height)
             self.drop()
@@ -139,7 +139,7 @@ class Surface:
         self.repair(exposed)
 
     def repair(self, region: QRegion) -> None:
-        """Draw a region of the present frame anew."""
+        """Draw a region of the present frame again."""
         assert self.frame is not None
         assert self.pixmap is not None
         rects = _rects(region.intersected(self.pixmap.rect()))

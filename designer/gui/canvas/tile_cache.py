@@ -58,7 +58,7 @@ class TileCache(QObject):
         self._want: Frame | None = None
         self._growing: DisplayList | None = None
         self._late = True
-        #: the pixels are of an earlier picture; the next frame draws them anew, however often it changed till then
+        #: the pixels are of an earlier picture; the next frame draws them again, however often it changed till then
         self._outdated = False
         self._worker = QTimer(self)
         self._worker.setInterval(0)
@@ -111,7 +111,7 @@ class TileCache(QObject):
         self.repair(region)
 
     def repair(self, region: Rect) -> None:
-        """Draw a scene rectangle anew."""
+        """Draw a scene rectangle again."""
         self.surface.display_list = self._growing = None
         frame = self.surface.frame
         if frame is None or self._outdated or (region[2] <= 0 and region[3] <= 0 and region[0] == region[1] == 0):

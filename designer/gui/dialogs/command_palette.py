@@ -25,12 +25,12 @@ from designer.gui.viewmodels.ranking import Words, ordered
 Index = QModelIndex | QPersistentModelIndex
 _CHOICE = Qt.ItemDataRole.UserRole
 _MOST = 300
-#: of what is found alike, commands come before parts
+#: of what is found equivalent, commands come before parts
 _COMMAND = 100.0
 
 
 def _nothing() -> None:
-    """What a line that only tells something does."""
+    """What a line that only states something does."""
 
 
 def command_words(title: str, names: tuple[str, ...], group: str) -> Words:
@@ -40,7 +40,7 @@ def command_words(title: str, names: tuple[str, ...], group: str) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
-    """One line: what it is called, what stands at its right, and what happens.
+    """One line: what it is called, what is at its right, and what happens.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class QuestionRow(NamedTuple):
 
 
 class AnswerButton(NamedTuple):
-    """A button: what it stands for, its text with a mnemonic, and what happens."""
+    """A button: what it represents, its text with a mnemonic, and what happens."""
 
     key: str
     text: str

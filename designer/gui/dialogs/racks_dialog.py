@@ -1,4 +1,4 @@
-"""Racks: their elevations beside what each feeds and carries; units are dragged from place to place. Stays open."""
+"""Racks: their elevations next to what each feeds and carries; units are dragged from place to place. Stays open."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class RacksDialog(QDialog):
         self.session.file_changed.connect(self._retitle)
         self.session.warned.connect(self._warned)
         self.view.chosen.connect(self._follow)
-        self.view.told.connect(self.say)
+        self.view.stated.connect(self.say)
         self.view.reached.connect(self._reach)
         self.name.editingFinished.connect(lambda: self._limit("name", self.name.text()))
         self.power.editingFinished.connect(lambda: self._limit("power", self.power.text()))
@@ -201,7 +201,7 @@ class RacksDialog(QDialog):
         )
 
     def say(self, text: str, bad: bool) -> None:
-        """Tell something below the racks; nothing: what one can do there."""
+        """Show a text below the racks; without one, what can be done there."""
         self.state.setText(text or _HINT)
         role = "bad" if bad else "muted"
         if self.state.property("role") != role:

@@ -1,4 +1,4 @@
-"""Export a report: where, in which formats, with whose settings and prices; written beside the window, and stopped."""
+"""Export a report: where, in which formats, with whose settings and prices; written next to the window, and stopped."""
 
 from __future__ import annotations
 
@@ -97,12 +97,12 @@ class ReportDialog(QDialog):
     @property
     def files(self) -> list[Path]:
         """What would be written: the name with the end of each format; an end that it has already says which."""
-        told = Path(self.file.text().strip())
+        stated = Path(self.file.text().strip())
         if not self.file.text().strip():
             return []
-        if told.suffix.lower() in self.formats:
-            told = told.with_suffix("")
-        return [told.with_name(told.name + suffix) for suffix, box in self.formats.items() if box.isChecked()]
+        if stated.suffix.lower() in self.formats:
+            stated = stated.with_suffix("")
+        return [stated.with_name(stated.name + suffix) for suffix, box in self.formats.items() if box.isChecked()]
 
     # ---- running
 

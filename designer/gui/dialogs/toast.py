@@ -43,7 +43,7 @@ class Toast(QFrame):
         self.setProperty("bad", bad)
         label = Label(text, wrap=True)
         label.ensurePolished()
-        # a label that breaks lines wants to be narrow: it is told how wide its text is
+        # a label that breaks lines wants to be narrow: it is stated how wide its text is
         wide = min(_WIDEST, label.fontMetrics().horizontalAdvance(text) + 4)
         label.setFixedSize(wide, label.heightForWidth(wide))
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

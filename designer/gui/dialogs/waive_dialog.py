@@ -34,7 +34,7 @@ class WaiveDialog(QDialog):
         self.setWindowTitle("Waive a finding")
         self._design, self._finding, self._today = design, finding, date.today()
         self.waiver: Waiver | None = None
-        told = Label(f"{finding.code}: {finding.text}", role="title", wrap=True)
+        stated = Label(f"{finding.code}: {finding.text}", role="title", wrap=True)
         self.reason = QPlainTextEdit()
         self.reason.setPlaceholderText("Why this is right here, for whoever reads the report")
         self.reason.setAccessibleName("Reason")
@@ -71,7 +71,7 @@ class WaiveDialog(QDialog):
         form.addRow("Waived", self.scope)
         form.addRow("Holds", self.span)
         form.addRow("Last day", self.expires)
-        in_column(told, form, self.problem, 1, self.buttons, on=self, margins=(18, 16, 18, 14), spacing=10)
+        in_column(stated, form, self.problem, 1, self.buttons, on=self, margins=(18, 16, 18, 14), spacing=10)
         self.span.currentIndexChanged.connect(lambda: self.expires.setText(str(self.span.currentData())))
         self.expires.setText(str(self.span.currentData()))
         self.reason.textChanged.connect(self._check)

@@ -46,7 +46,7 @@ class SettingText(CompletedLine):
         self.setCursorPosition(0)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell what this is about."""
+        """Show what this is about."""
         super().focusInEvent(event)
         self.entered.emit()
 
@@ -74,7 +74,7 @@ class SettingChoice(ChoiceBox):
         self.setCurrentIndex(max(0, self.findData(entry.spelled)))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell what this is about."""
+        """Show what this is about."""
         super().focusInEvent(event)
         self.entered.emit()
 
@@ -87,7 +87,7 @@ class SettingChoice(ChoiceBox):
 
 
 class ListedChoice(CompletedChoice):
-    """A long list that is searched by typing words of a title; what is typed and is none of them stands for itself."""
+    """A long list that is searched by typing words of a title; what is typed and is none of them represents itself."""
 
     entered = Signal()
     sweep_wanted = Signal()
@@ -121,7 +121,7 @@ class ListedChoice(CompletedChoice):
         return str(self.itemData(at)) if at >= 0 else text
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell what this is about."""
+        """Show what this is about."""
         super().focusInEvent(event)
         self.entered.emit()
 
@@ -147,11 +147,11 @@ class ModelField(QWidget):
         self.own = QPushButton("config.json…")
         self.own.setAutoDefault(False)
         self.own.setToolTip("Take a model from its config.json, as Hugging Face keeps it beside the weights")
-        self.told = Label(role="muted", wrap=True)
+        self.stated = Label(role="muted", wrap=True)
         #: what is wrong with it; empty if nothing is
         self.problem = ""
         line = in_row((self.list, 1), self.own, margins=FLUSH, spacing=6)
-        in_column(line, self.told, on=self, margins=FLUSH, spacing=2)
+        in_column(line, self.stated, on=self, margins=FLUSH, spacing=2)
         self.setFocusProxy(self.list)
         self.list.entered.connect(self.entered)
         self.list.editTextChanged.connect(self._look)
@@ -170,13 +170,13 @@ class ModelField(QWidget):
 
     def _look(self, *_: object) -> None:
         self.problem, means = workload_choices.check_model(self.spelled)
-        self.told.setText(self.problem or means)
+        self.stated.setText(self.problem or means)
         role = "bad" if self.problem else "muted"
-        if self.told.property("role") != role:
-            self.told.setProperty("role", role)
-            self.told.style().unpolish(self.told)
-            self.told.style().polish(self.told)
-        self.told.setVisible(bool(self.told.text()))
+        if self.stated.property("role") != role:
+            self.stated.setProperty("role", role)
+            self.stated.style().unpolish(self.stated)
+            self.stated.style().polish(self.stated)
+        self.stated.setVisible(bool(self.stated.text()))
         self.changed.emit()
 
     def _ask(self) -> None:

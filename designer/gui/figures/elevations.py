@@ -43,7 +43,7 @@ class Target:
 
 
 class Elevations(QWidget):
-    """All racks of a document, as many beside each other as there is room for.
+    """All racks of a document, as many next to each other as there is room for.
 
     Signals
     -------
@@ -56,7 +56,7 @@ class Elevations(QWidget):
     """
 
     chosen = Signal()
-    told = Signal(str, bool)
+    stated = Signal(str, bool)
     reached = Signal(QRectF)
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
@@ -142,7 +142,7 @@ class Elevations(QWidget):
 
     @property
     def columns(self) -> int:
-        """How many stand beside each other."""
+        """How many stand next to each other."""
         return max(1, min(len(self.plan.racks), int((self.width() - _GAP) // self._cell[0])))
 
     def place_of(self, rack: int) -> QRectF:
@@ -255,7 +255,7 @@ class Elevations(QWidget):
         if rack < 0:
             return
         self.choose(path, rack)
-        self.told.emit("", False)
+        self.stated.emit("", False)
         if path:
             self._grip = point, self.box_of(path).bottom() - point.y()
 
@@ -286,7 +286,7 @@ class Elevations(QWidget):
         reason = why_not(self.session.design, self.plan, member, rack, at)
         self.target = Target(rack, at, reason)
         unit = placed(self.plan, member)
-        self.told.emit(
+        self.stated.emit(
             f"{unit.name} cannot stand here: {reason}." if reason else f"{self.plan.racks[rack].name}, unit {at}",
             bool(reason),
         )
@@ -321,7 +321,7 @@ class Elevations(QWidget):
             self.rack = self.plan.of_unit[member]
             self.reached.emit(self.box_of(self.unit))
             unit = placed(self.plan, member)
-            self.told.emit(f"{unit.name} stands in {self.plan.racks[self.rack].name}, unit {unit.at:g}.", False)
+            self.stated.emit(f"{unit.name} stands in {self.plan.racks[self.rack].name}, unit {unit.at:g}.", False)
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -329,7 +329,7 @@ class Elevations(QWidget):
         key, shift = Qt.Key(event.key()), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if key == Qt.Key.Key_Escape and self._grip is not None:
             self.drop()
-            self.told.emit("", False)
+            self.stated.emit("", False)
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down) and (shift or not self.unit):
             self._step(1 if key == Qt.Key.Key_Up else -1)
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and (shift or not self.unit):
@@ -348,7 +348,7 @@ class Elevations(QWidget):
         at = next_place(self.session.design, self.plan, member, by)
         if at is None:
             way = "above" if by > 0 else "below"
-            self.told.emit(f"{placed(self.plan, member).name} finds no free units {way} it.", True)
+            self.stated.emit(f"{placed(self.plan, member).name} finds no free units {way} it.", True)
             return
         self.put(self.rack, at, gesture=("rack unit", self.unit))
 
@@ -361,8 +361,8 @@ class Elevations(QWidget):
             self.session.seal()
             self.put(to, at)
         else:
-            told = f"{placed(self.plan, member).name} cannot stand in {self.plan.racks[to].name}: {reason}."
-            self.told.emit(told, True)
+            stated = f"{placed(self.plan, member).name} cannot stand in {self.plan.racks[to].name}: {reason}."
+            self.stated.emit(stated, True)
 
     def _step(self, by: int) -> None:
         """The next unit up or down in the rack."""
@@ -376,7 +376,7 @@ class Elevations(QWidget):
             self._take(units[at].part, self.rack)
 
     def _beside(self, by: int) -> None:
-        """The rack beside, and in it the unit about as high."""
+        """The rack next to it, and in it the unit about as high."""
         to = self.rack + by
         if not 0 <= to < len(self.plan.racks):
             return

@@ -99,8 +99,8 @@ class FrontPlot(QWidget):
         for reach, at in ((xs, view.setXRange), ([*lows, *highs], view.setYRange)):
             low, high = min(0.0, *reach), max(reach)
             at(low, high + (high - low) * 0.08 if high > low else high + 1.0, padding=0.02)
-        told = ", ".join(found.best[n].title for n, _, _ in self.points)
-        self.setAccessibleName(f"{sides['left'].title} over {sides['bottom'].title}: {told}")
+        stated = ", ".join(found.best[n].title for n, _, _ in self.points)
+        self.setAccessibleName(f"{sides['left'].title} over {sides['bottom'].title}: {stated}")
 
     def _clicked(self, event: Any) -> None:
         self.click_at(event.scenePos())

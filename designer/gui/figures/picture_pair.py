@@ -1,4 +1,4 @@
-"""Two pictures beside each other, as large as the room allows, with a word about what is lit."""
+"""Two pictures next to each other, as large as the room allows, with a word about what is lit."""
 
 from __future__ import annotations
 

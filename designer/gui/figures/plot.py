@@ -1,4 +1,4 @@
-"""A plot for figures: two axes around a view, kept and filled anew.
+"""A plot for figures: two axes around a view, kept and filled again.
 
 pyqtgraph's own plot brings forms for its options, sixty widgets that nobody sees, and making them takes longer than a
 frame; so plots here consist of the parts of it that are shown.

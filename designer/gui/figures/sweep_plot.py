@@ -73,10 +73,10 @@ class SweepPlots(QWidget):
         self._area.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._area.viewport().setMouseTracking(True)
         self._area.viewport().installEventFilter(self)
-        self.told = Label(role="muted", wrap=True)
-        self.told.setContentsMargins(8, 0, 8, 4)
-        self.told.hide()
-        in_column(self._head, (self._area, 1), self.legend, self.told, on=self, margins=FLUSH, spacing=4)
+        self.stated = Label(role="muted", wrap=True)
+        self.stated.setContentsMargins(8, 0, 8, 4)
+        self.stated.hide()
+        in_column(self._head, (self._area, 1), self.legend, self.stated, on=self, margins=FLUSH, spacing=4)
         self._area.setMinimumWidth(200)
         self.setMinimumSize(220, 240)
         self._draw()
@@ -87,7 +87,7 @@ class SweepPlots(QWidget):
         self._draw()
 
     def set_view(self, view: SweepView | None, fresh: bool = False) -> None:
-        """Show other rows; `fresh` for another sweep, whose axes are chosen anew."""
+        """Show other rows; `fresh` for another sweep, whose axes are chosen again."""
         self.view = view
         if fresh:
             self._chosen = False
@@ -136,8 +136,8 @@ class SweepPlots(QWidget):
         self._area.setBackground(self.theme.surface)
         self._area.clear()
         self.plots, self._pointers = {}, []
-        self.told.setText(view.missing if view is not None else "")
-        self.told.setVisible(bool(view is not None and view.missing))
+        self.stated.setText(view.missing if view is not None else "")
+        self.stated.setVisible(bool(view is not None and view.missing))
         if view is None:
             self.setAccessibleName("No rows yet")
             return
@@ -226,7 +226,7 @@ class SweepPlots(QWidget):
         return made
 
     def _apart(self, places: list[tuple[float, str]]) -> list[tuple[float, str]]:
-        """Names of values that have room beside each other; of long ones the beginning."""
+        """Names of values that have room next to each other; of long ones the beginning."""
         low, high = _reach([at for at, _ in places], False, 0.04)
         metrics, wide = QFontMetricsF(self.font()), max(self._area.width() - _BESIDE, 1)
         most = wide / min(len(places), _TICKS) - _GAP
@@ -297,7 +297,7 @@ class SweepPlots(QWidget):
         return super().eventFilter(watched, event)
 
     def read(self, at: QPointF) -> str:
-        """What stands at the nearest point, in words; empty where none is near."""
+        """What is at the nearest point, in words; empty where none is near."""
         scene = self._area.mapToScene(at.toPoint())
         best, said = _NEAR, ""
         for plot in self.view.plots if self.view is not None else ():

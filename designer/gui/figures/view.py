@@ -39,7 +39,7 @@ _LONGEST: Final = 230.0
 _NAMES_SHARE: Final = 0.4
 #: what leads to a part, as ``hosts[0]/`` in ``hosts[0]/cpu1``
 _LEADING: Final = re.compile(r"[^\s/]+/(?=[^\s/])")
-#: what stands above and below the rows: title, legend, ticks and the name of the axis [px]
+#: what is above and below the rows: title, legend, ticks and the name of the axis [px]
 _HEAD: Final = 90.0
 #: pixels of the plot that are no bars: right and left margins
 _BESIDE: Final = 34.0
@@ -120,7 +120,7 @@ class FigureView(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Everything written finds its place anew."""
+        """Everything written finds its place again."""
         super().resizeEvent(event)
         self._fit()
 
@@ -327,7 +327,7 @@ class FigureView(QWidget):
 
     def _legend_text(self, figure: Figure) -> str:
         pieces: list[str] = []
-        # what the rows and the whole are called needs no second telling
+        # what the rows and the whole are called needs no second stating
         rows = {*figure.x.categories, *figure.y.categories, figure.title, figure.title.lower()}
         rows |= {b.name for b in figure.bars if b.name.casefold() == figure.title.casefold()}
         shown = [(b.name, b.role, "■") for b in figure.bars if b.name not in rows] + [
@@ -342,7 +342,7 @@ class FigureView(QWidget):
             pieces[_MOST_NAMED:] = [f"and&nbsp;{len(pieces) - _MOST_NAMED}&nbsp;more"]
         banded = [(n, line) for n, line in enumerate(figure.lines) if line.low and line.role != "measured"]
         if banded:
-            # told once: each band has the colour of its line
+            # stated once: each band has the colour of its line
             colour = self._colour(banded[0][1].role, banded[0][0]) if len(banded) == 1 else QColor(self._theme.faint)
             pieces.append(_mark("▒", colour, "80 % band"))
         pieces += [_mark(sign, self._colour(role), name) for name, role, sign in dict.fromkeys(shown)]
@@ -378,7 +378,7 @@ class FigureView(QWidget):
         return view.mapSceneToView(scene) if view.sceneBoundingRect().contains(scene) else None
 
     def read(self, at: QPointF) -> str:
-        """What stands at a point of the plot, in words."""
+        """What is at a point of the plot, in words."""
         figure, point = self.figure, self._point(at)
         if figure is None or point is None:
             return ""
@@ -443,10 +443,10 @@ class FigureView(QWidget):
         try:
             atomic.write(name, bytes(picture.data().data()))
         except WriteError as error:
-            told = QMessageBox(QMessageBox.Icon.Warning, "Save picture", "", parent=self)
-            told.setTextFormat(Qt.TextFormat.PlainText)
-            told.setText(str(error))
-            told.exec()
+            stated = QMessageBox(QMessageBox.Icon.Warning, "Save picture", "", parent=self)
+            stated.setTextFormat(Qt.TextFormat.PlainText)
+            stated.setText(str(error))
+            stated.exec()
 
 
 def _logged(values: tuple[float, ...], log: bool) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -15,7 +15,7 @@ Choice = tuple[str, str]
 
 
 class ChoicesModel(QAbstractListModel):
-    """A first choice, which stands for none of the others, and the others.
+    """A first choice, which represents none of the others, and the others.
 
     Parameters
     ----------

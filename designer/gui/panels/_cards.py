@@ -142,7 +142,7 @@ class ChangeCard(QFrame):
             (self.gain, gain, _ROLES.get(change.tone, "muted") if change.gain else "muted"),
         ):
             label.setText(text)
-            # the foot keeps its place beside the button
+            # the foot keeps its place next to the button
             label.setVisible(bool(text) or label is self.gain)
             dress(label, "role", role)
 
@@ -169,7 +169,7 @@ class ChangeCard(QFrame):
 
 
 class Cards(QWidget):
-    """Cards below each other, or beside each other where there is room.
+    """Cards below each other, or next to each other where there is room.
 
     Signals
     -------

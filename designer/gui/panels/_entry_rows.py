@@ -1,4 +1,4 @@
-"""Lines of a form: the title, the field, and the bar and marks beside it."""
+"""Lines of a form: the title, the field, and the bar and marks next to it."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class EntryRow(QWidget):
         menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """With more or less room the value stands beside its title or below it."""
+        """With more or less room the value stands next to its title or below it."""
         super().resizeEvent(event)
         self._place()
 
@@ -227,7 +227,7 @@ class EntryRow(QWidget):
         self._place()
 
     def _place(self) -> None:
-        """Put a value that is too long to stand beside its title below it, where it has the whole width."""
+        """Put a value that is too long to stand next to its title below it, where it has the whole width."""
         # out of sight it has no width yet: it is placed once, when it is shown
         if not self.entry.editable or not self.isVisible():
             return
@@ -255,7 +255,7 @@ class EntryRow(QWidget):
             self.value.reset()
 
     def show_entry(self, entry: Entry) -> None:
-        """Show the line anew; what is on show already stays."""
+        """Show the line again; what is on show already stays."""
         old, self.entry = self._shown, entry
         self._shown = replace(entry, make=None)
         if isinstance(self.value, ValueField):

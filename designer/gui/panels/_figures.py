@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from designer.report.figure import Figure
 
 
-#: the least width of a figure beside others and height of one below others; figures are beside each other in panels at
+#: the least width of a figure next to others and height of one below others; figures are next to each other in panels
+#: at
 #: least so wide [px]
 _WIDE: Final = 280
 _HIGH: Final = 230
@@ -61,7 +62,7 @@ class FiguresPanel(Panel):
         self._stack.addWidget(self.area)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Figures stand beside each other where there is room, and are as high as that is."""
+        """Figures stand next to each other where there is room, and are as high as that is."""
         if event.type() == QEvent.Type.Resize:
             self._fit()
         return super().eventFilter(watched, event)

@@ -322,7 +322,7 @@ class Pool(QWidget, Generic[W]):
 
 
 class Grid(QWidget):
-    """Figure cells, as many beside each other as there is room for.
+    """Figure cells, as many next to each other as there is room for.
 
     Signals
     -------

@@ -1,4 +1,4 @@
-"""What if a number were larger or smaller: a trial beside the design, which stays as it is until that is applied."""
+"""What if a number were larger or smaller: a trial next to the design, which stays as it is until that is applied."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SLIDER: Final = 100
 
 
 class WhatIf(QWidget):
-    """A slider and buttons that scale the number last touched, in a trial; its answer stands beside the present one.
+    """A slider and buttons that scale the number last touched, in a trial; its answer stands next to the present one.
 
     Nothing is changed by trying: the design, its history and its file stay, until the trial is applied as one step.
 
@@ -75,12 +75,12 @@ class WhatIf(QWidget):
         head.addWidget(self.sweep)
         line = in_row(self.half, (self.slider, 1), self.double, spacing=6)
         #: what is said of the trial, for people and tests
-        self.told = quiet("")
+        self.stated = quiet("")
         self.page = QWidget()
         self._table = WidgetColumn()
         self._table.setContentsMargins(0, 0, 0, 0)
         buttons = in_row(self.apply_, self.discard_, 1, spacing=6)
-        in_column(self.told, self._table, buttons, on=self.page, margins=(0, 2, 0, 0), spacing=4)
+        in_column(self.stated, self._table, buttons, on=self.page, margins=(0, 2, 0, 0), spacing=4)
         self.page.hide()
         in_column(head, line, self.page, on=self, margins=(12, 8, 12, 10), spacing=6)
         self.half.clicked.connect(lambda: self.step(-1))
@@ -110,7 +110,7 @@ class WhatIf(QWidget):
             self.title.setText(f"What if: {entry.title}")
 
     def keep(self, entry: Entry | None) -> None:
-        """The same line was made anew: a trial of the same design goes on."""
+        """The same line was made again: a trial of the same design goes on."""
         session = self.session
         if self.on_trial and session is not None and session.design is self._before and entry is not None:
             self._compare()
@@ -177,7 +177,7 @@ class WhatIf(QWidget):
         self._workload = workload = session.workload
         self._table.let_go()
         now = entry.spelled or entry.text
-        self.told.setText(f"Trial: {entry.scaled(factor)} instead of {now}. The design is unchanged.")
+        self.stated.setText(f"Trial: {entry.scaled(factor)} instead of {now}. The design is unchanged.")
         self.page.show()
 
         def job(cancelled: Cancelled_) -> object:

@@ -54,7 +54,7 @@ class Tree(QTreeView):
         icon = self.currentIndex().data(Qt.ItemDataRole.DecorationRole)
         if isinstance(icon, QIcon):
             drag.setPixmap(icon.pixmap(self.iconSize() if self.iconSize().isValid() else QSize(16, 16)))
-            # beside the pointer, where its tip is not
+            # next to the pointer, where its tip is not
             drag.setHotSpot(QPoint(-10, 20))
         if drag.exec(actions, Qt.DropAction.CopyAction) is not Qt.DropAction.IgnoreAction:
             self.dropped.emit()
@@ -260,7 +260,7 @@ class ElidedLink(QPushButton):
         self._shorten()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shorten it anew."""
+        """Shorten it again."""
         super().resizeEvent(event)
         self._shorten()
 

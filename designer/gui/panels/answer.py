@@ -38,7 +38,7 @@ _POINTS: Final = 9.5
 _NUMBERS: Final = 4
 #: characters of a headline; names in it can be as long as one likes
 _LONGEST: Final = 400
-#: tones of a chip and the look of the banner that stands in its place
+#: tones of a chip and the look of the banner that is in its place
 _BANNER: Final = {State.UNFIT: "bad", State.REFUSED: "bad", State.STALE: "warn"}
 
 

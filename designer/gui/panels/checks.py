@@ -18,7 +18,7 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels import checks
 from designer.gui.workers import Cancelled_, Newest
 
-#: quiet time after an edit before tests are judged anew [ms]
+#: quiet time after an edit before tests are judged again [ms]
 _QUIET: Final = 400
 _EXAMPLE: Final = 'rate("storage -> gpu[*]") >= 3.18 GB/s each'
 
@@ -34,12 +34,12 @@ class ChecksPanel(Panel):
         self.field.returnPressed.connect(self._add)
         self.add = Button("Add", self._add, name="Add the test")
         self.remove = Button("Remove", self._remove, name="Remove the selected test from the design")
-        self.told = Label()
+        self.stated = Label()
         self.table = Table(checks.COLUMNS, theme, "Tests of the design", wrap=True)
         self.table.selectionModel().selectionChanged.connect(self._offer)
         self.empty = quiet("No tests yet. Type what the design must keep, in the words of docs/design-tests.md.")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        head = in_column(self.field, Wrap(self.add, self.remove), self.told, margins=(10, 6, 10, 2), spacing=6)
+        head = in_column(self.field, Wrap(self.add, self.remove), self.stated, margins=(10, 6, 10, 2), spacing=6)
         body = QWidget()
         self._stack = QStackedLayout(body)
         self._stack.addWidget(self.empty)
@@ -102,7 +102,7 @@ class ChecksPanel(Panel):
         """List the tests."""
         self.table.set_theme(self.theme)
         self.table.lines.set_lines(checks.lines(self._rows))
-        self.told.setText(checks.summary(self._rows))
+        self.stated.setText(checks.summary(self._rows))
         self._stack.setCurrentIndex(1 if self._rows else 0)
         self._offer()
 

@@ -167,7 +167,7 @@ class FindingsPanel(Panel):
             self._quiet.start()
 
     def _ask(self) -> None:
-        """Ask the rules about the design as it is, beside the window's own work.
+        """Ask the rules about the design as it is, next to the window's own work.
 
         While its loads are worked out they wait: both need the same network and routes, and what comes second finds
         them made.
@@ -183,7 +183,7 @@ class FindingsPanel(Panel):
         self._jobs.submit(job)
 
     def _arrived(self, _ticket: int, result: object) -> None:
-        # an edit since then asks anew
+        # an edit since then asks again
         if self.session is None or self._ruled is not self.session.design or not isinstance(result, findings.Ruled):
             return
         if result != self._rules:

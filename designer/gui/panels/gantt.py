@@ -47,7 +47,7 @@ _LEAST_NAMES, _MOST_NAMES = 120.0, 260.0
 #: a step of the wheel shows so much less time
 _ZOOM: Final = 1.25
 _DEEPEST: Final = 1e-6
-#: a chart taller than this is drawn anew each time instead of being kept as pixels [px]
+#: a chart taller than this is drawn again each time instead of being kept as pixels [px]
 _KEPT_HEIGHT: Final = 4096
 #: least distance of ticks of the axis, half the width of the time at the playhead [px]
 _APART: Final = 90.0
@@ -301,7 +301,7 @@ class GanttChart(QWidget):
 
         return name_of(self.session.design, what) if self.session is not None else what
 
-    def _interrupted(self, painter: QPainter, one: Interruption, row: QRectF, told: bool) -> None:
+    def _interrupted(self, painter: QPainter, one: Interruption, row: QRectF, stated: bool) -> None:
         """What hit a program, over its bars: hatched while it lasts, a line where it began, named where it fits."""
         left, right = self.x_of(one.begin), self.x_of(one.end)
         if right < row.left() or left > row.right():
@@ -313,7 +313,7 @@ class GanttChart(QWidget):
         text = str(one.cause)
         wide = painter.fontMetrics().horizontalAdvance(text) + 8.0
         begin = max(left, row.left())
-        if told and min(right, row.right()) - begin > wide + 4:
+        if stated and min(right, row.right()) - begin > wide + 4:
             label = QRectF(begin + 3, row.top() + 3, wide, row.height() - 6)
             painter.fillRect(label, QColor(self.theme.surface))
             painter.setPen(bad)

@@ -58,7 +58,7 @@ class SectionBox(QWidget):
 
     def showing(self, section: Section) -> Iterator[None]:
         """Show another section, a line a step. Lines stay in this box, used or idle: a widget that moves is dressed
-        anew by Qt, which takes longer than all else.
+        again by Qt, which takes longer than all else.
         """
         self.head.setText(section.title)
         self.head.setChecked(section.hint != "collapsed")
@@ -235,7 +235,7 @@ class InspectorPanel(Panel):
         self.what_if.close_jobs()
 
     def set_theme(self, theme: Theme) -> None:
-        """Other colours: the form is made anew."""
+        """Other colours: the form is made again."""
         self._form = None
         super().set_theme(theme)
 

@@ -50,7 +50,7 @@ class LinksPanel(Panel):
     def refresh(self) -> None:
         """List the links."""
         if self._dressed is not self.theme:
-            # it builds the table anew, which loses what is selected in it
+            # it builds the table again, which loses what is selected in it
             self._dressed = self.theme
             self.table.set_theme(self.theme)
         session = self.session

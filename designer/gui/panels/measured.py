@@ -1,4 +1,4 @@
-"""The measured: measurements of one's own, or published ones, beside what the program predicts for them."""
+"""The measured: measurements of one's own, or published ones, next to what the program predicts for them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from designer.decisions.validation import Validation
     from designer.gui.figures.view import FigureView
 
-#: the least width of a figure beside the table [px]
+#: the least width of a figure next to the table [px]
 _FIGURE = 460
 _INTRO = (
     "Compare predictions with measurements: a file of cases as “designer validate” reads them, JSON or TOML. "
@@ -65,7 +65,7 @@ class MeasuredPanel(Panel):
         self.again.clicked.connect(self.ask)
         self.stopper.clicked.connect(self.stop)
         head = in_row((self.headline, 1), self.bar, self.stopper, self.again, margins=(10, 6, 8, 2))
-        # the columns are told with the first rows: what they are about need not be loaded before
+        # the columns are stated with the first rows: what they are about need not be loaded before
         self.table = Table((), theme, "Measurements and predictions", shrink=0.75)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self._split = QSplitter()
@@ -106,7 +106,7 @@ class MeasuredPanel(Panel):
             self.predict([Path(name) for name in names])
 
     def predict(self, files: Sequence[Path]) -> None:
-        """Predict what was measured, beside the window's own work."""
+        """Predict what was measured, next to the window's own work."""
 
         def job(cancelled: Cancelled_) -> object:
             from designer.decisions.validation import predict, score

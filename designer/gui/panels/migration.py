@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class MigrationPanel(FiguresPanel):
-    """Figures of a migration, and beside them what the move just made takes."""
+    """Figures of a migration, and next to them what the move just made takes."""
 
     def __init__(self, empty: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("migration", empty, theme, parent)
@@ -79,7 +79,7 @@ class MigrationPanel(FiguresPanel):
         self.summary.setAccessibleName(moved.text)
 
 
-#: what the panel says where no workload tells of a migration
+#: what the panel says where no workload describes a migration
 _EMPTY = "The shown workload has no migration. Drag a virtual machine to another host to see what its move takes."
 
 

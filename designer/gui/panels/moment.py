@@ -17,7 +17,7 @@ from designer.gui.session import Session
 from designer.gui.theme import Theme
 
 #: while a run is played the page changes this often [ms]
-_TOLD_MS: Final = 120
+_STATED_MS: Final = 120
 _HINT: Final = (
     "Run workloads together over time, then play what happens on the canvas: who waits for whom, what limits when, "
     "what a failure costs."
@@ -72,7 +72,7 @@ class MomentPanel(Panel):
         )
         in_column(self.hint, self.start, self._answer, 1, on=page, margins=(14, 10, 12, 10), spacing=8)
         in_column(scrolled(page), on=self, margins=FLUSH)
-        self._later = QTimer(self, singleShot=True, interval=_TOLD_MS)
+        self._later = QTimer(self, singleShot=True, interval=_STATED_MS)
         self._later.timeout.connect(self.outdate)
 
     def _new_limit(self) -> LimitRow:

@@ -119,7 +119,7 @@ class PartsPanel(Panel):
             if self.tree.isExpanded(self.model.index(row, 0))
         }
         scrolled = self.tree.verticalScrollBar().value()
-        # both make the model anew, which closes everything
+        # both make the model again, which closes everything
         self.model.set_theme(self.theme)
         self.model.set_roots(
             palette.tree(load_catalog(), list_templates(), query, settings.used_parts, settings.favourites)

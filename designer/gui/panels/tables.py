@@ -1,4 +1,4 @@
-"""The tables: what a workload tells of each virtual machine, host or cell, one table at a time."""
+"""The tables: what a workload describes each virtual machine, host or cell, one table at a time."""
 
 from __future__ import annotations
 

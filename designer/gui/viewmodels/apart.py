@@ -59,7 +59,7 @@ class Apart(Extended):
 
 
 def _places(geometry: Geometry, within: Address, refs: list[Ref]) -> dict[Ref, tuple[int, int]]:
-    """Where things stand that would cover others; none if they cover nothing."""
+    """Where things are placed that would cover others; none if they cover nothing."""
     boxes = {ref: box for ref in refs if (box := geometry.box_of(within, ref)) is not None}
     if not boxes:
         return {}

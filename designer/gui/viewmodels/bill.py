@@ -24,7 +24,7 @@ TITLES: Final = {
     "cost": "Cost",
 }
 FILTER: Final = "Excel workbook, all tables (*.xlsx);;CSV, this table (*.csv)"
-#: width of a letter and of the air beside a text, and the widest and narrowest column [px]
+#: width of a letter and of the air next to a text, and the widest and narrowest column [px]
 _LETTER, _AIR, _WIDEST, _NARROWEST = 7, 26, 240, 60
 #: rows that say how wide a column is
 _LOOKED: Final = 200

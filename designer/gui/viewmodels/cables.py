@@ -77,7 +77,7 @@ def is_cable(kind: str) -> bool:
 class Recabled(Extended):
     """An edit of parts whose cables follow: each that ran as fast as its ports let it does so again.
 
-    A cable that was given another speed by hand keeps it, and so do wirings, which stand for many cables.
+    A cable that was given another speed by hand keeps it, and so do wirings, which represent many cables.
     """
 
     ids: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The promises of a design and of the tests beside it, as rows: what holds, what does not, and what would mend it."""
+"""The promises of a design and of the tests next to it, as rows: what holds, what does not, and what would mend it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckRow:
 
 
 def judged(design: Design, file: Path | None, cancelled: Callable[[], bool]) -> tuple[CheckRow, ...]:
-    """Judge the assertions of a design and the tests beside its file, against the design as it is now."""
+    """Judge the assertions of a design and the tests next to its file, against the design as it is now."""
     from designer.checks.runner import Outcome, Promise, State, judge, promises_of
     from designer.checks.world import World
     from designer.testing.files import CHECKS, read_promises
@@ -62,7 +62,7 @@ def lines(rows: Sequence[CheckRow]) -> list[Line]:
         icon, tone, order = marks[str(outcome.state)]
         name = outcome.promise.name if row.own == "" and outcome.promise.name != outcome.promise.text else ""
         title = f"{name}: {outcome.promise.text}" if name else outcome.promise.text
-        told = "; ".join(t for t in (outcome.binds, outcome.mend) if t)
+        stated = "; ".join(t for t in (outcome.binds, outcome.mend) if t)
         found.append(
             Line(
                 (
@@ -70,7 +70,7 @@ def lines(rows: Sequence[CheckRow]) -> list[Line]:
                     Cell(title, title, tip=outcome.promise.note or title),
                     Cell(outcome.expected, outcome.expected, tip=outcome.expected, tone="muted"),
                     Cell(sentence_case(outcome.got), outcome.got, tip=outcome.band or outcome.got, tone=tone),
-                    Cell(sentence_case(told), told, tip=told, tone="muted"),
+                    Cell(sentence_case(stated), stated, tip=stated, tone="muted"),
                 ),
                 row,
             )

@@ -42,7 +42,7 @@ class Ruled:
     pages
         The page of every rule that was broken, as Markdown.
     twice
-        Codes under which others tell what a rule tells.
+        Codes under which others state what a rule tells.
     waived
         What was accepted, and by which waiver.
     """
@@ -54,7 +54,7 @@ class Ruled:
 
 
 def ruled(design: Design) -> Ruled:
-    """Ask the rules; a design that cannot be elaborated is told by others."""
+    """Ask the rules; a design that cannot be elaborated is stated by others."""
     from designer.rules.pages import markdown
     from designer.rules.rule import rules
     from designer.rules.runner import check, named_in_analysis

@@ -107,7 +107,7 @@ class Form:
     Parameters
     ----------
     key
-        Tells whether the next form is about the same thing, so that a field being edited keeps the focus.
+        States whether the next form is about the same thing, so that a field being edited keeps the focus.
     asked
         Name of the entry that limits the workload, to be asked about first; empty where none of them does.
     """

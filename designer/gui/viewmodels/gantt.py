@@ -23,7 +23,7 @@ Int = npt.NDArray[np.int64]
 
 #: names of steps
 _STEPS: Final = {"load": "Data loading", "step": "Steps"}
-#: rows of a run; what comes after is told by a number
+#: rows of a run; what comes after is stated by a number
 ROWS_LIMIT: Final = 400
 
 
@@ -164,7 +164,7 @@ def visible(row: GanttRow, begin: float, end: float, width: float) -> tuple[Floa
     new = np.ones(len(left), dtype=bool)
     new[1:] = np.floor(left[1:]) > np.floor(reached[:-1])
     narrow = right - left < 2.0
-    # wide bars are told apart even where they touch
+    # wide bars are distinguished even where they touch
     new[1:] |= ~narrow[1:] | ~narrow[:-1]
     start = np.flatnonzero(new)
     return left[start], np.maximum.reduceat(right, start), np.arange(first, last)[start]
@@ -202,6 +202,6 @@ def channels_of(run: Run, number: int, most: int = 512) -> tuple[str, ...]:
             heads |= {resource for resource, _ in run.works[work].uses}
     n = table.network.n_resources
     known = [h for h in heads if h < n]
-    same = np.flatnonzero(np.isin(run.stands_for[:n], known))[:most]
+    same = np.flatnonzero(np.isin(run.represents[:n], known))[:most]
     found = [table.bottleneck(int(k)) for k in same.tolist()]
     return tuple(dict.fromkeys(b.id for b in found if b.what == "channel"))

@@ -179,7 +179,7 @@ def _parts_form(
     return Form((within, "parts", ids), title, subtitle, first.kind, tuple(sections))
 
 
-def _identity(design: Design, within: Address, parts: Sequence[Part], alike: bool) -> Iterable[Entry]:
+def _identity(design: Design, within: Address, parts: Sequence[Part], equal: bool) -> Iterable[Entry]:
     ids = tuple(p.id for p in parts)
     if len(parts) == 1:
         yield Entry(
@@ -202,7 +202,7 @@ def _identity(design: Design, within: Address, parts: Sequence[Part], alike: boo
         )
     types = {p.type for p in parts}
     now = next(iter(types)) if len(types) == 1 else SEVERAL
-    if alike:
+    if equal:
         catalog = load_catalog()
         choices = [("", "no type")] + [(e.id, e.title) for e in catalog.entries(parts[0].kind)]
         choices += [

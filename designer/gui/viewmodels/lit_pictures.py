@@ -1,4 +1,4 @@
-"""Two designs as pictures beside each other, with what differs lit: only in the one, only in the other, or changed."""
+"""Two designs as pictures next to each other, with what differs lit: only in the one, only in the other, or changed."""
 
 from __future__ import annotations
 

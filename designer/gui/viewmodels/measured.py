@@ -1,4 +1,4 @@
-"""Measurements beside their predictions, as rows and in one sentence."""
+"""Measurements next to their predictions, as rows and in one sentence."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def lines(found: Validation) -> list[Line]:
 
 
 def _line(outcome: Outcome) -> Line:
-    told, predicted = outcome.measured, outcome.predicted
-    unit = predicted.unit if predicted is not None else METRICS[told.metric].unit
-    bound = {"lower": "≥ ", "upper": "≤ "}.get(told.sided, "")
-    metric = metric_title(told.metric) + (" per GPU" if told.per_accelerator else "")
-    about = "\n".join(x for x in (told.id, told.source, told.place, outcome.problem) if x)
+    stated, predicted = outcome.measured, outcome.predicted
+    unit = predicted.unit if predicted is not None else METRICS[stated.metric].unit
+    bound = {"lower": "≥ ", "upper": "≤ "}.get(stated.sided, "")
+    metric = metric_title(stated.metric) + (" per GPU" if stated.per_accelerator else "")
+    about = "\n".join(x for x in (stated.id, stated.source, stated.place, outcome.problem) if x)
     head = (
-        Cell(told.id, told.id, tip=about),
-        Cell(metric, metric, tone="muted", tip=told.metric),
-        Cell(bound + format_si(told.value, unit), told.value),
+        Cell(stated.id, stated.id, tip=about),
+        Cell(metric, metric, tone="muted", tip=stated.metric),
+        Cell(bound + format_si(stated.value, unit), stated.value),
     )
     if predicted is None:
         text = sentence_case(outcome.problem)
-        return Line((*head, Cell("–"), Cell(text, tone="bad", tip=text), Cell("–", 1e9), Cell("")), told.id)
+        return Line((*head, Cell("–"), Cell(text, tone="bad", tip=text), Cell("–", 1e9), Cell("")), stated.id)
     low, high = (format_si(end, unit, band_digits(predicted)) for end in (predicted.low, predicted.high))
     band = f"{low} – {high}"
     inside = {True: "in the band", False: "outside", None: ""}[outcome.inside]
@@ -56,7 +56,7 @@ def _line(outcome: Outcome) -> Line:
             Cell(f"{outcome.error * 100:.1f} %", outcome.error, tone="warn" if outcome.error > _LARGE else ""),
             Cell(inside, inside, tone="good" if outcome.inside else "bad" if outcome.inside is False else ""),
         ),
-        told.id,
+        stated.id,
     )
 
 

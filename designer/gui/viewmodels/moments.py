@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _MINUTE: Final = 60.0
 _HOUR: Final = 3600.0
-#: of a run longer than this minutes are told
+#: of a run longer than this minutes are stated
 _LONG: Final = 120.0
 
 
@@ -48,7 +48,7 @@ def shown_binding(held: list[Held]) -> tuple[tuple[str, ...], tuple[tuple[str, i
     parts: list[tuple[str, int]] = []
     for one in held:
         if one.bottleneck.what == "channel":
-            channels += one.alike
+            channels += one.equal
         elif one.bottleneck.what == "part":
-            parts.append((one.bottleneck.id, len(one.alike)))
+            parts.append((one.bottleneck.id, len(one.equal)))
     return tuple(dict.fromkeys(channels)), tuple(dict.fromkeys(parts))

@@ -30,17 +30,17 @@ def picked_of(design: Design, identity: str) -> Picked | None:
     return found
 
 
-def picked_alike(design: Design, identity: str, alike: int) -> list[Picked]:
-    """What an id of a result points to, and its equals in the same block where the result stands for them.
+def picked_equals(design: Design, identity: str, equal: int) -> list[Picked]:
+    """What an id of a result points to, and its equals in the same block where the result represents them.
 
     Parameters
     ----------
-    alike
-        How many the id stands for. Equals are parts of its kind and type, or links of its values between such parts;
+    equal
+        How many the id represents. Equals are parts of its kind and type, or links of its values between such parts;
         where there are more of them than that, which are meant is not known, and the one is all.
     """
     one = picked_of(design, identity)
-    if one is None or alike < 2:
+    if one is None or equal < 2:
         return [] if one is None else [one]
     within, ref = one
     block = block_at(design, within)
@@ -49,7 +49,7 @@ def picked_alike(design: Design, identity: str, alike: int) -> list[Picked]:
     known = block.parts if ref.what == "parts" else block.links
     mark = _mark(block, ref)
     equals = [Ref(ref.what, name) for name in known if _mark(block, Ref(ref.what, name)) == mark]
-    return [(within, found) for found in equals] if len(equals) <= alike else [one]
+    return [(within, found) for found in equals] if len(equals) <= equal else [one]
 
 
 def _mark(block: Block, ref: Ref) -> object:

@@ -87,10 +87,10 @@ def chosen_resources(frames: Frames, selection: Iterable[tuple[Address, Ref]]) -
         own = [int(network.part_resource[part])] if network.part_resource[part] >= 0 else []
         own += [e for e in run.table.slots if part in run.table.parts_of(e)]
         found |= dict.fromkeys([*own, *(frames.resource_of(k, d) for k in links for d in (0, 1))])
-    heads = {int(run.stands_for[r]) for r in found if r < len(run.stands_for)}
+    heads = {int(run.represents[r]) for r in found if r < len(run.represents)}
     mean = run.mean_load()
     known = set(frames.resources.tolist())
-    one_each = [next(r for r in found if r < len(run.stands_for) and run.stands_for[r] == h) for h in heads & known]
+    one_each = [next(r for r in found if r < len(run.represents) and run.represents[r] == h) for h in heads & known]
     return sorted(one_each, key=lambda r: -mean[r] / max(run.table.capacity[r], 1e-300))[:CURVES]
 
 

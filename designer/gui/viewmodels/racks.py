@@ -67,10 +67,10 @@ def kind_of_rack(plan: Plan, number: int) -> str:
 
 def facts(unit: Placed) -> str:
     """Height, power and weight of a unit in one line."""
-    told = [f"{unit.height:g} U" if unit.height_known else f"{unit.height:g} U, assumed"]
-    told.append(f"{quantity(unit.watts, 'W')} rated" if unit.watts is not None else "power not stated")
-    told.append(format_quantity(unit.weight, "mass") if unit.weight is not None else "weight not stated")
-    return " · ".join(told)
+    stated = [f"{unit.height:g} U" if unit.height_known else f"{unit.height:g} U, assumed"]
+    stated.append(f"{quantity(unit.watts, 'W')} rated" if unit.watts is not None else "power not stated")
+    stated.append(format_quantity(unit.weight, "mass") if unit.weight is not None else "weight not stated")
+    return " · ".join(stated)
 
 
 def feed_choices(rack: Rack) -> list[tuple[str, str]]:
@@ -96,22 +96,22 @@ def limited(design: Design, plan: Plan, number: int, name: str, value: str | int
         "feeds": rack.feeds,
         "weight_capacity": now.weight,
     }[name]
-    told = value.strip() if isinstance(value, str) else value
-    if told == before or (name == "name" and not told):
+    stated = value.strip() if isinstance(value, str) else value
+    if stated == before or (name == "name" and not stated):
         return None
-    if name in _DIMENSIONS and told:
-        _positive(str(told), _DIMENSIONS[name], rack.name)
+    if name in _DIMENSIONS and stated:
+        _positive(str(stated), _DIMENSIONS[name], rack.name)
     if name == "height":
         top = max((u.top - 1 for u in rack.units), default=0.0)
-        if isinstance(told, int) and told < top:
+        if isinstance(stated, int) and stated < top:
             raise DocumentError(f"{rack.name} is filled up to unit {top:g}", remedy="move what stands above first")
     if rack.drawn < 0:
-        return limits(design, plan, number, {name: told or None})
+        return limits(design, plan, number, {name: stated or None})
     path = inventory(design).net.path(rack.drawn)
     steps = parse_selector(path).steps
     # a rack of a group is like the others of it
     within = tuple((step.group, None) for step in steps)
-    quantity_ = Quantity(value=told, source="assumed", status=Status.ASSUMED) if told else None
+    quantity_ = Quantity(value=stated, source="assumed", status=Status.ASSUMED) if stated else None
     return SetValue((path.rpartition("/")[2],), _VALUES[name], quantity_, within=within)
 
 

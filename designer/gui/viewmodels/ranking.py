@@ -36,7 +36,7 @@ _SHORT: Final = 2
 #: shorter words are not taken for others; longer ones may have two mistakes
 _LEAST: Final = 4
 _LONG: Final = 8
-#: of what is found alike, parts come before templates
+#: of what is found equivalent, parts come before templates
 TEMPLATE_WEIGHT: Final = -1.0
 #: words typed for a kind of part, and what it is called here
 SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
@@ -74,7 +74,7 @@ class Words:
     about
         A text about it; found the same way.
     weight
-        Of things found alike, the one with more weight comes first.
+        Of things found equivalent, the one with more weight comes first.
     letters
         Whether letters that are merely somewhere in the title will do, as "zi" for "Zoom in".
     """

@@ -9,7 +9,7 @@ from designer.engine.results import WorkloadResult
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.units import format_si
 
-#: width of a letter and of the air beside a text, and the widest and narrowest column [px]
+#: width of a letter and of the air next to a text, and the widest and narrowest column [px]
 _LETTER, _AIR, _WIDEST, _NARROWEST = 8, 24, 190, 64
 
 

@@ -160,7 +160,7 @@ def _path(design: Design, key: tuple[Any, ...], entry: Entry) -> str | None:
 
 
 def _one_name(ids: Sequence[str], known: Mapping[str, object]) -> str:
-    """One name for ids: the only one, or a beginning with ``*`` that stands for these and no others; else empty."""
+    """One name for ids: the only one, or a beginning with ``*`` that represents these and no others; else empty."""
     if len(ids) == 1:
         return ids[0]
     begin = min(ids, default="")
@@ -237,7 +237,7 @@ class SweepView:
     places
         The values as they were spelled, where each stands; by name where they are no numbers (`named`).
     line_title
-        What tells the lines apart, where there are several.
+        What distinguishes the lines, where there are several.
     marks
         Where the bottleneck changes, and to what.
     missing
@@ -273,8 +273,8 @@ def view(task: Task, rows: Sequence[Row], titles: Sequence[str]) -> SweepView:
     failed = [row for row in rows if row.error]
     missing = f"{len(failed)} of {len(rows)} runs have no answer: {failed[0].error}" if failed else ""
     where = tuple(sorted((at, text) for text, at in places.items()))
-    told = tuple(dict.fromkeys(marks))
-    return SweepView(task.title, titles[0], unit, where, named, tuple(plots), told, ", ".join(titles[1:]), missing)
+    stated = tuple(dict.fromkeys(marks))
+    return SweepView(task.title, titles[0], unit, where, named, tuple(plots), stated, ", ".join(titles[1:]), missing)
 
 
 def _places(settings: Sequence[str]) -> tuple[dict[str, float], str, bool]:

@@ -1,4 +1,4 @@
-"""A what-if beside the original: the numbers that count, now and in the trial, and what would bind."""
+"""A what-if next to the original: the numbers that count, now and in the trial, and what would bind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from designer.workload.metrics import is_same, tone_of
 
 _MOST: Final = 3
 _MISSING: Final = "–"
-#: a change beyond this is told as a factor
+#: a change beyond this is stated as a factor
 _MANIFOLD: Final = 9.95
 
 
@@ -35,7 +35,7 @@ def rows(
 ) -> tuple[TrialRow, ...]:
     """The numbers of both that one asks for first, and what binds, called as in `design`.
 
-    A latency that only one of them has is told as missing in the other: there more is asked than can be answered.
+    A latency that only one of them has is stated as missing in the other: there more is asked than can be answered.
     """
     if now is None or trial is None:
         return ()

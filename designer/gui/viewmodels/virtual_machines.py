@@ -28,7 +28,7 @@ MOVE_ID: Final = "move"
 _CONDITIONS: Final = Conditions()
 #: workloads that put steady traffic on the network
 _STEADY: Final = ("transfer", "collective", "training", "data_loading")
-#: a workload that keeps less than this of its rate is told of
+#: a workload that keeps less than this of its rate is reported
 _KEPT: Final = 0.98
 
 
@@ -89,7 +89,7 @@ class Migration:
 
     @property
     def beside(self) -> str:
-        """What ran beside and how much of its rate it kept; empty if nothing did, or it was not hurt."""
+        """What ran next to and how much of its rate it kept; empty if nothing did, or it was not hurt."""
         table = self.result.tables.get("background")
         rows = [] if table is None else [(str(row[0]), row[3]) for row in table.rows]
         hurt = [f"{title} keeps {kept:.0%}" for title, kept in rows if isinstance(kept, float) and kept < _KEPT]
@@ -180,7 +180,7 @@ def move_edit(design: Design, vm: VirtualMachine, there: Placed) -> MoveVm:
 
 
 def decide(design: Design, machines: Machines, vm_id: str, host: str, shown: str = "") -> Decision:
-    """What dropping a machine on a host does, while the workload `shown` runs beside."""
+    """What dropping a machine on a host does, while the workload `shown` runs with."""
     try:
         if machines.design is not design:
             machines = machines_of(design)
@@ -194,7 +194,7 @@ def decide(design: Design, machines: Machines, vm_id: str, host: str, shown: str
         after = machines_of(edit.apply(design))
     except DesignerError as error:
         return Decision(reason=f"{error.text} — {error.remedy}" if error.remedy else error.text)
-    # the places of machines that name none are chosen anew: none of them may lose its own
+    # the places of machines that name none are chosen again: none of them may lose its own
     lost = next((vm for vm in after.placement.refused if vm not in machines.placement.refused), None)
     if lost is not None:
         return Decision(reason=f"{machines.title(lost)} would lose its place: {after.placement.refused[lost].text}")
@@ -202,7 +202,7 @@ def decide(design: Design, machines: Machines, vm_id: str, host: str, shown: str
 
 
 def _settings(design: Design, kind: str, shown: str) -> dict[str, JsonValue]:
-    """How a machine moved by hand goes: as the migration shown goes, else beside the workload shown."""
+    """How a machine moved by hand goes: as the migration shown goes, else next to the workload shown."""
     spec = design.workloads.get(shown)
     if spec is None:
         return {}
@@ -231,7 +231,7 @@ def migrate(machines: Machines, vm_id: str, there: Placed, shown: str = "") -> M
     try:
         result, _ = run_workload(machines.network, WorkloadSpec(id=MOVE_ID, kind=kind, title=title, settings=settings))
     except DesignerError:
-        # what runs beside cannot be computed: the move alone can
+        # what runs with cannot be computed: the move alone can
         result, _ = run_workload(machines.network, WorkloadSpec(id=MOVE_ID, kind=kind, title=title, settings=ends))
     for row in result.tables["machines"].rows:
         if row[3] == "stays":

@@ -28,7 +28,7 @@ _KINDS: Final = {
     "sriov": "SR-IOV function",
     "dpu": "DPU",
 }
-#: field, title, dimension, whether it is needed, what is told of it
+#: field, title, dimension, whether it is needed, what is stated about it
 _SIZE: Final = (
     ("vcpus", "Virtual CPUs", "count", True, ""),
     ("memory", "Memory", "size", True, ""),
@@ -151,7 +151,7 @@ def _amount(spelled: str, dimension: str) -> float | None:
 
 
 def _settings(vms: Sequence[VirtualMachine]) -> Iterator[Entry]:
-    """Settings that are known, and those a machine carries besides."""
+    """Settings that are known, and those a machine carries in addition."""
     known = {field.name for field in VM_SETTINGS}
     others = dict.fromkeys(name for vm in vms for name in vm.settings if name not in known)
     for field in (*VM_SETTINGS, *(Field(name, name, "text") for name in others)):
@@ -320,8 +320,8 @@ def _troubles(vm: VirtualMachine, analysis: Analysis | None, result: WorkloadRes
     """What the analysis found about a machine."""
     if analysis is None:
         return
-    told = [*analysis.findings, *(result.findings if result is not None else ())]
-    for number, finding in enumerate(f for f in dict.fromkeys(told) if vm.id in f.where):
+    stated = [*analysis.findings, *(result.findings if result is not None else ())]
+    for number, finding in enumerate(f for f in dict.fromkeys(stated) if vm.id in f.where):
         text = f"{finding.text} — {finding.remedy}" if finding.remedy else finding.text
         yield Entry(f"finding.{number}", str(finding.severity).capitalize(), text)
 

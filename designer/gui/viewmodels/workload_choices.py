@@ -81,7 +81,7 @@ _NEEDS: Final[Mapping[str, str]] = (
     | dict.fromkeys(("vmotion", "kvm_migration", "evacuation", "vm_capacity", "schedule"), "vm")
 )
 _WORDS: Final = {"gpu": "accelerators", "vm": "virtual machines", "storage": "storage", "sensor": "sensors"}
-#: what selectors may say besides the ids of parts
+#: what selectors may say in addition to the ids of parts
 _SELECTORS: Final = ("gpus", "memory", "storage", "drives", "nics", "cpus", "servers", "dpus", "sensors", "clients")
 #: ids offered while typing, at most
 _OFFERED: Final = 400

@@ -58,7 +58,7 @@ def _entry(setting: Setting, value: JsonValue) -> Entry:
 
 
 def word_for_zero(setting: Setting) -> str:
-    """What zero stands for, from the help of a setting: ``0 B/s for none``; empty where zero is a number."""
+    """What zero represents, from the help of a setting: ``0 B/s for none``; empty where zero is a number."""
     found = _MEANS.fullmatch(setting.help.rpartition(";")[2].strip())
     return found[1] if found is not None and setting.dimension != "flag" else ""
 

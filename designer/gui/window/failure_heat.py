@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def heat_of(design: Design, survey: Survey) -> ChannelState:
     """What the loss of each link costs as the utilisation of both its directions, of each part as how busy it is.
 
-    The amount beside a link is what gets done no longer without it.
+    The amount next to a link is what gets done no longer without it.
     """
     from designer.decisions.failures_survey import heat
     from designer.drawing.loads import Activity, ChannelState

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QToolButton, QWidget
 from designer.gui.layouts import in_row
 
 _HIGH: Final = 40
-#: points of the text at 100 %, and the width from which the bar of menus has room beside the tabs [px]
+#: points of the text at 100 %, and the width from which the bar of menus has room next to the tabs [px]
 _POINTS: Final = 9.5
 _BROAD: Final = 1180
 
@@ -24,7 +24,7 @@ class Head(QWidget):
     bar
         The bar of menus; keys of actions work while it is hidden.
     tabs, saving, search
-        What is beside it.
+        What is next to it.
     """
 
     def __init__(self, bar: QMenuBar, tabs: QWidget, saving: QWidget, search: QWidget) -> None:

@@ -56,6 +56,6 @@ def _light_result(canvas: Canvas, document: Document) -> None:
         loads = result = None
     bottleneck = result.binding if result is not None else ()
     binding = tuple(b.id for b in bottleneck if b.what == "channel")
-    parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))
+    parts = tuple((b.id, b.equal) for b in bottleneck if b.what in ("part", "compute"))
     shown = ChannelState.of(loads) if loads is not None else None
     canvas.show_result(shown, binding, parts, mark_of(result, session.design) if result is not None else "")

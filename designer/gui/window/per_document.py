@@ -1,4 +1,4 @@
-"""Dialogs beside a window, one a document at most, closed with it."""
+"""Dialogs next to a window, one a document at most, closed with it."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Recovery:
         page.setFocus()
 
     def look(self) -> None:
-        """Look what was left behind, and tell if that is something."""
+        """Look what was left behind, and state if that is something."""
         page = self._ready_page()
         page.counted.connect(self._offer, Qt.ConnectionType.SingleShotConnection)
         page.fill()

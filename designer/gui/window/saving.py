@@ -45,7 +45,7 @@ class SavingState:
         self.notice.chosen.connect(self._chosen)
 
     def listen(self, document: Document) -> None:
-        """Follow what happens to a document; only that of the one shown is told."""
+        """Follow what happens to a document; only that of the one shown is stated."""
         document.autosave_changed.connect(partial(self._tell_autosave, document))
         document.file_state_changed.connect(partial(self._tell_file, document))
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _CLOSE_ICON: Final = QSize(12, 12)
 #: a tab names so many letters of a title
 _LONGEST: Final = 48
-#: what tells two designs of one name apart
+#: what distinguishes two designs of one name
 _NUMBER: Final = re.compile(r" \(\d+\)$")
 
 
 def cut_apart(names: Sequence[str]) -> list[str]:
     """Names cut to the letters of a tab: at the end, but before a number in brackets; in the middle, where two that
-    differ would read alike.
+    differ would read the same.
     """
 
     def cut(name: str) -> str:
@@ -38,10 +38,10 @@ def cut_apart(names: Sequence[str]) -> list[str]:
         return name if len(name) <= _LONGEST else name[: _LONGEST - 1 - len(end)].rstrip() + "…" + end
 
     found = [cut(name) for name in names]
-    alike = {text for text in found if len({name for name, own in zip(names, found, strict=True) if own == text}) > 1}
+    equal = {text for text in found if len({name for name, own in zip(names, found, strict=True) if own == text}) > 1}
     half = _LONGEST // 2
     return [
-        f"{name[: half - 1]}…{name[-half:]}" if text in alike else text for name, text in zip(names, found, strict=True)
+        f"{name[: half - 1]}…{name[-half:]}" if text in equal else text for name, text in zip(names, found, strict=True)
     ]
 
 

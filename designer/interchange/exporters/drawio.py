@@ -80,12 +80,12 @@ def _document(
             within, bundled = geometry.connection_links(number)
             links[f"link{number}"] = [within, [[link.what, link.id] for link in bundled]]
     seen = {o.get("id", ""): _seen(o) for o in cells.iter("object")}
-    told = {
+    stated = {
         "design": design.model_dump(mode="json", exclude_defaults=True),
         "boxes": {key: [*where, *seen[key]] for key, where in boxes.items()},
         "links": links,
     }
-    texts = {f"document{number}": text for number, text in enumerate(pack(told))}
+    texts = {f"document{number}": text for number, text in enumerate(pack(stated))}
     wrapped = ET.SubElement(cells, "object", {"id": "designer", "label": "", **texts})
     cell = ET.SubElement(wrapped, "mxCell", {"style": "text;", "vertex": "1", "visible": "0", "parent": "1"})
     ET.SubElement(cell, "mxGeometry", {"width": "8", "height": "8", "as": "geometry"})

@@ -1,4 +1,4 @@
-"""The network as a Mermaid flow chart: parallel cables are one line that tells their number and rate.
+"""The network as a Mermaid flow chart: parallel cables are one line that states their number and rate.
 
 Sources: Mermaid documentation, flowcharts and entity codes.
 """
@@ -13,7 +13,7 @@ from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.network_view import network_view, one_line
 from designer.units import format_quantity
 
-#: more edges than this Mermaid refuses unless told otherwise
+#: more edges than this Mermaid refuses unless stated otherwise
 _USUAL = 500
 
 

@@ -1,6 +1,6 @@
 """A draft of the environment NCCL is started with: which adapters, which transport, what the drawing says of each.
 
-Every line tells why; lines that depend on the site are comments.
+Every line states why; lines that depend on the site are comments.
 Sources: NVIDIA NCCL documentation, environment variables.
 """
 

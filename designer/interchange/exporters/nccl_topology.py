@@ -132,8 +132,8 @@ class _Writer:
             raise ExchangeError("the server has no CPU, so its tree has no root", remedy="draw CPUs and their links")
         sockets: set[int] = set()
         for number, host in enumerate(hosts):
-            told = self.net.part(host).attributes.get("numaid") or self.net.part(host).attributes.get("numa") or ""
-            numa = told if re.fullmatch(r"[0-9]{1,4}", told, re.ASCII) else str(number)
+            stated = self.net.part(host).attributes.get("numaid") or self.net.part(host).attributes.get("numa") or ""
+            numa = stated if re.fullmatch(r"[0-9]{1,4}", stated, re.ASCII) else str(number)
             element = ET.SubElement(root, "cpu", {"numaid": numa, **self._processor(host)})
             self._below(element, host)
             socket = self._socket(host)
@@ -230,9 +230,9 @@ class _Writer:
     def _chip(self, part: int) -> dict[str, str]:
         """Compute capability, or the name RCCL has for the chip: as the dump had it, else as the type says."""
         definition = self.net.part(part)
-        told = {name: definition.attributes.get(f"gpu.{name}", "") for name in ("sm", "gcn")}
-        if any(told.values()):
-            return {name: text for name, text in told.items() if re.fullmatch(r"[a-z]*[0-9a-f]{2,5}", text, re.ASCII)}
+        stated = {name: definition.attributes.get(f"gpu.{name}", "") for name in ("sm", "gcn")}
+        if any(stated.values()):
+            return {name: text for name, text in stated.items() if re.fullmatch(r"[a-z]*[0-9a-f]{2,5}", text, re.ASCII)}
         capability = self._text(part, "compute_capability")
         if re.fullmatch(r"\d{1,2}\.\d", capability, re.ASCII):
             return {"sm": capability.replace(".", "")}
@@ -263,10 +263,10 @@ class _Writer:
         found: dict[int, str] = {}
         taken: set[str] = set()
         for part in self.parts:
-            told = self.net.part(part).attributes.get("busid", "").lower()
-            if _BUS_ID.match(told) and told not in taken:
-                found[part] = told
-                taken.add(told)
+            stated = self.net.part(part).attributes.get("busid", "").lower()
+            if _BUS_ID.match(stated) and stated not in taken:
+                found[part] = stated
+                taken.add(stated)
         bus = 0
         for part in self.parts:
             while part not in found:

@@ -97,8 +97,8 @@ def _cabled(design: Design) -> dict[int, dict[str, tuple[str, int]]]:
 def _device_type(design: Design, part: Part, cabled: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
     part_type = design.part_types.get(part.type)
     vendor = (part_type.vendor if part_type is not None else "") or "Unknown"
-    told = design.quantity(part, "vendor_model")
-    title = str(told.value) if told is not None else part_type.title if part_type is not None else part.label
+    stated = design.quantity(part, "vendor_model")
+    title = str(stated.value) if stated is not None else part_type.title if part_type is not None else part.label
     model = one_line(title.removeprefix(f"{vendor} "))[:100] or part.kind
     height = design.quantity(part, "height")
     whole = height is not None and isinstance(height.value, int)
@@ -153,8 +153,8 @@ def _slug_of(network: str, gigabits: int) -> str:
 
 
 def _power(design: Design, part: Part) -> int:
-    told = design.quantity(part, "power_max")
-    return round(parse(told.value, "power")) if told is not None else 0
+    stated = design.quantity(part, "power_max")
+    return round(parse(stated.value, "power")) if stated is not None else 0
 
 
 def _supplies(part: Part) -> int:

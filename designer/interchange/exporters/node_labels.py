@@ -1,4 +1,4 @@
-"""Labels for Kubernetes nodes that tell a scheduler who is near whom: leaf, spine and core above each node.
+"""Labels for Kubernetes nodes that state a scheduler who is near whom: leaf, spine and core above each node.
 
 Storage systems are no nodes. A draft for ``kubectl apply --server-side``: check the names of nodes first.
 Sources: NVIDIA/topograph, label keys; Kubernetes documentation, syntax of labels and names.

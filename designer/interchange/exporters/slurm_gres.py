@@ -40,9 +40,9 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     for types, names in sizes.items():
         first = 0
         for kind, count in types:
-            told = f" Type={kind}" if kind else ""
+            stated = f" Type={kind}" if kind else ""
             devices = f"[{first}-{first + count - 1}]" if count > 1 else str(first)
-            lines.append(f"NodeName={compress(names)} Name=gpu{told} File=/dev/nvidia{devices}")
+            lines.append(f"NodeName={compress(names)} Name=gpu{stated} File=/dev/nvidia{devices}")
             first += count
     lines += ["", "# into slurm.conf:", "#GresTypes=gpu"]
     for types, names in sizes.items():
@@ -60,9 +60,9 @@ def _nodes(design: Design) -> dict[tuple[tuple[str, int], ...], list[str]]:
     kinds = part_kinds()
     having: dict[int, Counter[str]] = {}
     for part, d in enumerate(definition):
-        told = net.part_defs[d]
-        if Capability.ACCELERATE in kinds[told.kind].capabilities:
-            having.setdefault(home[part], Counter())[safe(told.type.rsplit("/", 1)[-1]) if told.type else ""] += 1
+        stated = net.part_defs[d]
+        if Capability.ACCELERATE in kinds[stated.kind].capabilities:
+            having.setdefault(home[part], Counter())[safe(stated.type.rsplit("/", 1)[-1]) if stated.type else ""] += 1
     names = node_names(net, having)
     sizes: dict[tuple[tuple[str, int], ...], list[str]] = {}
     for node, types in having.items():

@@ -104,7 +104,7 @@ def _draw_fabric(
 
 
 def mark_missing_links(machine: MachineDrawing, gpus: Iterable[str]) -> None:
-    """Tell the GPUs whose accelerator links the file does not list: as many as their type has, or as GPUs of the
+    """State the GPUs whose accelerator links the file does not list: as many as their type has, or as GPUs of the
     generation of their PCIe link have where the file does not say what they are."""
     generations = {link.b: link.generation for link in machine.links.values() if link.kind == "pcie"}
     for gpu in gpus:

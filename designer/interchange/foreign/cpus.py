@@ -1,6 +1,6 @@
 """Processors as dumps number or name them, and how NUMA domains make up sockets.
 
-Dumps tell neither sockets nor memory speeds nor socket links. What a processor has is said by its part's own file, or
+Dumps state neither sockets nor memory speeds nor socket links. What a processor has is said by its part's own file, or
 for families the catalog does not offer by ``assets/recognition/unlisted``; memory with all channels filled.
 """
 
@@ -32,7 +32,7 @@ class CpuModel:
     Parameters
     ----------
     id
-        Of the part or unlisted product that tells of it.
+        Of the part or unlisted product that describes it.
     title
         The family, empty where it is unknown.
     type
@@ -67,7 +67,7 @@ class CpuModel:
 
 @lru_cache(maxsize=1024)
 def processor(id: str) -> CpuModel:
-    """The processor family that a part, or a product the catalog does not list, tells of.
+    """The processor family that a part, or a product the catalog does not list, describes.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def sockets_of(domains: Sequence[NumaHint]) -> list[int]:
     """Which socket each NUMA domain belongs to, by the usual ways of cutting sockets (NPS1/2/4, SNC2).
 
     The number of domains of the whole machine is the highest id plus one, or what the CPU masks leave room for; domains
-    without devices are often missing from a dump. It is a guess, good for telling which traffic crosses sockets.
+    without devices are often missing from a dump. It is a guess, good for stating which traffic crosses sockets.
     """
     if not domains:
         return []

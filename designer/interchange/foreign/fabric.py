@@ -1,6 +1,6 @@
 """Builds the design of a network out of what a dump says: switches, servers with their NICs, and the cables between.
 
-Keys are what the file tells nodes apart by (a GUID, a name); ids are counted as in every import and names stay names.
+Keys are what the file distinguishes nodes by (a GUID, a name); ids are counted as in every import and names stay names.
 What such a file cannot know (what is inside the servers, the rate of a cable) is noted as a gap on what it is about.
 """
 
@@ -77,9 +77,9 @@ class FabricDrawing:
         known = self.nodes.get(key)
         if known is not None:
             return known
-        told = dict(attributes or {})
-        device = _model(f"{name} {told.get('model', '')}")
-        made = self.machine.add(kind or "switch", name=name, device=device, attributes=told)
+        stated = dict(attributes or {})
+        device = _model(f"{name} {stated.get('model', '')}")
+        made = self.machine.add(kind or "switch", name=name, device=device, attributes=stated)
         self.nodes[key] = made
         part = self.machine.parts[made]
         if device is not None and part.type:
@@ -98,8 +98,8 @@ class FabricDrawing:
         """The server known by `key`; made where it is new. What is inside is not known."""
         known = self._hosts.get(key)
         if known is None:
-            told = {UNKNOWN: CONTENTS, **(attributes or {})}
-            known = self._hosts[key] = self.machine.add("server", name=name, attributes=told)
+            stated = {UNKNOWN: CONTENTS, **(attributes or {})}
+            known = self._hosts[key] = self.machine.add("server", name=name, attributes=stated)
         return known
 
     def nic(self, key: str, host: str, name: str = "", attributes: Mapping[str, str] | None = None) -> str:
@@ -139,15 +139,15 @@ class FabricDrawing:
         if a == b:
             self.note("IMP-LOOP", "cables from a part to itself were left out", a)
             return None
-        told = {**({"latency": latency} if latency else {}), **(attributes or {})}
+        stated = {**({"latency": latency} if latency else {}), **(attributes or {})}
         used = kind or self.kind
         if rate is None:
             values = LinkValues(kind=used, count=count, status=Status.ASSUMED)
-            told[UNKNOWN] = SPEED
+            stated[UNKNOWN] = SPEED
         else:
             spelled = write(rate, "rate")
             values = LinkValues(kind=used, count=count, bandwidth_per_direction=spelled, status=Status.PRIMARY)
-        made = self.machine.link(a, b, values, told, ports=ports)
+        made = self.machine.link(a, b, values, stated, ports=ports)
         if rate is None:
             self.note(
                 "IMP-ASSUMED-RATE",

@@ -71,14 +71,14 @@ def memory_tier(node: Element) -> str:
 
     Memory that Linux hands on from a DAX device (`DAXDevice`) is persistent or behind CXL, never half of the DRAM.
     """
-    subtype, told = node.get("subtype"), infos(node)
+    subtype, stated = node.get("subtype"), infos(node)
     if subtype.upper().startswith("CXL"):
         return "CXL"
-    if "DAXDevice" not in told and "DAXType" not in told:
+    if "DAXDevice" not in stated and "DAXType" not in stated:
         return "PMEM" if subtype == "NVM" else subtype
-    if re.search(r"cxl|decoder[0-9]|dax_region", told.get("DAXParent", ""), re.IGNORECASE):
+    if re.search(r"cxl|decoder[0-9]|dax_region", stated.get("DAXParent", ""), re.IGNORECASE):
         return "CXL"
-    return "PMEM" if "NVM" in (told.get("DAXType"), subtype) else subtype if subtype in ("HBM", "MCDRAM") else "DAX"
+    return "PMEM" if "NVM" in (stated.get("DAXType"), subtype) else subtype if subtype in ("HBM", "MCDRAM") else "DAX"
 
 
 def is_dram(tier: str) -> bool:
@@ -107,9 +107,9 @@ def is_removable(element: Element) -> bool:
     return "removable" in text or element.get("name").startswith(("sr", "fd", "loop"))
 
 
-def port_rate(told: Mapping[str, str]) -> float:
+def port_rate(stated: Mapping[str, str]) -> float:
     """Port rate [Gb/s] where a version of hwloc gives one, else 0."""
-    match = re.match(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)\s*(?:Gb/s|Gbps)", told.get("Port1Rate", ""), re.ASCII)
+    match = re.match(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)\s*(?:Gb/s|Gbps)", stated.get("Port1Rate", ""), re.ASCII)
     return float(match[1]) if match else 0.0
 
 

@@ -1,7 +1,7 @@
 """Builds the design of a machine out of what a dump says: parts, links, findings.
 
 Ids are short, stable and counted naturally (gpu0, numa3, nic1); whatever else the dump knows goes to attributes.
-Assumptions are never silent: each is marked on the link and told once, with the ids it holds for.
+Assumptions are never silent: each is marked on the link and stated once, with the ids it holds for.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class GpuNetwork:
         self.fabric.machine.link(a, b, values, {"latency": delay} if delay else None)
 
     def types(self, part_type: str) -> None:
-        """Tell where the type of the GPUs comes from."""
+        """State where the type of the GPUs comes from."""
         if part_type and self._gpus:
             text = f"the file calls the GPUs {self.product}: {part_type} is assumed"
             remedy = "choose another type where that is wrong"

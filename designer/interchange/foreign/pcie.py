@@ -62,7 +62,7 @@ def unknown_pcie(architecture: Architecture | None) -> LinkValues:
 def join_pcie(
     machine: MachineDrawing, upper: str, lower: str, values: LinkValues, attributes: Mapping[str, str] | None = None
 ) -> str:
-    """Join two parts by PCIe and tell what of it was assumed."""
+    """Join two parts by PCIe and state what of it was assumed."""
     assumed = values.status is Status.ASSUMED
     link_id = machine.link(upper, lower, values, {**(attributes or {}), **({UNKNOWN: SPEED} if assumed else {})})
     if assumed:

@@ -1,6 +1,6 @@
 """CPU sockets of a machine that is read from a dump: which NUMA domains are one socket, and which sockets are joined.
 
-Files tell at most how far NUMA domains are from each other.
+Files state at most how far NUMA domains are from each other.
 """
 
 from __future__ import annotations

@@ -315,7 +315,7 @@ class Drawing:
         )
 
     def design(self, description: str) -> Design:
-        """The whole, with the networks beside the fabric.
+        """The whole, with the networks next to the fabric.
 
         Raises
         ------

@@ -124,9 +124,9 @@ class _Edited:
             carrier.data[k]
             for k in sorted((k for k in carrier.data if re.fullmatch(r"document\d{1,3}", k)), key=_order)
         ]
-        told = unpack(texts, file)
+        stated = unpack(texts, file)
         try:
-            content = cast("dict[str, Any]", told)
+            content = cast("dict[str, Any]", stated)
             self.design = Design.model_validate(content["design"])
             self.boxes: dict[str, tuple[Address, Ref, list[str]]] = {
                 key: (_address(row[0]), Ref(row[1], row[2]), [str(v) for v in row[3:7]])
@@ -299,9 +299,9 @@ def _whole(text: str) -> int:
 
 def _rate_of(cell: _Cell, count: int) -> str | None:
     """Rate of one link, spelled, of a connection that states its capacity."""
-    told = cell.data.get("capacity", "")
+    stated = cell.data.get("capacity", "")
     try:
-        whole = parse(told, "rate") if 0 < len(told) <= _LONGEST else 0.0
+        whole = parse(stated, "rate") if 0 < len(stated) <= _LONGEST else 0.0
     except UnitError:
         return None
     return write(whole / count, "rate") if 0 < whole < _FASTEST else None
@@ -343,12 +343,15 @@ def _from_shapes(cells: dict[str, _Cell], file: str) -> Imported:
             strangers += 1
             continue
         count = _whole(cell.data.get("count", "1"))
-        told = _rate_of(cell, count)
+        stated = _rate_of(cell, count)
         machine.link(
             a,
             b,
             LinkValues(
-                kind=kind, count=count, status=Status.PRIMARY if told else Status.ASSUMED, bandwidth_per_direction=told
+                kind=kind,
+                count=count,
+                status=Status.PRIMARY if stated else Status.ASSUMED,
+                bandwidth_per_direction=stated,
             ),
         )
     if strangers:

@@ -37,22 +37,22 @@ def _read(text: str, file: str) -> Imported:
         raise ExchangeError("it has no graph", file=file, remedy="give a GraphML file of this program")
     nodes = {node.get("id"): _data(node, names) for node in graph.all("node")}
     kinds = part_kinds()
-    if not any(told.get("kind") in kinds for told in nodes.values()):
+    if not any(stated.get("kind") in kinds for stated in nodes.values()):
         raise ExchangeError(
             "its nodes have no kinds of parts", file=file, remedy="give a GraphML file of this program, see export"
         )
     machine = MachineDrawing(file, "a GraphML graph", "graphml")
     ids: dict[str, str] = {}
     odd: list[str] = []
-    for path, told in _parents_first(nodes):
-        kind = told.get("kind", "")
+    for path, stated in _parents_first(nodes):
+        kind = stated.get("kind", "")
         if kind not in kinds:
             odd.append(path)
             continue
-        device = Device(told.get("name", ""), told["type"]) if told.get("type") else None
-        parent = ids.get(told.get("parent", ""))
+        device = Device(stated.get("name", ""), stated["type"]) if stated.get("type") else None
+        parent = ids.get(stated.get("parent", ""))
         ids[path] = machine.add(
-            kind, parent=parent, name=told.get("name", ""), device=device, attributes={"path": path}
+            kind, parent=parent, name=stated.get("name", ""), device=device, attributes={"path": path}
         )
     if odd:
         what = counted(len(odd), "node of no known kind was", "nodes of no known kind were")
@@ -84,13 +84,13 @@ def _parents_first(nodes: dict[str, dict[str, str]]) -> list[tuple[str, dict[str
 
 
 def _edge(machine: MachineDrawing, edge: Element, names: dict[str, str], ids: dict[str, str]) -> bool:
-    told = _data(edge, names)
-    a, b, kind = ids.get(edge.get("source")), ids.get(edge.get("target")), told.get("kind", "")
+    stated = _data(edge, names)
+    a, b, kind = ids.get(edge.get("source")), ids.get(edge.get("target")), stated.get("kind", "")
     if a is None or b is None or a == b or kind not in link_kinds():
         return False
-    count = number(told.get("count", "1")) or 1.0
-    total = number(told.get("bytes_per_second_per_direction", ""))
-    status = Status(told["status"]) if told.get("status") in _KNOWN else Status.SECONDARY
+    count = number(stated.get("count", "1")) or 1.0
+    total = number(stated.get("bytes_per_second_per_direction", ""))
+    status = Status(stated["status"]) if stated.get("status") in _KNOWN else Status.SECONDARY
     rate = write(total / count, "rate") if total else None
     machine.link(
         a, b, LinkValues(kind=kind, count=max(1, min(100_000, int(count))), bandwidth_per_direction=rate, status=status)

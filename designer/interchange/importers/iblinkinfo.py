@@ -53,8 +53,8 @@ class _Reader:
         for line in text.splitlines():
             found = _PORT.match(line) if "==(" in line else None
             if found is None:
-                told = _HEADING.match(line.strip())
-                heading = (told[1] == "CA", told[3].strip()) if told else heading
+                stated = _HEADING.match(line.strip())
+                heading = (stated[1] == "CA", stated[3].strip()) if stated else heading
                 continue
             self._port(found, heading)
         if not self.links and not self.down:

@@ -168,14 +168,14 @@ class _Reader:
         return self.fabric.finish()
 
     def _draw(self, key: str, node: _Node) -> str:
-        told = {"guid": key.partition("-")[2]}
-        told |= {k: v for k, v in (("device", node.device), ("system_image_guid", node.image)) if v and k != "device"}
+        stated = {"guid": key.partition("-")[2]}
+        stated |= {k: v for k, v in (("device", node.device), ("system_image_guid", node.image)) if v and k != "device"}
         if node.kind == "switch":
             name = node.name.removeprefix("MF0;").split(":")[0] if node.name.startswith("MF0;") else node.name
             model = node.name.partition(":")[2] if node.name.startswith("MF0;") else ""
-            return self.fabric.switch(key, name, {**told, "model": model} if model else told, ports=node.ports)
+            return self.fabric.switch(key, name, {**stated, "model": model} if model else stated, ports=node.ports)
         host = self.fabric.named_host(node.name, key)
-        return self.fabric.nic(key, host, host_of(node.name)[1], told)
+        return self.fabric.nic(key, host, host_of(node.name)[1], stated)
 
     def _aggregation(self, inner: set[str], ids: dict[str, str]) -> None:
         parts = self.fabric.machine.parts

@@ -136,17 +136,17 @@ class _Parser:
             if self._peek()[0] != "word":
                 raise self._odd(self._peek()[1])
             chain.append(self._end())
-        told = self._attributes()
+        stated = self._attributes()
         if len(chain) == 1:
             if first[0].lower() == "subgraph" or first[0].lower() in ("graph", "node", "edge"):
                 return
             if self._peek() != ("mark", "{"):
-                graph.nodes.setdefault(first[0], {}).update(told)
+                graph.nodes.setdefault(first[0], {}).update(stated)
             return
         for a, b in pairwise(chain):
             graph.nodes.setdefault(a[0], {})
             graph.nodes.setdefault(b[0], {})
-            graph.edges.append((a, b, told))
+            graph.edges.append((a, b, stated))
 
     def _end(self) -> tuple[str, str]:
         node = self._peek()[1]
@@ -161,7 +161,7 @@ class _Parser:
         return node, port
 
     def _attributes(self) -> dict[str, str]:
-        told: dict[str, str] = {}
+        stated: dict[str, str] = {}
         while self._peek() == ("mark", "["):
             self.at += 1
             while self._peek() != ("mark", "]"):
@@ -171,10 +171,10 @@ class _Parser:
                 self.at += 1
                 if kind == "word" and self._peek() == ("mark", "="):
                     self.at += 1
-                    told[name] = self._peek()[1]
+                    stated[name] = self._peek()[1]
                     self.at += 1
             self.at += 1
-        return told
+        return stated
 
 
 def _closing(text: str, at: int) -> int:
@@ -203,21 +203,21 @@ def _read(text: str, file: str) -> Imported:
     if len(graph.edges) > _MOST:
         raise ExchangeError(f"it has more than {_MOST:,} edges", file=file, remedy="split it")
     fabric = FabricDrawing(file, "a cable plan", "lldp", "ethernet")
-    for node, told in graph.nodes.items():
-        if _is_storage(told):
-            fabric.switch(node, _name(node, told), told, kind="storage")
-        elif not _is_server(node, told):
-            fabric.switch(node, _name(node, told), told)
+    for node, stated in graph.nodes.items():
+        if _is_storage(stated):
+            fabric.switch(node, _name(node, stated), stated, kind="storage")
+        elif not _is_server(node, stated):
+            fabric.switch(node, _name(node, stated), stated)
     seen: set[frozenset[tuple[str, str]]] = set()
     again = loops = 0
-    for a, b, told in graph.edges:
+    for a, b, stated in graph.edges:
         key = frozenset((a, b))
         if a[1] and b[1] and key in seen:
             again += 1
             continue
         seen.add(key)
         loops += a[0] == b[0]
-        _cable(fabric, graph, a, b, told)
+        _cable(fabric, graph, a, b, stated)
     if again:
         text = f"{counted(again, 'cable is', 'cables are')} written from both ends: each was drawn once"
         fabric.note("IMP-BOTH-ENDS", text)
@@ -231,22 +231,22 @@ def _read(text: str, file: str) -> Imported:
     return fabric.finish()
 
 
-def _is_storage(told: dict[str, str]) -> bool:
-    return told.get("function", "").lower() == "storage"
+def _is_storage(stated: dict[str, str]) -> bool:
+    return stated.get("function", "").lower() == "storage"
 
 
-def _is_server(node: str, told: dict[str, str]) -> bool:
-    function = told.get("function", told.get("kind", ""))
+def _is_server(node: str, stated: dict[str, str]) -> bool:
+    function = stated.get("function", stated.get("kind", ""))
     return is_server(function or node)
 
 
-def _name(node: str, told: dict[str, str]) -> str:
+def _name(node: str, stated: dict[str, str]) -> str:
     """What a node is called: a title, else a label that is no drawing of ports, else its id."""
-    label = told.get("label", "")
-    return told.get("title") or (label if label and "|" not in label else node)
+    label = stated.get("label", "")
+    return stated.get("title") or (label if label and "|" not in label else node)
 
 
-def _cable(fabric: FabricDrawing, graph: Graph, a: tuple[str, str], b: tuple[str, str], told: dict[str, str]) -> None:
+def _cable(fabric: FabricDrawing, graph: Graph, a: tuple[str, str], b: tuple[str, str], stated: dict[str, str]) -> None:
     if a[0] == b[0]:
         return
     ends: list[str] = []
@@ -263,9 +263,9 @@ def _cable(fabric: FabricDrawing, graph: Graph, a: tuple[str, str], b: tuple[str
             ends.append(fabric.nic(f"{node} {port}", server, port))
         else:
             ends.append(fabric.switch(node, name, about))
-    known = rate(told.get("speed", told.get("bandwidth", "")))
-    kind = told.get("kind", "") if told.get("kind") in ("ethernet", "infiniband", "fabric") else ""
-    fabric.join(ends[0], ends[1], known, ports=(a[1], b[1]), attributes=told, kind=kind)
+    known = rate(stated.get("speed", stated.get("bandwidth", "")))
+    kind = stated.get("kind", "") if stated.get("kind") in ("ethernet", "infiniband", "fabric") else ""
+    fabric.join(ends[0], ends[1], known, ports=(a[1], b[1]), attributes=stated, kind=kind)
 
 
 IMPORTER = Importer("cable-plan", "cable plan as a Graphviz graph (PTM, NVIDIA Air)", (".dot", ".gv"), _sniff, _read)

@@ -190,7 +190,7 @@ class _Reader:
         return finish(machine)
 
     def _homes(self) -> list[str]:
-        """The NUMA domain of each root bus: sockets by their root complexes where these tell them."""
+        """The NUMA domain of each root bus: sockets by their root complexes where these state them."""
         machine = self.machine
         complexes = [any(_EPYC.search(n.name) for n in root.below) for root in self.roots]
         sockets = sum(complexes) // _COMPLEXES if sum(complexes) % _COMPLEXES == 0 else 0
@@ -238,8 +238,8 @@ class _Reader:
 
         def once() -> str:
             if not made:
-                told = {"busid": node.at, "derived": "yes"}
-                made.append(self.machine.add("pcie_switch", parent=self.server, attributes=told))
+                stated = {"busid": node.at, "derived": "yes"}
+                made.append(self.machine.add("pcie_switch", parent=self.server, attributes=stated))
                 join_pcie(self.machine, home(), made[0], unknown_pcie(None))
             return made[0]
 
@@ -266,14 +266,14 @@ class _Reader:
                 update={"attributes": {**part.attributes, "functions": str(functions)}}
             )
             return
-        told = {"busid": node.at, **({"vendor": vendor, "device": number} if numbers else {})}
+        stated = {"busid": node.at, **({"vendor": vendor, "device": number} if numbers else {})}
         device = (known_device(vendor, number) if numbers else None) or _named(kind, name)
         overrides = {}
         if kind == "nic" and _INFINIBAND.search(name):
             overrides["technology"] = machine.fact("InfiniBand")
         if kind == "drive":
             overrides["interface"] = machine.fact("NVMe")
-        part = machine.add(kind, parent=self.server, device=device, attributes=told, overrides=overrides)
+        part = machine.add(kind, parent=self.server, device=device, attributes=stated, overrides=overrides)
         self.seen[slot] = part
         if kind != "nvswitch":
             join_pcie(machine, home(), part, unknown_pcie(device.architecture))

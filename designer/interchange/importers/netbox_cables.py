@@ -148,10 +148,10 @@ class _Dump:
         kinds = [interface(string(port.get("type"))) for port in ports]
         rates = [rate for _, rate in kinds if rate]
         about = self.by.get("cable", {}).get(cable, {})
-        told = {"cable": str(cable), "cable_type": string(about.get("type")), "label": string(about.get("label"))}
+        stated = {"cable": str(cable), "cable_type": string(about.get("type")), "label": string(about.get("label"))}
         length = string(about.get("length"))
-        told["length"] = f"{length} {string(about.get('length_unit'))}".strip() if length else ""
-        told["via"] = ", ".join(v for v in via if v)
+        stated["length"] = f"{length} {string(about.get('length_unit'))}".strip() if length else ""
+        stated["via"] = ", ".join(v for v in via if v)
         ends = [self._part(port, end[1]) for port, end in zip(ports, (a, b), strict=True)]
         self.fabric.join(
             ends[0],
@@ -159,7 +159,7 @@ class _Dump:
             min(rates) if rates else None,
             kind=kinds[0][0],
             ports=(string(ports[0].get("name")), string(ports[1].get("name"))),
-            attributes={k: v for k, v in told.items() if v},
+            attributes={k: v for k, v in stated.items() if v},
         )
 
     def _record(self, model: str, number: object) -> dict[str, Any]:
@@ -176,18 +176,18 @@ class _Dump:
         model = self._record("devicetype", fields.get("device_type"))
         rack = self._record("rack", fields.get("rack"))
         site = self._record("site", fields.get("site"))
-        told = {
+        stated = {
             "role": string(role.get("name")),
             "model": string(model.get("model")),
             "rack": string(rack.get("name")),
             "position": string(fields.get("position")),
             "site": string(site.get("name")),
         }
-        told = {k: v for k, v in told.items() if v}
+        stated = {k: v for k, v in stated.items() if v}
         name = string(fields.get("name")) or f"device {device}"
-        if is_server(told.get("role", "")):
-            return self.fabric.nic(f"port {number}", self.fabric.host(name, name, told), string(port.get("name")))
-        return self.fabric.switch(name, name, told)
+        if is_server(stated.get("role", "")):
+            return self.fabric.nic(f"port {number}", self.fabric.host(name, name, stated), string(port.get("name")))
+        return self.fabric.switch(name, name, stated)
 
 
 def _from_csv(text: str, file: str) -> Imported:
@@ -217,12 +217,12 @@ def _from_csv(text: str, file: str) -> Imported:
                         remedy="fill in both ends",
                     )
                 ends.append(_csv_part(fabric, device, port))
-            told = {k: (row.get(k) or "").strip() for k in ("type", "status", "label", "length", "length_unit")}
+            stated = {k: (row.get(k) or "").strip() for k in ("type", "status", "label", "length", "length_unit")}
             fabric.join(
                 ends[0],
                 ends[1],
                 ports=((row["side_a_name"] or "").strip(), (row["side_b_name"] or "").strip()),
-                attributes={k: v for k, v in told.items() if v},
+                attributes={k: v for k, v in stated.items() if v},
             )
     if others:
         what = counted(

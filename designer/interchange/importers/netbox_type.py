@@ -77,13 +77,13 @@ class _Reader:
     def run(self) -> Imported:
         """The part, or the server and its NICs."""
         data = [p for p in self.ports if not _management(p) and text_of(p.get("type")) not in VIRTUAL]
-        told = self._attributes()
+        stated = self._attributes()
         if "slug" not in self.top and "u_height" not in self.top:
-            self._nic(data, told)
+            self._nic(data, stated)
         elif self._is_switch(data):
-            self._switch(data, told)
+            self._switch(data, stated)
         else:
-            self._server(data, told)
+            self._server(data, stated)
         self._tell()
         return finish(self.machine, f"{self.maker} {self.model}".strip())
 
@@ -97,7 +97,7 @@ class _Reader:
 
     def _attributes(self) -> dict[str, str]:
         """What a part has no field for, counts of ports and bays first."""
-        told = {
+        stated = {
             "manufacturer": self.maker,
             "model": self.model,
             "part_number": text_of(self.top.get("part_number")),
@@ -105,17 +105,17 @@ class _Reader:
             "slug": text_of(self.top.get("slug")),
         }
         weight = text_of(self.top.get("weight"))
-        told["weight"] = f"{weight} {text_of(self.top.get('weight_unit'))}".strip() if weight else ""
-        told["interfaces"] = str(len(self.ports))
+        stated["weight"] = f"{weight} {text_of(self.top.get('weight_unit'))}".strip() if weight else ""
+        stated["interfaces"] = str(len(self.ports))
         for slug, count in Counter(text_of(p.get("type")) for p in self.ports).items():
-            told[f"interfaces.{slug}"] = str(count)
-        told["mgmt_only"] = str(sum(_management(p) for p in self.ports))
+            stated[f"interfaces.{slug}"] = str(count)
+        stated["mgmt_only"] = str(sum(_management(p) for p in self.ports))
         for name in _LISTS:
             if name != "interfaces" and items(self.top.get(name)):
-                told[name] = str(len(items(self.top.get(name))))
+                stated[name] = str(len(items(self.top.get(name))))
         for bay in map(mapping, items(self.top.get("module-bays"))):
-            told[f"bay {text_of(bay.get('name'))}"] = text_of(bay.get("description")) or text_of(bay.get("position"))
-        return {name: value for name, value in told.items() if value}
+            stated[f"bay {text_of(bay.get('name'))}"] = text_of(bay.get("description")) or text_of(bay.get("position"))
+        return {name: value for name, value in stated.items() if value}
 
     def _watts(self) -> dict[str, Quantity]:
         """What the supplies may draw together: above the truth where one of them is a spare."""
@@ -140,7 +140,7 @@ class _Reader:
         found = type_for(kind, self.model) or type_for(kind, f"{kind}/{self.maker}/{self.model}".lower())
         return Device(f"{self.maker} {self.model}", found.id) if found is not None else None
 
-    def _switch(self, data: list[dict[str, Any]], told: dict[str, str]) -> None:
+    def _switch(self, data: list[dict[str, Any]], stated: dict[str, str]) -> None:
         values: dict[str, Quantity] = {**self._height(), **self._watts()}
         usual = Counter(text_of(p.get("type")) for p in data).most_common(1)
         if usual:
@@ -155,13 +155,13 @@ class _Reader:
                 text = f"{what} than {slug} {'is' if others == 1 else 'are'} kept in the attributes, not as ports"
                 self.machine.note("IMP-PORT-TYPES", text, "switch0")
         device = self._device("switch")
-        self.machine.add("switch", name=self.model, device=device, attributes=told, overrides=values)
+        self.machine.add("switch", name=self.model, device=device, attributes=stated, overrides=values)
 
-    def _server(self, data: list[dict[str, Any]], told: dict[str, str]) -> None:
+    def _server(self, data: list[dict[str, Any]], stated: dict[str, str]) -> None:
         values = {**self._height(), **self._watts()}
         values["vendor_model"] = self.machine.fact(f"{self.maker} {self.model}".strip())
-        told = {UNKNOWN: CONTENTS, **told}
-        server = self.machine.add("server", name=self.model, attributes=told, overrides=values)
+        stated = {UNKNOWN: CONTENTS, **stated}
+        server = self.machine.add("server", name=self.model, attributes=stated, overrides=values)
         for port in data:
             self._port(port, server)
 
@@ -175,7 +175,7 @@ class _Reader:
         kept = {k: v for k, v in attributes.items() if v}
         self.machine.add("nic", parent=server, name=text_of(port.get("name")), attributes=kept, overrides=values)
 
-    def _nic(self, data: list[dict[str, Any]], told: dict[str, str]) -> None:
+    def _nic(self, data: list[dict[str, Any]], stated: dict[str, str]) -> None:
         """A module with ports is a NIC; one without is no part of a design."""
         if not data:
             raise ExchangeError(
@@ -187,7 +187,7 @@ class _Reader:
         values: dict[str, Quantity] = {"ports": self.machine.fact(len(data))}
         if min(rates) == max(rates) > 0:
             values["port_bandwidth_per_direction"] = self.machine.fact(write(rates[0], "rate"))
-        self.machine.add("nic", name=self.model, device=self._device("nic"), attributes=told, overrides=values)
+        self.machine.add("nic", name=self.model, device=self._device("nic"), attributes=stated, overrides=values)
 
     def _tell(self) -> None:
         note = self.machine.note

@@ -1,6 +1,7 @@
 """The matrix of ``nvidia-smi topo -m``: distance classes between GPUs and NICs, turned into the tree they allow.
 
-The matrix tells classes (same switch, same host bridge, same NUMA domain …), not parts and no speeds: switches, sockets
+The matrix states classes (same switch, same host bridge, same NUMA domain …), not parts and no speeds: switches,
+sockets
 and NVSwitches are derived, PCIe generations assumed from the number of NVLinks.
 """
 
@@ -266,7 +267,7 @@ class _Reader:
         return keys
 
     def _host_bridges(self) -> dict[int, str]:
-        """The host bridge of each device, numbered in its domain, where a class of PHB or NODE tells of it."""
+        """The host bridge of each device, numbered in its domain, where a class of PHB or NODE describes it."""
         cell = self.matrix.cell
         found: dict[int, str] = {}
         for domain in self.tree.domains:
@@ -314,7 +315,7 @@ class _Reader:
         homes: list[str] = []
         domains = [(domain.key, domain.members) for domain in self.tree.domains]
         held = {key for key, _ in domains}
-        # a domain that only an affinity column tells of has no device, but its memory is there
+        # a domain that only an affinity column describes has no device, but its memory is there
         empty = dict.fromkeys(k for k in self.tree.moved.values() if k not in held and k.startswith("numa "))
         taken = {number for key in (*held, *empty) if (number := _number(key)) >= 0}
         used: set[int] = set()
@@ -426,7 +427,7 @@ class _Reader:
             )
 
     def _guessed(self) -> dict[str, Quantity]:
-        """What the number of NVLinks tells of a GPU; models of the algorithms of collectives need it."""
+        """What the number of NVLinks describes a GPU; models of the algorithms of collectives need it."""
         if self.architecture is None or not self.architecture.links:
             return {}
         note = "from the number of NVLinks"
@@ -497,7 +498,7 @@ def _fabrics(totals: Mapping[int, int], pairs: Sequence[tuple[int, int, int]]) -
 
 
 def _usable_cpus(matrix: Matrix) -> bool:
-    """True if the CPU lists of the GPUs tell NUMA domains: all there, and no two with the same list are SYS apart."""
+    """True if the CPU lists of the GPUs state NUMA domains: all there, and no two with the same list are SYS apart."""
     rows = matrix.rows
     gpus = matrix.gpus
     if not gpus or any(not rows[g].cpus for g in gpus):

@@ -1,7 +1,7 @@
-"""PCIe devices as a management controller tells them over Redfish: one resource, a list, or a mockup in one file.
+"""PCIe devices as a management controller states them over Redfish: one resource, a list, or a mockup in one file.
 
 Taken from anywhere in the file are ``PCIeDevice``, ``PCIeFunction`` and ``Processor`` resources. A device states its
-generation and lanes; what hangs under which switch is not told, so devices hang from their processor where they name
+generation and lanes; what hangs under which switch is not stated, so devices hang from their processor where they name
 one. Class codes are not believed: controllers write them reversed or as zero, the class in words and the ids are right.
 Sources: DMTF, DSP2046 Redfish Resource and Schema Guide (PCIeDevice, PCIeFunction, Processor) and the mockups of
 DSP2043; spyroot/redfish_ctl at 4c1765c0, dumps of HPE and Supermicro controllers.
@@ -124,23 +124,23 @@ class _Reader:
         machine = self.machine
         cpus: list[str] = []
         models = []
-        for told in self.found.get("Processor", ()):
-            if string(told.get("ProcessorType")) != "CPU" or _absent(told):
+        for stated in self.found.get("Processor", ()):
+            if string(stated.get("ProcessorType")) != "CPU" or _absent(stated):
                 continue
-            name = " ".join(string(told.get("Model")).split())
-            model = cpu_model(string(told.get("Manufacturer")), "", "", name=name)
-            cores = told.get("TotalCores")
+            name = " ".join(string(stated.get("Model")).split())
+            model = cpu_model(string(stated.get("Manufacturer")), "", "", name=name)
+            cores = stated.get("TotalCores")
             cores = cores if isinstance(cores, int) and not isinstance(cores, bool) and 0 < cores < 10_000 else 0
             part = machine.add(
                 "cpu",
                 parent=server,
                 device=Device(name or model.title, model.type) if name or model.title else None,
-                attributes={"redfish": _path(told), **_texts(told, "Socket")},
+                attributes={"redfish": _path(stated), **_texts(stated, "Socket")},
                 overrides={"cores": machine.fact(cores)} if cores else None,
             )
             note_cpu(machine, model, name or model.title, part)
-            self.homes[_path(told)] = part
-            self.modules |= {_module(told): part} if _module(told) else {}
+            self.homes[_path(stated)] = part
+            self.modules |= {_module(stated): part} if _module(stated) else {}
             cpus.append(part)
             models.append(model)
         if not cpus:
@@ -162,14 +162,14 @@ class _Reader:
             note_system_devices(machine)
             return
         known = (known_device(vendor, number) if vendor and number else None) or _named(kind, device)
-        told = {
+        stated = {
             "redfish": _path(device),
             **_texts(device, "Manufacturer", "Model", "PartNumber", "FirmwareVersion"),
             **({"vendor": vendor, "device": number} if vendor and number else {}),
         }
         overrides = {"interface": machine.fact("NVMe")} if kind == "drive" else {}
         label = string(device.get("Name")) or string(device.get("Id"))
-        part = machine.add(kind, parent=server, name=label, device=known, attributes=told, overrides=overrides)
+        part = machine.add(kind, parent=server, name=label, device=known, attributes=stated, overrides=overrides)
         values, most = _speed(device.get("PCIeInterface"))
         join_pcie(machine, self._home(device, functions, part), part, values or unknown_pcie(known.architecture), most)
 

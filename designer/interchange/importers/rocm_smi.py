@@ -1,6 +1,7 @@
 """The tables of ``rocm-smi --showtopo``: weight, hops and type of the way between each two GPUs, and their NUMA nodes.
 
-One xGMI hop weighs 15 and hops are always told as 1, so pairs of the least weight among xGMI pairs are joined and those
+One xGMI hop weighs 15 and hops are always stated as 1, so pairs of the least weight among xGMI pairs are joined and
+those
 that weigh more go through others. How many links join a pair, PCIe speeds and switches are not in these tables.
 Sources: ROCm/rocm_smi_lib issue 108 and ROCm/rocm-systems issue 5763, pull request 7372; AMD, MI200 tuning guide.
 """

@@ -1,6 +1,6 @@
 """Slurm's picture of a network: ``topology.conf`` (tree and block), ``topology.yaml``, ``scontrol show topology``.
 
-It tells which nodes hang under which switch and nothing of cables: one link of unknown speed represents each.
+It states which nodes hang under which switch and nothing of cables: one link of unknown speed represents each.
 ``scontrol`` lists all nodes again at each upper level; only those of the lowest are joined to their switch.
 Sources: Slurm documentation, topology.conf and topology guide (SchedMD).
 """
@@ -53,9 +53,9 @@ def _conf(text: str, file: str) -> tuple[dict[str, _Switch], dict[str, str], str
     names: dict[str, str] = {}
     sizes = ""
     for number, raw in enumerate(_joined(text), start=1):
-        told = _COMMENT.match(raw.strip())
-        if told:
-            names[told[1]] = told[2]
+        stated = _COMMENT.match(raw.strip())
+        if stated:
+            names[stated[1]] = stated[2]
         line = raw.split("#")[0].strip()
         fields = {k.lower(): v for k, _, v in (word.partition("=") for word in line.split()) if v}
         name = fields.get("switchname") or fields.get("blockname")
@@ -103,10 +103,10 @@ def _draw(switches: Mapping[str, _Switch], names: Mapping[str, str], sizes: str,
     fabric = FabricDrawing(file, "a Slurm topology", "slurm-topology", "fabric")
     ids: dict[str, str] = {}
     for name, switch in switches.items():
-        told = {"slurm_name": name, "role": "block" if switch.block else "switch"}
+        stated = {"slurm_name": name, "role": "block" if switch.block else "switch"}
         if switch.level is not None:
-            told["level"] = str(switch.level)
-        ids[name] = fabric.switch(name, names.get(name, name), told)
+            stated["level"] = str(switch.level)
+        ids[name] = fabric.switch(name, names.get(name, name), stated)
     unknown = {child: "" for switch in switches.values() for child in switch.children if child not in switches}
     for child in unknown:
         ids[child] = fabric.switch(child, names.get(child, child), {"slurm_name": child})

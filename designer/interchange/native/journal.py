@@ -6,7 +6,7 @@ When the changes outgrow the design the file is written again, so it stays withi
 Nothing in it is executed when it is read.
 
 Each change is handed to the system before ``record`` returns, so it outlives the program however that ends; the disk is
-told to keep it a moment later, so it outlives a power failure but for that moment. A lock next to the journal is held
+stated to keep it a moment later, so it outlives a power failure but for that moment. A lock next to the journal is held
 while its program lives.
 """
 
@@ -187,7 +187,7 @@ class Journal:
     path
         The journal's own file; it appears with the first design noted.
     file, digest
-        The design file being edited, if it has one, and what its bytes were (``raw.digest_of``); told at recovery.
+        The design file being edited, if it has one, and what its bytes were (``raw.digest_of``); stated at recovery.
     unsaved
         Whether no file holds the first design noted: it was imported or brought back.
     edits
@@ -287,7 +287,7 @@ class Journal:
             try:
                 self._append({"blocks": [], "set": {}, "saving": {"file": file, "digest": digest}})
             except OSError:
-                # the file itself will tell that it holds this design
+                # the file itself will state that it holds this design
                 self._let_go()
 
     def saved(self, design: Design, file: str, digest: str) -> None:

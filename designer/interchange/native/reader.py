@@ -141,8 +141,8 @@ def _current(content: Any, steps: Mapping[int, Upgrade], version: int) -> tuple[
         step = steps.get(source)
         if step is None:
             raise AssertionError(f"no upgrade from version {source}")
-        raw, told = step.run(raw)
-        findings += told
+        raw, stated = step.run(raw)
+        findings += stated
     return raw, findings
 
 

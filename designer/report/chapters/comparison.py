@@ -1,4 +1,4 @@
-"""Comparison: the designs of a report beside each other, workload by workload, and what they are made of."""
+"""Comparison: the designs of a report next to each other, workload by workload, and what they are made of."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from designer.report.tables.bill_of_materials import items_of
 from designer.report.tables.power import busiest, draws, total
 from designer.report.wording import DASH, continued, ends, listed, quantity, times
 
-#: designs beside each other in one table
+#: designs next to each other in one table
 _ABREAST = 4
 _MOST = 24
 _R = Align.RIGHT

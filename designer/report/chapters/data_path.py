@@ -47,7 +47,7 @@ def _chosen(subject: Subject) -> WorkloadResult | None:
 
 
 def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
-    """Hops of the first flow that has a path: links alike stand side by side as one hop, over the whole design."""
+    """Hops of the first flow that has a path: equivalent links are side by side as one hop, over the whole design."""
     flow = next((f for f in list(result.flows[:8]) if f.via), None)
     loads = subject.analysis.loads.get(result.id)
     if flow is None or loads is None:
@@ -144,21 +144,21 @@ def _store(subject: Subject, part: int, result: WorkloadResult, bottleneck: set[
     kind = net.part(part).kind
     own = net.part(part).type
     same = np.array([i for i, p in enumerate(net.part_defs) if p.kind == kind and p.type == own])
-    alike = np.flatnonzero(np.isin(net.part_def, same)).tolist()
-    resources = network.part_resource[alike]
+    equal = np.flatnonzero(np.isin(net.part_def, same)).tolist()
+    resources = network.part_resource[equal]
     capacity = float(network.capacity[resources[resources >= 0]].sum())
     if capacity <= 0:
         return None
     rate = result.metrics.get("rate")
     load = rate.value if rate is not None else 0.0
-    state = "binds" if any(net.path(i) in bottleneck for i in alike[:4000]) else ""
+    state = "binds" if any(net.path(i) in bottleneck for i in equal[:4000]) else ""
     label = subject.stock.title(net.part(part))
     following = {b.id for b in result.next if b.what == "part"}
-    if not state and any(net.path(i) in following for i in alike[:4000]):
+    if not state and any(net.path(i) in following for i in equal[:4000]):
         state = "next"
     return Hop(
         f"{sentence(part_words(subject.design, net.path(part)))}, media",
-        f"{counted(len(alike))} × {label}",
+        f"{counted(len(equal))} × {label}",
         capacity,
         capacity,
         min(load, capacity),

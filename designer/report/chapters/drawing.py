@@ -155,7 +155,7 @@ def _switches(subject: Subject) -> tuple[list[Row], int]:
 
 
 def _inside(subject: Subject) -> Table:
-    """What stands in the drawing, where there is no network to tell of."""
+    """What is in the drawing, where there is no network to describe."""
     rows = []
     for unit in subject.stock.classes[:6]:
         rows.append(Row((strong(subject.stock.title(unit.part)), text(f"{unit.count:,}"), ())))

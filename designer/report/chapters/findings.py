@@ -28,11 +28,11 @@ _NUMBERED = re.compile(r"(?<=[A-Za-z_\[])\d+")
 
 def build(context: Context, subject: Subject) -> Chapter:
     """The chapter."""
-    told = check(subject.design, today=context.date)
+    stated = check(subject.design, today=context.date)
     known = {(f.code, f.text) for f in subject.findings}
     order = list(Severity)
     every = [f for f in subject.findings if f.code != "ASSERT-UNEVALUATED"]
-    every += [f for f in told.findings if (f.code, f.text) not in known]
+    every += [f for f in stated.findings if (f.code, f.text) not in known]
     every.sort(key=lambda f: order.index(f.severity))
     folded = _folded(every)
     blocks: list[Block] = []
@@ -40,7 +40,7 @@ def build(context: Context, subject: Subject) -> Chapter:
         heads = (Head("Severity"), Head("Rule"), Head("Finding"), Head("Remedy"))
         aside = f"the worst {_MOST} of {len(folded)} kinds" if len(folded) > _MOST else ""
         blocks.append(Table("Findings", heads, tuple(_row(subject, f, n) for f, n in folded[:_MOST]), aside))
-    if told.waived:
+    if stated.waived:
         heads = (Head("Rule"), Head("Finding"), Head("Reason"), Head("Until"))
         rows = [
             Row(
@@ -51,7 +51,7 @@ def build(context: Context, subject: Subject) -> Chapter:
                     muted(w.waiver.expires or "for good"),
                 )
             )
-            for w in told.waived[:_MOST]
+            for w in stated.waived[:_MOST]
         ]
         blocks.append(Table("Waived", heads, tuple(rows)))
     tests = _acceptance(subject)
@@ -69,8 +69,8 @@ def build(context: Context, subject: Subject) -> Chapter:
     counts = [(s, sum(f.severity is s for f in every)) for s in Severity]
     words = [in_words(n, str(s) if s is not Severity.INFO else "remark") for s, n in counts]
     title = sentence(listed(words))
-    if told.waived:
-        title += f"; {in_words(len(told.waived), 'finding')} waived with a reason"
+    if stated.waived:
+        title += f"; {in_words(len(stated.waived), 'finding')} waived with a reason"
     elif every:
         title += f": {_briefly(in_names(subject.stock, every[0].text))}"
     remedies = list(dict.fromkeys(f.remedy for f in every if f.remedy and f.severity is not Severity.INFO))
@@ -100,9 +100,9 @@ def _folded(findings: list[Finding]) -> list[tuple[Finding, int]]:
     return list(found.values())
 
 
-def _briefly(told: str) -> str:
+def _briefly(stated: str) -> str:
     """The first clause of a finding, as a title can end with it."""
-    clauses = told.split(": ")
+    clauses = stated.split(": ")
     # what is before the first colon may be no more than whom the finding is about
     clause = next((c for c in clauses if " " in c), clauses[0]).split(";")[0]
     if len(clause) > _CLAUSE:
@@ -111,16 +111,16 @@ def _briefly(told: str) -> str:
     return continued(clause)
 
 
-def _row(subject: Subject, finding: Finding, alike: int) -> Row:
-    told = in_names(subject.stock, finding.text)
-    told = whole_clauses(told, _TEXT)
-    if alike > 1:
-        told += f" (and {alike - 1:,} like it)"
+def _row(subject: Subject, finding: Finding, equal: int) -> Row:
+    stated = in_names(subject.stock, finding.text)
+    stated = whole_clauses(stated, _TEXT)
+    if equal > 1:
+        stated += f" (and {equal - 1:,} like it)"
     return Row(
         (
             rich(Span(str(finding.severity), _STYLE[finding.severity], sign=str(finding.severity))),
             muted(finding.code),
-            text(sentence(told)),
+            text(sentence(stated)),
             muted(sentence(finding.remedy) if finding.remedy else "–"),
         )
     )

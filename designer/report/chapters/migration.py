@@ -1,4 +1,4 @@
-"""Migration: who moves when, who stands still for how long, and who cannot move."""
+"""Migration: who moves when, who is paused for how long, and who cannot move."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _lanes(w: WorkloadResult, subject: Subject) -> list[Lane]:
 
 
 def _served(w: WorkloadResult, subject: Subject) -> list[Lane]:
-    """Served models in machines that move: when they stand still."""
+    """Served models in machines that move: when they are paused."""
     table = w.tables.get("stands_still")
     found: list[Lane] = []
     for row in (table.rows if table is not None else ())[:_SERVED_LIMIT]:

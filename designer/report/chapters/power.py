@@ -123,8 +123,8 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     if load is not None and result is not None:
         title = f"{result.title.split(',')[0]} draws {quantity(load.value, 'W')}"
         # limits of parts, put together, are no rating that one could compare with
-        told = all(not d.rated.summed for d in found)
-        title += f" of {quantity(rated, 'W')} rated" if told else f", at most {quantity(load.high, 'W')}"
+        known = all(not d.rated.summed for d in found)
+        title += f" of {quantity(rated, 'W')} rated" if known else f", at most {quantity(load.high, 'W')}"
     if any(d.rated.summed and d.unit.accelerators() for d in found):
         follows.append(
             rich(
@@ -204,9 +204,9 @@ def _energy(context: Context, load: object) -> Table | None:
         rows.append(row("Its price", inputs.price, inputs.currency))
     if inputs.carbon is not None:
         rows.append(row("Its carbon", inputs.carbon / 1000, "kg"))
-    told = f"PUE {pue:g}" + (f", {inputs.source}" if inputs.source else ", source not given")
+    known = f"PUE {pue:g}" + (f", {inputs.source}" if inputs.source else ", source not given")
     r = Align.RIGHT
-    return Table("Energy of a year", (Head("What"), Head("Value", r), Head("80% band", r)), tuple(rows), told)
+    return Table("Energy of a year", (Head("What"), Head("Value", r), Head("80% band", r)), tuple(rows), known)
 
 
 CHAPTER = ChapterKind("power", "Power and cooling", 110, of_design=build)

@@ -27,13 +27,13 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         )
     ]
     rows: list[Row] = []
-    for rack, alike in kinds[:10]:
+    for rack, equal in kinds[:10]:
         share = rack.watts / rack.power if rack.power else 0.0
         rows.append(
             Row(
                 (
                     strong(rack.name),
-                    text(f"{alike:,}"),
+                    text(f"{equal:,}"),
                     text(f"{rack.used:g} of {rack.height:g}"),
                     text(quantity(rack.watts, "W") if rack.watts else "–"),
                     text(quantity(rack.power, "W") if rack.power else "–"),
@@ -112,11 +112,11 @@ def build(context: Context, subject: Subject) -> Chapter | None:
 
 def _weights(kinds: list[tuple[Rack, int]]) -> Table | None:
     """Weight of each kind of rack, a unit of height, and what the floor bears; None where no unit states its own."""
-    shown = [(rack, alike) for rack, alike in kinds[:10] if rack.unweighed < len(rack.units)]
+    shown = [(rack, equal) for rack, equal in kinds[:10] if rack.unweighed < len(rack.units)]
     if not shown:
         return None
     rows: list[Row] = []
-    for rack, alike in shown:
+    for rack, equal in shown:
         units = rack.weight - (rack.empty if rack.empty is not None else EMPTY.value)
         known = sum(u.height for u in rack.units if u.weight is not None)
         missing = f"{rack.unweighed} of {len(rack.units)}" if rack.unweighed else "none"
@@ -124,7 +124,7 @@ def _weights(kinds: list[tuple[Rack, int]]) -> Table | None:
             Row(
                 (
                     strong(rack.name),
-                    text(f"{alike:,}"),
+                    text(f"{equal:,}"),
                     text(quantity(units, "kg")),
                     text(f"{units / known:,.1f}\u00a0kg"),
                     text(quantity(rack.weight, "kg"), "strong"),

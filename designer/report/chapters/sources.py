@@ -8,7 +8,7 @@ from designer.report.document import Align, Chapter, Head, Row, Span, Table, ric
 from designer.report.subject import Context
 from designer.report.wording import in_words, percent, sentence
 
-#: where in a source something stands is told in so many characters
+#: where in a source something stands is stated in so many characters
 _PLACE = 150
 
 
@@ -36,7 +36,7 @@ def build(context: Context) -> Chapter:
     unsure = [s for s in context.sources if not s.status.is_sure]
     share = sum(used.get(s.key, 0) for s in unsure) / total
     named = ", ".join(s.title.lower() for s in unsure[:2])
-    told = rich(
+    stated = rich(
         f"{percent(share)} of the references from figures lead to assumed or unverified sources: {named}."
         if unsure
         else "No reference from a figure leads to an assumed or unverified source."
@@ -49,7 +49,7 @@ def build(context: Context) -> Chapter:
         "Sources",
         title,
         "What does it rest on?",
-        (Table("", heads, tuple(rows), small=True, note=told),),
+        (Table("", heads, tuple(rows), small=True, note=stated),),
         rich("Numbers in the text lead here; the last column counts the figures that rest on a source."),
     )
 

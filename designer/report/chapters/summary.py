@@ -157,12 +157,12 @@ def _risks(context: Context) -> list[Item]:
                 continue
             if finding.code == "ASSERT-UNEVALUATED":
                 continue
-            told = whole_clauses(plain(in_names(subject.stock, finding.text)), _RISK)
+            stated = whole_clauses(plain(in_names(subject.stock, finding.text)), _RISK)
             head = _HEADS.get(
                 finding.code,
                 finding.remedy.split(",")[0] if finding.remedy and len(finding.remedy) < 60 else finding.code,
             )
-            item = Item(rich(sentence(head) + letter), rich(sentence(told) + ". ", *chapter_link(context, key)))
+            item = Item(rich(sentence(head) + letter), rich(sentence(stated) + ". ", *chapter_link(context, key)))
             found.setdefault("".join(s.text for s in item.head), item)
     return list(found.values())
 

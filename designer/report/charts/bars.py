@@ -12,14 +12,14 @@ from designer.report.ticks import round_up
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar: label, a line below it, value with its band, and what stands at its end."""
+    """A bar: label, a line below it, value with its band, and what is at its end."""
 
     label: str
     detail: str
     value: float
     low: float
     high: float
-    told: str
+    stated: str
     ink: str = "data"
     limit: float = 0.0
 
@@ -49,7 +49,7 @@ def bars(rows: Sequence[Bar], written: Callable[[float], str], *, width: float =
         sheet.text(
             max(scale.at(max(bar.high, bar.value)), scale.at(bar.limit) if bar.limit else 0) + 7,
             y + 18,
-            bar.told,
+            bar.stated,
             bold=True,
         )
     return sheet.picture(bottom + 20)

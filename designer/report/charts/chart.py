@@ -13,7 +13,7 @@ from designer.report.ticks import ticks
 
 #: width of the text area of a page
 WIDTH: Final = 658.0
-#: width of half of it, beside a gap
+#: width of half of it, next to a gap
 HALF: Final = 315.0
 #: text of charts, and the smallest there is
 TEXT: Final = 10.6

@@ -17,10 +17,10 @@ _INKS = {"server": "band", "storage": "quiet", "switch": "quiet2", "nvswitch": "
 #: height of a rack unit in a drawing: room for a name of seven points on paper
 UNIT: Final = 11.0
 _TEXT = 9.4
-#: of one rack by itself: room beside it and above it
+#: of one rack by itself: room next to it and above it
 GUTTER: Final = 22.0
 HEAD: Final = 34.0
-#: names in a single unit of height; from where they have room, and from where the power stands beside them [U]
+#: names in a single unit of height; from where they have room, and from where the power stands next to them [U]
 _LOW, _ROOMY, _TALL = 9.4, 1.6, 4
 #: so many low units of one name stand as one box with its first and last number
 _RUN = 4
@@ -72,16 +72,16 @@ def _many(sheet: Chart, run: list[Placed], x: float, bottom: float, wide: float)
         edge = bottom - (unit.at - 1) * UNIT
         sheet.line(((x + 3, edge), (x + wide - 3, edge)), "tint")
     named, ends = _LAST.match(last.name), _LAST.match(first.name)
-    told = f"{first.name} to {named[2]}" if named and ends else f"{len(run)} × {first.name}"
+    stated = f"{first.name} to {named[2]}" if named and ends else f"{len(run)} × {first.name}"
     if _WITHIN in first.name:
-        told = f"{len(run)} × {_NUMBERS.sub('', first.name)}"
+        stated = f"{len(run)} × {_NUMBERS.sub('', first.name)}"
     size = SMALL
-    if text_width(told, size) > wide - 22 and _WITHIN in first.name:
-        told = f"{len(run)} × {_NUMBERS.sub('', first.name.rsplit(_WITHIN, 1)[-1])}"
+    if text_width(stated, size) > wide - 22 and _WITHIN in first.name:
+        stated = f"{len(run)} × {_NUMBERS.sub('', first.name.rsplit(_WITHIN, 1)[-1])}"
     middle = y + high / 2
-    plate = min(text_width(told, size) + 8, wide - 14)
+    plate = min(text_width(stated, size) + 8, wide - 14)
     sheet.panel(x + 7, middle - 7, plate, 14, ink, radius=1.5)
-    sheet.text(x + 11, middle + size * 0.36, told, size=size, room=plate - 8)
+    sheet.text(x + 11, middle + size * 0.36, stated, size=size, room=plate - 8)
 
 
 def _front(
@@ -126,22 +126,23 @@ def _one(sheet: Chart, unit: Placed, x: float, bottom: float, wide: float) -> No
     )
     if unit.height * UNIT >= 8.0:
         size = _LOW if unit.height < _ROOMY else SMALL
-        told = unit.name
+        stated = unit.name
         if unit.watts is not None and unit.height >= _TALL:
-            more = f"{told} · {quantity(unit.watts, 'W')}"
-            told = more if text_width(more, size) <= wide - 18 else told
+            more = f"{stated} · {quantity(unit.watts, 'W')}"
+            stated = more if text_width(more, size) <= wide - 18 else stated
         room = wide - (32 if unit.feed else 18)
-        if text_width(told, size) > room:
-            # which of its unit it is tells more than the unit
-            told = unit.name.rsplit(_WITHIN, 1)[-1]
-        sheet.text(x + 9, y + unit.height * UNIT / 2 + size * 0.36 - 0.7, told, size=size, room=room)
+        if text_width(stated, size) > room:
+            # which of its unit it is states more than the unit
+            stated = unit.name.rsplit(_WITHIN, 1)[-1]
+        sheet.text(x + 9, y + unit.height * UNIT / 2 + size * 0.36 - 0.7, stated, size=size, room=room)
         if unit.feed:
             middle = y + unit.height * UNIT / 2 + size * 0.36 - 0.7
             sheet.text(x + wide - 9, middle, unit.feed, size=size, bold=True, anchor="end")
 
 
 def front(rack: Rack, width: float) -> Picture:
-    """One rack alone, every unit for itself: `GUTTER` beside it for the numbers, `HEAD` above it for name and power."""
+    """One rack alone, every unit for itself: `GUTTER` next to it for the numbers, `HEAD` above it for name and
+    power."""
     sheet = Chart(width)
     wide, bottom = width - GUTTER - 1, HEAD + rack.height * UNIT
     sheet.text(GUTTER, 12, rack.name, bold=True, room=wide)
@@ -166,9 +167,9 @@ def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
     used = max((unit.top - 1 for r, _ in shown for unit in r.units), default=0.0)
     tallest = min(max((r.height for r, _ in shown), default=42.0), _NUMBERED * math.ceil((used + 3) / _NUMBERED))
     bottom = 44.0 + tallest * UNIT
-    for k, (rack, alike) in enumerate(shown):
+    for k, (rack, equal) in enumerate(shown):
         x = 20.0 + k * (wide + 22.0 + gap)
-        title = rack.name if alike == 1 else f"{rack.name} and {alike - 1:,} like it"
+        title = rack.name if equal == 1 else f"{rack.name} and {equal - 1:,} like it"
         sheet.text(x, 12, title, bold=True, room=wide + 20)
         sheet.text(x, 26, _filled(rack), "muted", size=SMALL, room=wide + 24)
         _front(sheet, rack, x, bottom, wide, _runs(rack.units), tallest)

@@ -19,7 +19,7 @@ class Lane:
     Parameters
     ----------
     start, end, pause
-        When it begins and ends, and how long of that at its end it stands still [s]; without an end it stays.
+        When it begins and ends, and how long of that at its end it is paused [s]; without an end it stays.
     inside, after
         What is written in the bar and behind it.
     """

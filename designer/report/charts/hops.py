@@ -97,11 +97,11 @@ def _row(sheet: Chart, scale: Scale, number: int, hop: Hop, y: float, row: float
             end, middle - 3.5, raw - end, 7, "", stroke="assumed" if hop.assumed else "quiet", dashed=hop.assumed
         )
     sheet.panel(end - 1.5, middle - 9, 3, 18, fill)
-    at, told = max(end, raw) + 8, quantity(hop.achievable, "B/s")
-    if at < crossed < at + text_width(told, TEXT, bool(hop.state)):
+    at, stated = max(end, raw) + 8, quantity(hop.achievable, "B/s")
+    if at < crossed < at + text_width(stated, TEXT, bool(hop.state)):
         # the line of the load goes down through all rows
         at = crossed + 6
-    at += sheet.text(at, middle + 4, told, ink, bold=bool(hop.state)) + 8
+    at += sheet.text(at, middle + 4, stated, ink, bold=bool(hop.state)) + 8
     if binds:
         wide = text_width("binds", SMALL, True) + 14
         sheet.panel(at, middle - 8, wide, 16, "alarm", radius=8)

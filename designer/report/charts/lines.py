@@ -50,7 +50,7 @@ def lines(
     unit_up
         What one of the unit is that values of the upright axis are written in: its end is a round number of those.
     captions
-        What stands at the upper left and at the right end below: the quantities.
+        What is at the upper left and at the right end below: the quantities.
     """
     sheet = Chart(width)
     xs = [v for t in traces for v in t.x if not log_x or v > 0]

@@ -28,7 +28,7 @@ _TEXT: Final = 11.0
 _ROOM: Final = 0.05
 _TICKS: Final = 5
 _APART: Final = 52.0
-#: figures beside each other before a new row begins
+#: figures next to each other before a new row begins
 _COLUMNS: Final = 2
 #: accents that stay apart from each other, of the palette's kinds
 _COLOURS: Final = ("cpu", "nic", "gpu", "storage", "dpu", "pcie_switch", "switch", "memory", "nvswitch", "rack")
@@ -88,7 +88,7 @@ def _scale(figure: Figure, side: int, start: float, length: float) -> Scale:
     axis = (figure.x, figure.y)[side]
     across = [v for line in figure.lines for v in line.x]
     up = [v for line in figure.lines for each in (line.y, line.low, line.high) for v in each]
-    # where both axes tell the same quantity, the diagonal is one
+    # where both axes state the same quantity, the diagonal is one
     same = axis.log and (figure.x.unit, figure.x.log) == (figure.y.unit, figure.y.log)
     values = [*across, *up] if same else (across, up)[side]
     usable = [v for v in values if math.isfinite(v) and (v > 0 or not axis.log)] or [1.0]

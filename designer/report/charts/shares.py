@@ -49,12 +49,12 @@ def shares(rows: Sequence[Whole], caption: str = "", left: float = 164.0) -> Pic
             if wide <= 0:
                 continue
             sheet.panel(x, y, max(0.6, wide - 1), 30, part.ink)
-            told = f"{percent(part.share)} · {part.value}"
+            stated = f"{percent(part.share)} · {part.value}"
             room = wide - 12
-            if part.share > 0.1 and max(text_width(part.name, TEXT, True), text_width(told, SMALL)) <= room:
+            if part.share > 0.1 and max(text_width(part.name, TEXT, True), text_width(stated, SMALL)) <= room:
                 ink = "on" if part.ink in _ON else "ink"
                 sheet.text(x + 7, y + 12.5, part.name, ink, bold=True)
-                sheet.text(x + 7, y + 25, told, ink, size=SMALL)
+                sheet.text(x + 7, y + 25, stated, ink, size=SMALL)
             elif part.share >= 0.005:
                 below.append(f"{part.name} {percent(part.share)}")
             x += wide

@@ -69,7 +69,7 @@ class _Painter:
         self.picture = picture
         self.image, self.images, self.draws = target
         self.draw: ImageDraw = self.draws.Draw(self.image)
-        #: corner of what is drawn on, and the ink that stands for every colour while a mask is drawn
+        #: corner of what is drawn on, and the ink that represents every colour while a mask is drawn
         self.corner: tuple[int, int] = (0, 0)
         self.ink: int | None = None
         self.scale = scale

@@ -42,7 +42,7 @@ def to_svg(picture: Picture, embed_fonts: bool = False) -> str:
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def inline_svg(picture: Picture, prefix: str, told: str = "", kind: str = "") -> str:
+def inline_svg(picture: Picture, prefix: str, stated: str = "", kind: str = "") -> str:
     """The picture as an element of a page: without ground, as wide as its place, ids behind a prefix of its own.
 
     Parameters
@@ -52,7 +52,7 @@ def inline_svg(picture: Picture, prefix: str, told: str = "", kind: str = "") ->
     kind
         Class of the element.
     """
-    role = f'role="img" aria-label={quoteattr(_text_of(told))}' if told else 'aria-hidden="true"'
+    role = f'role="img" aria-label={quoteattr(_text_of(stated))}' if stated else 'aria-hidden="true"'
     lines = [
         f'<svg viewBox="{_n(picture.x)} {_n(picture.y)} {_n(picture.width)} {_n(picture.height)}" {role} '
         f'class="{kind}">',

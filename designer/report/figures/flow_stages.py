@@ -78,7 +78,7 @@ def stages(design: Design, analysis: Analysis, flow: Flow) -> Figure | None:
 
 
 def _stages(design: Design, analysis: Analysis, flow: Flow) -> list[Stage]:
-    """Channels whose ends differ only in the number of a member stand side by side: one stage."""
+    """Channels whose ends differ only in the number of a member are side by side: one stage."""
     bottleneck = set(flow.bound_by)
     rows = with_ids(analysis.channels, flow.via)
     found: dict[str, list[ChannelRow]] = {}

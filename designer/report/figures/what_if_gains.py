@@ -7,7 +7,7 @@ from designer.engine.results import Analysis, Bottleneck, WorkloadResult
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind
 
 _MOST = 5
-#: gains closer than this are told as one
+#: gains closer than this are stated as one
 _SAME = 0.005
 
 
@@ -37,7 +37,7 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
 def _gains(bottlenecks: tuple[Bottleneck, ...]) -> list[tuple[str, float, bool]]:
     """Name, gain, and whether it is that of a tied set."""
     found: list[tuple[str, float, bool]] = []
-    n = sum(b.alike for b in bottlenecks)
+    n = sum(b.equal for b in bottlenecks)
     if n > 1 and bottlenecks[0].gain_together is not None:
         found.append((f"all {n} that tie", bottlenecks[0].gain_together, True))
     alone = [(b.label, b.gain_if_doubled) for b in bottlenecks[:_MOST] if b.gain_if_doubled is not None]

@@ -131,24 +131,24 @@ class _Writer:
         return self.markup(SIGNS.get(name, ""))
 
     def cell(self, cell: Cell) -> Any:
-        """What stands in a cell of a table."""
+        """What is in a cell of a table."""
         return self.strip(cell) if isinstance(cell, Picture) else self.inline(cell)
 
     def drawing(self, block: Drawing) -> Any:
         """A drawing in the colours of the page."""
         return self._svg(
-            block.picture, block.told or block.title or "drawing", "wide" if block.picture.width > 400 else ""
+            block.picture, block.stated or block.title or "drawing", "wide" if block.picture.width > 400 else ""
         )
 
     def strip(self, picture: Picture | None) -> Any:
-        """A small ornament whose numbers stand beside it."""
+        """A small ornament whose numbers stand next to it."""
         return self._svg(picture, "", "strip") if picture is not None else ""
 
-    def _svg(self, picture: Picture, told: str, kind: str) -> Any:
+    def _svg(self, picture: Picture, stated: str, kind: str) -> Any:
         self.count += 1
         known = self.report.colours
 
         def ink(name: str) -> str:
             return f"var(--{name})" if name in INKS or name in known else "currentColor"
 
-        return self.markup(inline_svg(recoloured(picture, ink), f"d{self.count}-", _said(told), kind))
+        return self.markup(inline_svg(recoloured(picture, ink), f"d{self.count}-", _said(stated), kind))

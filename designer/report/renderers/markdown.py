@@ -98,7 +98,7 @@ def _block(block: Block) -> Iterator[str]:
             yield from (f"### {_text(block.title)}", "")
         yield from (_inline(block.text), "")
     elif isinstance(block, Drawing):
-        yield from (f"*{_text(block.told or block.title)}: drawn in the HTML and PDF report.*", "")
+        yield from (f"*{_text(block.stated or block.title)}: drawn in the HTML and PDF report.*", "")
     elif isinstance(block, KeyFigures):
         yield from ("| Figure | Value | Band | |", "| --- | ---: | ---: | --- |")
         for f in block.figures:

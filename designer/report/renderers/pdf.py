@@ -25,7 +25,7 @@ _BETWEEN: Final = 34.0
 _ENOUGH: Final = 0.42
 #: frames without padding
 _BARE: Final = {"leftPadding": 0, "rightPadding": 0, "topPadding": 0, "bottomPadding": 0}
-#: what stands in the place of a chapter's number for the sheets at the end
+#: what is in the place of a chapter's number for the sheets at the end
 _ANNEX: Final = "A"
 
 
@@ -61,10 +61,10 @@ class _Book(Blocks):
             """Enters chapters in the table of contents as they are placed."""
 
             def afterFlowable(self, flowable: Any) -> None:
-                told = getattr(flowable, "chapter", None)
-                if told is None:
+                stated = getattr(flowable, "chapter", None)
+                if stated is None:
                     return
-                number, chapter = told
+                number, chapter = stated
                 # the head of a page names the chapters that begin on it, else the one that goes on
                 begun = state["topics"] if state["begun"] else []
                 state["topics"] = [*begun, f"{number}  {chapter.topic}" if number else chapter.topic]
@@ -200,7 +200,7 @@ class _Book(Blocks):
         return story + self._sheets()
 
     def _sheets(self) -> list[Any]:
-        """Drawings that are too small where they stand, on pages across."""
+        """Drawings that are too small where they are placed, on pages across."""
         p = self.platypus
         found: list[Any] = []
         for block in self.large:
@@ -218,7 +218,7 @@ class _Book(Blocks):
         picture, ink = self.coloured(block.picture), self.colour("muted")
         place, legend = place_of(sheet), legend_of(picture)
         repeated = legend if legend is not None and not holds(sheet, legend) else None
-        told = f"{said(block.told, TITLE)}{f' · {place}' if place else ''}"
+        stated = f"{said(block.stated, TITLE)}{f' · {place}' if place else ''}"
 
         class Piece(self.platypus.Flowable):  # type: ignore[misc, name-defined]
             """Draws the piece, and what it is above it."""
@@ -230,7 +230,7 @@ class _Book(Blocks):
                 page = self.canv
                 page.setFont("Inter", 7.5)
                 page.setFillColor(ink)
-                page.drawString(0, SHEET_HEIGHT + (LEGEND_ROW + 4 if repeated else 6), told)
+                page.drawString(0, SHEET_HEIGHT + (LEGEND_ROW + 4 if repeated else 6), stated)
                 if repeated is not None:
                     page.saveState()
                     page.translate(0, SHEET_HEIGHT + 4)
@@ -245,7 +245,7 @@ class _Book(Blocks):
         """What flowables take below each other, whole pages or not [pt]."""
         total = after = 0.0
         canvas: Any = import_module("reportlab.pdfgen.canvas").Canvas(io.BytesIO())
-        # groups that keep together tell no height before they are placed
+        # groups that keep together state no height before they are placed
         for one in opened(flowables):
             if type(one).__name__ == "CondPageBreak":
                 continue
@@ -255,7 +255,7 @@ class _Book(Blocks):
         return total
 
     def _opening(self, made: list[Any], width: float) -> float:
-        """The title of a chapter with the first that stands below it, as far as that is not divided [pt]."""
+        """The title of a chapter with the first that is below it, as far as that is not divided [pt]."""
         kinds = [type(one).__name__ for one in made]
         first = next((k for k, kind in enumerate(kinds) if k > 1 and kind != "Paragraph"), len(made) - 1)
         if kinds[first] == "CondPageBreak":

@@ -32,7 +32,7 @@ from designer.report.inks import INKS, recoloured
 from designer.report.renderers.pdf_columns import UNIT, column_widths
 from designer.report.renderers.pdf_sheets import sheets_of
 
-#: texts of others are cut here, titles and what stands in columns that cannot be divided earlier
+#: texts of others are cut here, titles and what is in columns that cannot be divided earlier
 _LONGEST: Final = 600
 TITLE: Final = 160
 #: what fonts of the report can show; the rest becomes a box in any case
@@ -92,7 +92,7 @@ class Blocks:
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        #: drawings whose texts are too small where they stand, for the sheets at the end
+        #: drawings whose texts are too small where they are placed, for the sheets at the end
         self.large: list[Drawing] = []
         self.platypus: Any = import_module("reportlab.platypus")
         self.styles_module: Any = import_module("reportlab.lib.styles")

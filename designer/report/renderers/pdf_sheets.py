@@ -24,7 +24,7 @@ READABLE: Final = 7.5
 _LESS: Final = 0.96
 #: more sheets than so many nobody puts together
 _MOST: Final = 6
-#: what stands at a cut is on both sheets [units]
+#: what is at a cut is on both sheets [units]
 _OVERLAP: Final = 10.0
 #: cuts are looked for at such steps [units]
 _STEP: Final = 4.0

@@ -138,8 +138,8 @@ def _state_title(design: Design, state: str) -> str:
 
 def _views(design: Design, analysis: Analysis | None, colours: Colours) -> Iterator[_View]:
     """The drawing as it stands with every load, then with each of its groups open."""
-    told = list(analysis.workloads) if analysis is not None else []
-    loaded = [w for w in told if analysis is not None and w.id in analysis.loads]
+    stated = list(analysis.workloads) if analysis is not None else []
+    loaded = [w for w in stated if analysis is not None and w.id in analysis.loads]
     states = ["", *design.groups]
     number = 0
     for state in states:
@@ -163,7 +163,7 @@ def _variable(name: str) -> str:
 
 
 def _hover(design: Design, geometry: Geometry, loads: Loads | None) -> Iterator[str]:
-    """Invisible shapes above the drawing that tell what is under them."""
+    """Invisible shapes above the drawing that state what is under them."""
     many = corners(geometry.connection_route).tolist()
     for w in range(geometry.n_connections):
         route = geometry.connection_route[w]

@@ -27,7 +27,7 @@ class BillLine:
     inside
         True if it comes inside the unit above it.
     unknown
-        True if it is a unit of which nothing tells a power: it is in no sum.
+        True if it is a unit of which nothing states a power: it is in no sum.
     """
 
     item: str

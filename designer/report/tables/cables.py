@@ -24,7 +24,7 @@ _COPPER: Final = ((100.0, 3.0), (200.0, 3.0), (400.0, 2.5), (800.0, 2.0), (1600.
 
 @dataclass(frozen=True, slots=True)
 class Cable:
-    """One cable: its label, both ends as unit and port, where they stand, and its length [m]."""
+    """One cable: its label, both ends as unit and port, where they are placed, and its length [m]."""
 
     label: str
     a: str

@@ -67,24 +67,29 @@ def _prices(reader: csv.DictReader[str], file: str) -> Mapping[str, Price]:
     for number, row in enumerate(reader, start=2):
         if number > _MOST:
             raise FormatError(f"the price list has more than {_MOST:,} lines", file=file, remedy="keep what is ordered")
-        told = {name: (row.get(heads[name]) or "").strip() if name in heads else "" for name in HEADS}
-        if not told["part"]:
+        stated = {name: (row.get(heads[name]) or "").strip() if name in heads else "" for name in HEADS}
+        if not stated["part"]:
             continue
         try:
-            price = float(told["price"].replace(",", ""))
+            price = float(stated["price"].replace(",", ""))
         except ValueError:
             price = float("nan")
         if not 0 <= price < 1e12:
             raise FormatError(
-                f"{told['price'][:40]!r} is no price",
+                f"{stated['price'][:40]!r} is no price",
                 file=file,
                 place=f"line {number}",
                 remedy="write a number, as 1234.50",
             )
-        if not told["currency"]:
+        if not stated["currency"]:
             raise FormatError("a price has no currency", file=file, place=f"line {number}", remedy="write one, as USD")
-        found[told["part"].lower()] = Price(
-            told["part"], told["currency"].upper(), price, told["date"], told["valid_until"], told["lead_time"]
+        found[stated["part"].lower()] = Price(
+            stated["part"],
+            stated["currency"].upper(),
+            price,
+            stated["date"],
+            stated["valid_until"],
+            stated["lead_time"],
         )
     return found
 

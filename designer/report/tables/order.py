@@ -438,7 +438,7 @@ def _roles(names: list[str]) -> str:
 
 
 def absent(design: Design, plan: Plan) -> list[str]:
-    """What a room needs beside the cables of the drawing, in words: management ports and power distribution."""
+    """What a room needs next to the cables of the drawing, in words: management ports and power distribution."""
     stock = inventory(design)
     units = [u for u in stock.classes if u.part.kind in ("server", "switch", "storage")]
     if not units:

@@ -92,16 +92,16 @@ def draws(design: Design, result: WorkloadResult | None) -> list[Draw]:
 def _draw(stock: Inventory, unit: UnitClass, result: WorkloadResult | None) -> Draw:
     rated = rated_of(stock, unit)
     name = group_name(stock, int(unit.members[0]))
-    busy, told = utilisation(result), _stated_power(result)
+    busy, given = utilisation(result), _stated_power(result)
     load, how = None, ""
     known = [_Accelerators(c, w) for c in unit.contents if _accelerates(c.part.kind) and (w := _limit(stock, c))]
     if known and sum(k.content.count for k in known) == unit.accelerators():
-        load = _under(known, busy, told, rated)
-        how = "power of the workload" if told else "from arithmetic in use" if busy else "at work, use not known"
-    elif not stock.accelerators and told is not None and unit.inside("cpu"):
+        load = _under(known, busy, given, rated)
+        how = "power of the workload" if given else "from arithmetic in use" if busy else "at work, use not known"
+    elif not stock.accelerators and given is not None and unit.inside("cpu"):
         # processors do the work: what is around them, and no source tells, is in the upper end alone
         count = unit.inside("cpu")
-        load = Estimate(told.value * count, told.low * count, told.high * count, "W", told.sources)
+        load = Estimate(given.value * count, given.low * count, given.high * count, "W", given.sources)
         if rated.value is not None:
             load = replace(load, high=max(load.high, rated.value))
         how = "power of the workload, processors alone"
@@ -141,15 +141,15 @@ def _stated_power(result: WorkloadResult | None) -> Estimate | None:
 
 
 def _under(
-    known: list[_Accelerators], busy: tuple[float, float, float] | None, told: Estimate | None, rated: Rated
+    known: list[_Accelerators], busy: tuple[float, float, float] | None, given: Estimate | None, rated: Rated
 ) -> Estimate:
     """A server at work: its accelerators by the fit, and what is around them [W]."""
     shares = _ratios(busy)
     value = low = high = 0.0
     for one in known:
         count, limit = one.content.count, Watts(one.limit)
-        if told is not None:
-            ends = min(told.value, limit), told.low, min(told.high, limit)
+        if given is not None:
+            ends = min(given.value, limit), given.low, min(given.high, limit)
         else:
             ends = power_at_work(limit, shares, one.content.part.type in _FITTED)
         value += wall_power(Watts(ends[0] * count), count)
@@ -175,13 +175,13 @@ def total(found: list[Draw]) -> tuple[float, Estimate | None, list[str]]:
 
 def busiest(design: Design, analysis: Analysis) -> WorkloadResult | None:
     """The workload under which the design draws most, whose power it must stand."""
-    told = [w for w in analysis.workloads if utilisation(w) is not None or _stated_power(w) is not None]
+    given = [w for w in analysis.workloads if utilisation(w) is not None or _stated_power(w) is not None]
 
     def watts(result: WorkloadResult) -> float:
         load = total(draws(design, result))[1]
         return load.value if load is not None else 0.0
 
-    return max(told, key=watts, default=None)
+    return max(given, key=watts, default=None)
 
 
 def _ratios(busy: tuple[float, float, float] | None) -> tuple[Ratio, Ratio, Ratio] | None:

@@ -66,7 +66,7 @@ class Rack:
     empty, carries
         Its own weight, and that of what it may hold [kg].
     key
-        Id of the design's elevation of it; empty for a proposal, or where the drawing tells all.
+        Id of the design's elevation of it; empty for a proposal, or where the drawing states all.
     drawn
         Number of the part it is; −1 where it is not drawn.
     """
@@ -83,7 +83,7 @@ class Rack:
 
     @property
     def proposed(self) -> bool:
-        """True if neither a drawing nor an elevation tells of it."""
+        """True if neither a drawing nor an elevation describes it."""
         return self.drawn < 0 and not self.key
 
     def lowest_free(self, height: float) -> float:
@@ -177,14 +177,14 @@ def _as_placed(stock: Inventory) -> Plan:
     fixed = {n for n, _ in where.values()}
     tops: defaultdict[int, float] = defaultdict(float)
     of_unit: dict[int, int] = {}
-    for told in (True, False):
+    for stated in (True, False):
         for unit in stock.classes:
             height = stock.number(unit.part, "height")
             high = height if height is not None else _assumed_height(unit)
             watts, weight = rated_of(stock, unit).value, stock.number(unit.part, "weight")
             for member in unit.members.tolist():
                 n, place = where.get(member, (of_drawn.get(int(stock.rack[member]), -1), None))
-                if n < 0 or (place is not None) is not told:
+                if n < 0 or (place is not None) is not stated:
                     continue
                 rack = racks[n]
                 at = float(place.unit) if place is not None else rack.lowest_free(high) if n in fixed else tops[n] + 1
@@ -220,25 +220,25 @@ def _standing(stock: Inventory) -> tuple[list[Rack], dict[int, tuple[int, RackPl
         )
     at = {rack.drawn: n for n, rack in enumerate(racks)}
     where: dict[int, tuple[int, RackPlace]] = {}
-    for told in sorted(design.racks.values(), key=lambda e: _by_number(e.id)):
-        if told.part is None:
+    for stated in sorted(design.racks.values(), key=lambda e: _by_number(e.id)):
+        if stated.part is None:
             n = len(racks)
             racks.append(
                 Rack(
-                    told.label,
-                    float(told.height or RACK_HEIGHT.value),
-                    amount(told.power, "power") if told.power else 0.0,
-                    carries=amount(told.weight_capacity, "mass") if told.weight_capacity else None,
-                    feeds=told.feeds or 2,
-                    key=told.id,
+                    stated.label,
+                    float(stated.height or RACK_HEIGHT.value),
+                    amount(stated.power, "power") if stated.power else 0.0,
+                    carries=amount(stated.weight_capacity, "mass") if stated.weight_capacity else None,
+                    feeds=stated.feeds or 2,
+                    key=stated.id,
                 )
             )
         else:
-            n = at.get(_number(stock, told.part), -1)
+            n = at.get(_number(stock, stated.part), -1)
             if n < 0:
                 continue
-            racks[n].key = told.id
-        for path, place in told.units.items():
+            racks[n].key = stated.id
+        for path, place in stated.units.items():
             member = _number(stock, path)
             around = int(stock.rack[member]) if member >= 0 else -1
             # what a rack is drawn around stands in that rack
@@ -319,7 +319,7 @@ def _filled(stock: Inventory, classes: list[UnitClass], height: float, power: fl
 
 
 def kinds_of_racks(plan: Plan, stock: Inventory) -> list[tuple[Rack, int]]:
-    """One rack of each kind, with how many are alike."""
+    """One rack of each kind, with how many are equivalent."""
     found: dict[tuple[object, ...], tuple[Rack, int]] = {}
     for rack in plan.racks:
         key = tuple((u.kind, u.at, u.height, group_name(stock, u.part), u.watts) for u in rack.units)

@@ -1,1 +1,1 @@
-"""Parts that should be alike."""
+"""Parts that should be equivalent."""

@@ -1,7 +1,7 @@
 """LNK001: a card in a slot with fewer lanes or an older generation than it has.
 
 What it checks
-    Every GPU, NIC, DPU and drive that tells its PCIe generation and lanes against the link it hangs on.
+    Every GPU, NIC, DPU and drive that states its PCIe generation and lanes against the link it hangs on.
 Why it matters
     Host-to-device bandwidth halves with every halving of the lanes and with every generation less, and the money for
     the wider card is lost.
@@ -43,7 +43,7 @@ def check(context: Context) -> Iterator[Offence]:
                 f"{format_quantity(joint.rate, 'rate')}"
             )
             remedy = "use a wider or newer slot, or a smaller card"
-            yield Offence(text, (joint.path, item.path), remedy, alike=machine.times)
+            yield Offence(text, (joint.path, item.path), remedy, equal=machine.times)
 
 
 def _narrow(context: Context, machine: MachineClass, item: MachinePart) -> tuple[Joint, float] | None:

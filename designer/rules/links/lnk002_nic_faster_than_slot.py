@@ -40,7 +40,7 @@ def check(context: Context) -> Iterator[Offence]:
                     f"{format_quantity(slot, 'rate')}"
                 )
                 where = (item.path, slots[0].path)
-                yield Offence(text, where, "use a newer or a second slot, or a slower NIC", alike=machine.times)
+                yield Offence(text, where, "use a newer or a second slot, or a slower NIC", equal=machine.times)
 
 
 RULE = Rule("LNK002", "nic-faster-than-slot", Severity.WARNING, check)

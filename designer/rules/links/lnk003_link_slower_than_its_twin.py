@@ -1,9 +1,9 @@
 """LNK003: a PCIe link slower than the same link of an equal part.
 
 What it checks
-    PCIe links of parts of the same product in one design, where their rates are told and not assumed.
+    PCIe links of parts of the same product in one design, where their rates are stated and not assumed.
 Why it matters
-    A riser that trained at half its lanes looks plausible alone and odd beside its twins: it is usually a fault.
+    A riser that trained at half its lanes looks plausible alone and odd next to its twins: it is usually a fault.
 How to fix
     Reseat the card, check the riser and the slot's bifurcation; where it is meant, waive it.
 Sources
@@ -44,4 +44,4 @@ def fix(context: Context, finding: Finding) -> Fix | None:
     return Fix(title, ChangeLinks((link.id,), changes, within=within))
 
 
-RULE = Rule("LNK003", "link-slower-than-its-twin", Severity.WARNING, check, told_as="LINK-DEGRADED", fix=fix)
+RULE = Rule("LNK003", "link-slower-than-its-twin", Severity.WARNING, check, stated_as="LINK-DEGRADED", fix=fix)

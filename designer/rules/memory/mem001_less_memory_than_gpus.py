@@ -35,18 +35,18 @@ SYSTEM = Constant(4 * 2.0**30, 2.0**30, 32 * 2.0**30, "rule-thresholds", Status.
 def check(context: Context) -> Iterator[Offence]:
     for machine in context.machines:
         memories = machine.having(Capability.MEMORY)
-        told = [context.number(item.part, "memory_capacity") for item in memories]
+        stated = [context.number(item.part, "memory_capacity") for item in memories]
         gpus = [context.number(item.part, "memory_capacity") for item in context.gpus(machine)]
-        if not told or not gpus or None in told or None in gpus or _unified(context, machine):
+        if not stated or not gpus or None in stated or None in gpus or _unified(context, machine):
             continue
-        have, need = sum(v for v in told if v), sum(v for v in gpus if v)
+        have, need = sum(v for v in stated if v), sum(v for v in gpus if v)
         if have < need + SYSTEM.value:
             text = (
                 f"{format_quantity(have, 'size')} of host memory for GPUs with {format_quantity(need, 'size')} "
                 "and an operating system"
             )
             where = tuple(item.path for item in memories)
-            yield Offence(text, where, "give the machine more memory than its GPUs have", alike=machine.times)
+            yield Offence(text, where, "give the machine more memory than its GPUs have", equal=machine.times)
 
 
 def _unified(context: Context, machine: MachineClass) -> bool:

@@ -24,7 +24,7 @@ from designer.rules.machines import MachinePart
 from designer.rules.rule import Offence, Rule
 
 #: what firmware and kernel keep for themselves makes equal sockets differ by less than this in dumps of machines
-_ALIKE: Final = 0.95
+_EQUAL: Final = 0.95
 
 
 def check(context: Context) -> Iterator[Offence]:
@@ -37,11 +37,13 @@ def check(context: Context) -> Iterator[Offence]:
         if len(by_socket) < 2:
             continue
         for name, words in (("memory_channels", "channels"), ("memory_capacity", "memory")):
-            told = [sum(context.number(m.part, name) or 0.0 for m in items) for items in by_socket.values()]
-            if 0 < min(told) < _ALIKE * max(told):
+            stated = [sum(context.number(m.part, name) or 0.0 for m in items) for items in by_socket.values()]
+            if 0 < min(stated) < _EQUAL * max(stated):
                 where = tuple(item.path for items in by_socket.values() for item in items)
-                text = f"the sockets have unlike {words}: the smallest has {min(told) / max(told):.0%} of the largest"
-                yield Offence(text, where, "populate every socket the same", alike=machine.times)
+                text = (
+                    f"the sockets have unlike {words}: the smallest has {min(stated) / max(stated):.0%} of the largest"
+                )
+                yield Offence(text, where, "populate every socket the same", equal=machine.times)
                 break
 
 

@@ -39,7 +39,7 @@ def check(context: Context) -> Iterator[Offence]:
             for path, leaf in leaves:
                 rails.setdefault((path.split("/")[0].split("[")[0], at), {}).setdefault(leaf, []).append(path)
     for (_, at), leaves in sorted(rails.items()):
-        # several pods have several leaves per rail: only a leaf with a single server beside a crowded one is odd
+        # several pods have several leaves per rail: only a leaf with a single server next to a crowded one is odd
         few = [paths for paths in leaves.values() if len(paths) == 1]
         crowd = max(map(len, leaves.values()))
         if few and crowd > 2 and len(few) < len(leaves):
@@ -60,7 +60,7 @@ def _shared(context: Context, machine: MachineClass) -> Iterator[Offence]:
     if 1 < len(used) < len(single) and len(single) % len(used):
         paths = tuple(single)
         text = f"{len(single)} compute NICs of {paths[0].rpartition('/')[0] or 'the server'} end at {len(used)} leaves"
-        yield Offence(text, paths, "cable NIC k of every server to leaf k", alike=machine.times)
+        yield Offence(text, paths, "cable NIC k of every server to leaf k", equal=machine.times)
 
 
 def _leaves(context: Context, machine: MachineClass, nics: list[int]) -> Iterator[tuple[int, list[tuple[str, int]]]]:
@@ -70,10 +70,10 @@ def _leaves(context: Context, machine: MachineClass, nics: list[int]) -> Iterato
     from designer.engine.network.islands import find_islands
 
     islands, fabric, net = find_islands(context.network), context.fabric, context.network.net
-    alike = np.flatnonzero(islands.class_of == islands.class_of[machine.island])
+    equal = np.flatnonzero(islands.class_of == islands.class_of[machine.island])
     for at, number in enumerate(nics):
         local = int(islands.local[number])
-        parts = islands.parts[islands.part_start[alike] + local]
+        parts = islands.parts[islands.part_start[equal] + local]
         starts, ends = fabric.uplink_start[parts], fabric.uplink_start[parts + 1]
         one = ends - starts == 1
         leaves = fabric.to_switch[starts[one]]

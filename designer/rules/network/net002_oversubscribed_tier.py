@@ -37,7 +37,7 @@ def check(context: Context) -> Iterator[Offence]:
             times = tier.down[worst] / tier.up[worst]
             text = f"the {tier.name} {path} takes {times:.2g} times from below what it passes up"
             severity = Severity.WARNING if tier.compute else Severity.INFO
-            yield Offence(text, (path,), "more or faster uplinks", severity, alike=len(bad))
+            yield Offence(text, (path,), "more or faster uplinks", severity, equal=len(bad))
 
 
 RULE = Rule("NET002", "oversubscribed-tier", Severity.WARNING, check)

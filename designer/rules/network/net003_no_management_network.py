@@ -34,7 +34,7 @@ def check(context: Context) -> Iterator[Offence]:
             continue
         if not any(role in item.role for item in nics for role in _ROLES):
             text = f"the machine of {cabled[0].path} has no network for management"
-            yield Offence(text, (cabled[0].path,), "give it a NIC with the role management", alike=machine.times)
+            yield Offence(text, (cabled[0].path,), "give it a NIC with the role management", equal=machine.times)
 
 
 RULE = Rule("NET003", "no-management-network", Severity.INFO, check, profiles=IN_PRODUCTION)

@@ -34,7 +34,7 @@ def check(context: Context) -> Iterator[Offence]:
     if single and len(hosts) > 1:
         path = net.path(single[0])
         text = f"{net.part(single[0]).label} is reached by {len(hosts):,} machines through one switch alone"
-        yield Offence(text, (path,), "cable it to a second switch", alike=len(single))
+        yield Offence(text, (path,), "cable it to a second switch", equal=len(single))
 
 
 RULE = Rule("NET004", "single-point-of-failure", Severity.WARNING, check, profiles=IN_PRODUCTION)

@@ -39,7 +39,7 @@ def check(context: Context) -> Iterator[Offence]:
                 port = context.number(net.part(switch), "port_bandwidth_per_direction")
                 if rate < able * (1 - _TOLERANCE) and (port is None or rate < port * (1 - _TOLERANCE)):
                     text = f"{nic.path} can run at {format_line_rate(able)}, its cable at {format_line_rate(rate)}"
-                    yield Offence(text, (nic.path,), "a cable for the full rate, or a smaller NIC", alike=machine.times)
+                    yield Offence(text, (nic.path,), "a cable for the full rate, or a smaller NIC", equal=machine.times)
                     break
 
 

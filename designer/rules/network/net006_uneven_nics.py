@@ -30,7 +30,7 @@ def check(context: Context) -> Iterator[Offence]:
         if len(gpus) > 1 and len(nics) > 1 and len(gpus) % len(nics) and len(nics) % len(gpus):
             text = f"{len(gpus)} GPUs share {len(nics)} compute NICs unevenly"
             where = tuple(nic.path for nic in nics)
-            yield Offence(text, where, "a NIC for each GPU, for two or for four", alike=machine.times)
+            yield Offence(text, where, "a NIC for each GPU, for two or for four", equal=machine.times)
 
 
 RULE = Rule("NET006", "uneven-nics", Severity.INFO, check)

@@ -1,7 +1,7 @@
 """NET007: RDMA over Ethernet on ports without lossless settings or with small frames.
 
 What it checks
-    Attributes `mtu` and `lossless` of NICs and switches that tell `rdma` as roce: frames below 9000 bytes, or
+    Attributes `mtu` and `lossless` of NICs and switches that state `rdma` as roce: frames below 9000 bytes, or
     lossless off.
 Why it matters
     A dropped packet makes RDMA over Ethernet send a whole window again; small frames cost rate.
@@ -39,7 +39,7 @@ def check(context: Context) -> Iterator[Offence]:
                     f"{nic.path} has {why} under RDMA",
                     (nic.path,),
                     "PFC, ECN and frames of 9000 bytes",
-                    alike=machine.times,
+                    equal=machine.times,
                 )
 
 

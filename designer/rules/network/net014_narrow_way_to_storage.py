@@ -47,10 +47,10 @@ def check(context: Context) -> Iterator[Offence]:
         where = tuple(nic.path for nic in nics)
         if rate < asked * (1 - _TOLERANCE):
             text = f"{where[0]}: {format_line_rate(rate)} to storage and users, reference designs have "
-            yield Offence(f"{text}{format_line_rate(asked)}", where, "more or faster ports", alike=machine.times)
+            yield Offence(f"{text}{format_line_rate(asked)}", where, "more or faster ports", equal=machine.times)
         elif len({switch for switch, _ in uplinks}) == 1:
             text = f"{where[0]}: all ports to storage and users are on one switch"
-            yield Offence(text, where, "cable one of them to a second switch", alike=machine.times)
+            yield Offence(text, where, "cable one of them to a second switch", equal=machine.times)
 
 
 def _title(context: Context, type_id: str, label: str) -> str:

@@ -2,7 +2,7 @@
 
 What it checks
     What can meet on the links from a PCIe switch up to a socket or another switch: all GPUs below it at once, or all
-    its NICs and drives, whichever is more. Both together do not: what NICs and drives bring to the GPUs beside them
+    its NICs and drives, whichever is more. Both together do not: what NICs and drives bring to the GPUs next to them
     stays below the switch.
 Why it matters
     Devices that all talk to the host at once share the uplink. Traffic between devices below the same switch does not
@@ -27,7 +27,7 @@ from designer.rules.machines import MachineClass
 from designer.rules.rule import Offence, Rule
 from designer.sources import Constant, Status
 
-#: two GPUs below one uplink, each with a NIC beside it, is how reference servers are built, and fine: 2 to 1
+#: two GPUs below one uplink, each with a NIC next to it, is how reference servers are built, and fine: 2 to 1
 USUAL = Constant(2.5, 2.0, 4.0, "rule-thresholds", Status.ASSUMED, "1", "two GPUs, or two NICs and two drives")
 
 
@@ -46,7 +46,7 @@ def check(context: Context) -> Iterator[Offence]:
         for (who, times), paths in crowded.items():
             text = f"the {who} below {' and '.join(paths[:2])}{' …' * (len(paths) > 2)} can take {times:.1f} times "
             text += "what the uplink carries"
-            yield Offence(text, tuple(paths), "a second uplink, or fewer devices below it", alike=machine.times)
+            yield Offence(text, tuple(paths), "a second uplink, or fewer devices below it", equal=machine.times)
 
 
 def _below(machine: MachineClass, computing: set[int], gpus: bool) -> dict[int, float]:

@@ -33,7 +33,7 @@ def check(context: Context) -> Iterator[Offence]:
         if far and homes:
             text = f"{far[0].path} has no compute NIC at its socket" + (f", as {len(far)} GPUs" * (len(far) > 1))
             where = tuple(gpu.path for gpu in far)
-            yield Offence(text, where, "move a NIC to the socket of these GPUs", alike=machine.times)
+            yield Offence(text, where, "move a NIC to the socket of these GPUs", equal=machine.times)
 
 
 RULE = Rule("PCI002", "gpu-far-from-its-nic", Severity.WARNING, check)

@@ -31,7 +31,7 @@ def check(context: Context) -> Iterator[Offence]:
         switches = machine.of("pcie_switch")
         if switches and context.gpus(machine):
             text = f"PCIe access control sends what passes {switches[0].path} between devices up to the socket"
-            yield Offence(text, (switches[0].path,), "turn ACS off, or use ATS", alike=machine.times)
+            yield Offence(text, (switches[0].path,), "turn ACS off, or use ATS", equal=machine.times)
             return
 
 

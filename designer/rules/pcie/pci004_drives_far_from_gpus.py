@@ -3,7 +3,7 @@
 What it checks
     Drives of a machine with GPUs: whether the sockets with GPUs have drives, where there are several.
 Why it matters
-    What is read for those GPUs crosses the socket links once more, beside everything else that does.
+    What is read for those GPUs crosses the socket links once more, next to everything else that does.
 How to fix
     Spread the drives over the sockets with GPUs.
 Sources
@@ -30,7 +30,7 @@ def check(context: Context) -> Iterator[Offence]:
         if len(drives) > 1 and len(far) == len(gpus) and far:
             text = f"no drive is at the socket of {far[0].path}" + f" and {len(far) - 1} more" * (len(far) > 1)
             where = tuple(drive.path for drive in drives)
-            yield Offence(text, where, "move drives to the socket of the GPUs", alike=machine.times)
+            yield Offence(text, where, "move drives to the socket of the GPUs", equal=machine.times)
 
 
 RULE = Rule("PCI004", "drives-far-from-gpus", Severity.WARNING, check)

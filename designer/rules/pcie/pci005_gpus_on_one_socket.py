@@ -40,7 +40,7 @@ def check(context: Context) -> Iterator[Offence]:
         if 0 < between < slots * SHARE.value:
             text = f"{len(gpus)} GPUs at one socket take {format_quantity(slots, 'rate')}, its links to the other "
             text += f"socket carry {format_quantity(between, 'rate')}"
-            yield Offence(text, tuple(gpu.path for gpu in gpus), "spread them over the sockets", alike=machine.times)
+            yield Offence(text, tuple(gpu.path for gpu in gpus), "spread them over the sockets", equal=machine.times)
 
 
 RULE = Rule("PCI005", "gpus-on-one-socket", Severity.WARNING, check)

@@ -1,11 +1,11 @@
-"""PWR001: what stands in a rack can draw more than the rack can feed.
+"""PWR001: what is in a rack can draw more than the rack can feed.
 
 What it checks
-    The largest draw of servers and switches in a rack that tells what it can feed.
+    The largest draw of servers and switches in a rack that states what it can feed.
 Why it matters
     Breakers trip under full load, which is when every GPU works.
 How to fix
-    Fewer servers in the rack, a stronger feed, or a power cap told on the servers.
+    Fewer servers in the rack, a stronger feed, or a power cap stated on the servers.
 Sources
     Vendors' data sheets for the largest draw; the rack's own feed.
 Example
@@ -44,7 +44,7 @@ def check(context: Context) -> Iterator[Offence]:
                     f"the content of {prefix}{rack.id} draws up to {format_quantity(draw, 'power')}, it can feed "
                     f"{format_quantity(room, 'power')}"
                 )
-                yield Offence(text, (f"{prefix}{rack.id}",), "fewer servers, or a stronger feed", alike=times)
+                yield Offence(text, (f"{prefix}{rack.id}",), "fewer servers, or a stronger feed", equal=times)
 
     for rack in context.design.racks.values():
         if rack.part is not None or rack.power is None:

@@ -1,7 +1,7 @@
 """PWR002: more height units in a rack than it has.
 
 What it checks
-    Height of servers and switches in a rack that tells its own.
+    Height of servers and switches in a rack that states its own.
 Why it matters
     It does not fit, and nobody notices before the truck stands at the door.
 How to fix
@@ -35,7 +35,7 @@ def check(context: Context) -> Iterator[Offence]:
             used = sum(context.number(part, "height") or 0.0 for part in parts)
             if used > room:
                 text = f"the content of {prefix}{rack.id} takes {used:.0f} height units, it has {room:.0f}"
-                yield Offence(text, (f"{prefix}{rack.id}",), "use another rack for some of it", alike=times)
+                yield Offence(text, (f"{prefix}{rack.id}",), "use another rack for some of it", equal=times)
     for rack in context.design.racks.values():
         if rack.part is not None or rack.height is None:
             continue

@@ -78,7 +78,7 @@ class Recovery:
     between
         Mean time between failures that are drawn, exponential; inf for none [s].
     times
-        Failures besides, counted from the start of the program, and from when on it may start again [s].
+        Failures in addition, counted from the start of the program, and from when on it may start again [s].
     reroutes
         From a failure on the program has other steps of the same names, and reads by another task.
     """

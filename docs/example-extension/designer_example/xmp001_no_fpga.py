@@ -24,7 +24,7 @@ from designer.rules.rule import Offence, Rule
 def check(context: Context) -> Iterator[Offence]:
     for machine in context.machines:
         if not machine.of("fpga"):
-            yield Offence("the server has no FPGA", (machine.items[0].path,), "add an FPGA", alike=machine.times)
+            yield Offence("the server has no FPGA", (machine.items[0].path,), "add an FPGA", equal=machine.times)
 
 
 RULE = Rule("XMP001", "no-fpga", Severity.INFO, check)

@@ -119,11 +119,11 @@ def test_what_follows_a_pattern_says_why_it_cannot_be_bent(make: Make) -> None:
     drag(bench, at, (40, 40))
     assert bench.steps() == steps
     assert any("pattern" in warning for warning in bench.warnings)
-    # selected, it shows no grip to take, and tells why where the pointer rests
+    # selected, it shows no grip to take, and states why where the pointer rests
     frame, theme = bench.canvas.frame(), bench.canvas.scene.theme
     assert not grips(bench.canvas.scene.geometry, wired, frame, theme.selection)
     bench.canvas.scene.selected_connections = np.array([wired])
     QTest.mouseMove(bench.canvas, at + QPoint(1, 1))
     QTest.mouseMove(bench.canvas, at)
-    told = [batch for batch in bench.canvas.tool.overlay(frame, (0, 0, 4000, 4000)) if "pattern" in repr(batch)]
-    assert told
+    stated = [batch for batch in bench.canvas.tool.overlay(frame, (0, 0, 4000, 4000)) if "pattern" in repr(batch)]
+    assert stated

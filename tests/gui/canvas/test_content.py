@@ -70,7 +70,7 @@ def check(scene: Scene, design: Design) -> None:
 
 
 def same_as_new(scene: Scene) -> None:
-    """The picture kept up to date equals one made anew."""
+    """The picture kept up to date equals one made again."""
     kept, new = scene.geometry, lay_out(scene.geometry.design)
     assert list(kept.refs) == list(new.refs)
     for name in (

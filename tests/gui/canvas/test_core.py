@@ -174,7 +174,7 @@ def test_every_box_has_one_that_stands_for_it(scale: float) -> None:
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.booleans())
 def test_loads_of_classes_look_as_those_of_every_channel(seed: int, n: int, unknown: bool) -> None:
-    """Some channels share a load and are told once; the picture is the one of all channels one by one."""
+    """Some channels share a load and are stated once; the picture is the one of all channels one by one."""
     geometry = lay_out(designs.one_unit(3), frozenset({(("servers", None),)}))
     found = connection_map(geometry)
     random = np.random.default_rng(seed)
@@ -184,14 +184,14 @@ def test_loads_of_classes_look_as_those_of_every_channel(seed: int, n: int, unkn
     if unknown:
         used[0] = np.nan
     classes = numbered(of, n)
-    told = ChannelState(load[of[classes.first]], used[of[classes.first]], classes=classes)
+    stated = ChannelState(load[of[classes.first]], used[of[classes.first]], classes=classes)
     every = ChannelState(load[of], used[of])
-    one, other = (with_loads(nothing(geometry), geometry, found, state) for state in (told, every))
+    one, other = (with_loads(nothing(geometry), geometry, found, state) for state in (stated, every))
     for name in ("load", "limit", "used", "heat", "box_used"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    assert told.same(every)
-    assert every.same(told)
-    assert not told.same(ChannelState(load[of] + 1.0, used[of]))
+    assert stated.same(every)
+    assert every.same(stated)
+    assert not stated.same(ChannelState(load[of] + 1.0, used[of]))
 
 
 def test_a_connection_shows_the_busiest_channel_of_each_direction() -> None:
@@ -389,7 +389,7 @@ def test_the_rubber_band_takes_what_it_encloses_or_touches(view_state: ViewState
     assert names(inside(view_state, x - 1, y - 1, w + 2, h + 2, touch=False)) == {"gpu3"}
     assert names(inside(view_state, x - 1, y - 1, w / 2, h / 2, touch=False)) == set()
     assert names(inside(view_state, x - 1, y - 1, w / 2, h / 2, touch=True)) == {"gpu3"}
-    # all: the container stands for what it holds
+    # all: the container represents what it holds
     assert names(inside(view_state, -1e5, -1e5, 2e5, 2e5, touch=True)) == {"server"}
 
 

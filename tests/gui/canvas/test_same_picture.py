@@ -65,7 +65,7 @@ def _difference(one: Pixels, other: Pixels) -> tuple[float, float]:
         ("hgx-h100-8", 1.0, "light", True),
         ("hgx-h100-8", 1.0, "dark", False),
         ("vsphere-cluster-4", 2.0, "light", False),
-        # so small that trays tell only how many machines they have
+        # so small that trays state only how many machines they have
         ("vsphere-cluster-4", 0.4, "dark", False),
         ("su-h100-32", 1.0, "contrast", True),
     ],

@@ -599,7 +599,7 @@ def test_copies_of_a_typed_number_cover_nothing(make: Make) -> None:
     key(bench, Key.Key_D, CTRL | SHIFT)
     tool = bench.canvas.tool
     assert isinstance(tool, Replicate)
-    # a fourth digit begins anew
+    # a fourth digit begins again
     for code in (Key.Key_1, Key.Key_2, Key.Key_3, Key.Key_4, Key.Key_X, Key.Key_2):
         key(bench, code)
     assert (tool.columns, tool.rows) == (4, 2)
@@ -962,7 +962,7 @@ def test_a_part_dropped_on_another_is_linked_to_it(make: Make) -> None:
     assert link.lanes == 16
     assert covering(bench) == []
     assert bench.steps() == 1
-    # all its ports are taken: the new one stands beside, and the tip says why
+    # all its ports are taken: the new one stands next to it, and the tip says why
     drop_events(bench, part_data("memory"), bench.at("gpu0"), drop=False)
     assert bench.canvas.tool.offer.note.startswith("not linked: ")
 

@@ -1,4 +1,4 @@
-"""What a file did not tell is said with every answer it touches, and its band holds both readings."""
+"""What a file did not state is said with every answer it touches, and its band holds both readings."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def drawn(design: Design, **values: object) -> Design:
 def test_nvlinks_that_are_not_in_the_file_are_said_first_and_widen_the_band() -> None:
     """Twelve NVLinks of 25 GB/s are 300 GB/s per GPU; over PCIe Gen4 x16 a ring gets a tenth of that at most."""
     found = answer(static())
-    told = found.findings[0]
-    assert (told.code, told.severity) == ("GAP-NVLINK", Severity.WARNING)
-    assert "may have 12 each" in told.text
-    assert set(told.where) == {"gpu0", "gpu1", "gpu2", "gpu3"}
+    stated = found.findings[0]
+    assert (stated.code, stated.severity) == ("GAP-NVLINK", Severity.WARNING)
+    assert "may have 12 each" in stated.text
+    assert set(stated.where) == {"gpu0", "gpu1", "gpu2", "gpu3"}
     rate = found.metrics["bus_bandwidth"]
     assert rate.value < 31.5e9
     assert 150e9 < rate.high <= 320e9

@@ -86,7 +86,7 @@ def test_philly_adds_up_attempts_and_takes_the_widest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "told"),
+    ("text", "place", "stated"),
     [
         (HELIOS.replace(",4,16,", ",four,16,"), "line 3", "gpu_num is 'four'"),
         (HELIOS.replace("2020-06-09 18:41:27", "yesterday"), "line 3", "submit_time is 'yesterday'"),
@@ -105,10 +105,10 @@ def test_philly_adds_up_attempts_and_takes_the_widest() -> None:
         (HELIOS.rpartition("1425511")[0], None, "no job that ran"),
     ],
 )
-def test_bad_rows_are_named_with_file_and_line(tmp_path: Path, text: str, place: str | None, told: str) -> None:
+def test_bad_rows_are_named_with_file_and_line(tmp_path: Path, text: str, place: str | None, stated: str) -> None:
     path = tmp_path / "jobs.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ExchangeError, match=told) as refused:
+    with pytest.raises(ExchangeError, match=stated) as refused:
         read_jobs(path)
     assert refused.value.file == "jobs.csv"
     if place is not None:
@@ -125,7 +125,7 @@ def listing(*jobs: tuple[float, int, float]) -> JobList:
 def test_a_small_list_worked_by_hand() -> None:
     """Four servers of two GPUs.
 
-    0 takes one GPU of A to 100 s, 1 all of B to 110 s, 2 all of C to 120 s; 3 goes beside 0 on A to 90 s, 4 on D to
+    0 takes one GPU of A to 100 s, 1 all of B to 110 s, 2 all of C to 120 s; 3 goes next to 0 on A to 90 s, 4 on D to
     240 s. Job 5 wants two on one server: at 90 s two are free, one on A and one on D; at 100 s all of A is, to 110 s.
     Job 6 wants one and waits behind 5, from 60 to 100 s. Busy are 100 + 200 + 200 + 60 + 200 + 20 + 10 = 790 GPU
     seconds of 8 x 240. Two GPUs are free but apart for 10 s, and one for 40 s before while job 5 waits.
@@ -180,9 +180,9 @@ def test_the_command_tells_people_and_scripts(tmp_path: Path, capsys: pytest.Cap
     path.write_text(HELIOS, encoding="utf-8")
     with terminal_of(80) as terminal:
         assert command(["simulate", "vsphere-cluster-4", "--jobs", str(path)]) == 0
-    told = terminal.getvalue()
-    assert max(map(len, told.splitlines())) <= 80
-    assert "fragmentation" in told
+    stated = terminal.getvalue()
+    assert max(map(len, stated.splitlines())) <= 80
+    assert "fragmentation" in stated
     assert command(["simulate", "vsphere-cluster-4", "--jobs", str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["jobs"] == {"file": "helios.csv", "format": "Helios", "listed": 2, "started": 2, "waiting": 0}

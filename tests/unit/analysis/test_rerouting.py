@@ -67,8 +67,8 @@ def test_a_training_restarts_cold_on_what_is_left() -> None:
     late = simulate(design, ["llama-2-7b-fsdp"], until=660.0, bands=False, failures=failures)
     assert ended(late, "llama-2-7b-fsdp", RESTORE) == pytest.approx([10.0 + TRANSPORT_TIMEOUT.value + 600.0])
     assert not [f for f in late.findings if f.code == "CLOCK-STUCK"]
-    # ranks that are alike are one work
-    assert {w.alike for w in late.run.works if w.ready > 640 and w.engine >= 0} == {7}
+    # ranks that are equivalent are one work
+    assert {w.equal for w in late.run.works if w.ready > 640 and w.engine >= 0} == {7}
 
 
 def test_what_a_failure_does_not_touch_goes_on() -> None:

@@ -1,4 +1,4 @@
-"""Trainings with a cadence beside other workloads, against cases worked by hand."""
+"""Trainings with a cadence next to other workloads, against cases worked by hand."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def test_who_shares_a_gpu_a_quarter_of_the_time_keeps_seven_eighths() -> None:
         alone.metrics["samples_per_second"].value * left, rel=1e-6
     )
     assert found.metrics["share_beside_retraining"].value == pytest.approx(duty)
-    told = [f.text for f in found.findings if f.code == "TRAIN-BESIDE"]
-    assert len(told) == 1
-    assert "2.00 times as long meanwhile (step_time 2 s)" in told[0]
-    assert "1.14 times in the mean" in told[0]
+    stated = [f.text for f in found.findings if f.code == "TRAIN-BESIDE"]
+    assert len(stated) == 1
+    assert "2.00 times as long meanwhile (step_time 2 s)" in stated[0]
+    assert "1.14 times in the mean" in stated[0]
 
 
 def test_who_shares_nothing_loses_nothing() -> None:
@@ -75,7 +75,7 @@ def test_who_shares_nothing_loses_nothing() -> None:
 
 
 def test_a_stream_keeps_what_the_clock_leaves_it() -> None:
-    """A stream over the NICs beside a retraining that exchanges gradients over them.
+    """A stream over the NICs next to a retraining that exchanges gradients over them.
 
     While it runs the stream has what the clock gives it over whole steps; with a duty d the mean is
     (1 − d)·alone + d·meanwhile.
@@ -169,11 +169,11 @@ def test_what_is_asked_above_what_is_left_meanwhile_has_no_latency() -> None:
     """14 requests a second of 17.5 alone, 8.8 meanwhile: the rest waits when the hour is over."""
     chat = {**SERVED, "rate": "14 1/s", "beside": "nightly"}
     found = asked({"chat": ("serving", chat), "nightly": ("training", NIGHTLY)}, "chat")
-    told = next(f for f in found.findings if f.code == "SERVE-SATURATED")
+    stated = next(f for f in found.findings if f.code == "SERVE-SATURATED")
     metrics = found.metrics
     left = (1 - metrics["share_beside_retraining"].value / 2) * 2
     waiting = (metrics["requests_per_second"].value - metrics["most_requests_per_second"].value / left) * 3600
-    number = float(told.text.split(" wait after")[0].split()[-1].replace(",", ""))
+    number = float(stated.text.split(" wait after")[0].split()[-1].replace(",", ""))
     assert number == pytest.approx(waiting, rel=0.03)
     assert not {"ttft", "tpot", "ttft_p95", "itl_p95", "latency_p99"} & set(metrics)
 
@@ -208,7 +208,7 @@ MOVE = {"vms": "web0", "to": "hosts[1]/server"}
 
 def test_a_migration_that_begins_at_any_moment() -> None:
     """It takes seconds, a retraining many minutes: it meets all of one or nothing, so its mean is
-    (1 − d)·alone + d·meanwhile; meanwhile is what it takes beside a training without a pause."""
+    (1 − d)·alone + d·meanwhile; meanwhile is what it takes next to a training without a pause."""
     design = on_one_network()
     steady = {key: value for key, value in SPREAD.items() if key != "retrain_every"}
     night = {**SPREAD, "retrain_every": "4 h"}
@@ -223,9 +223,9 @@ def test_a_migration_that_begins_at_any_moment() -> None:
     assert found.metrics["migration_time"].value == pytest.approx(mean, rel=0.01)
     assert found.metrics["slow_down_while_retraining"].value == pytest.approx(meanwhile / usual, rel=1e-9)
     assert found.metrics["share_beside_retraining"].value == pytest.approx(duty)
-    told = next(f.text for f in found.findings if f.code == "TRAIN-BESIDE")
-    assert f"{meanwhile / usual:.2f} times as long meanwhile" in told
-    assert f"{found.metrics['migration_time'].value / usual:.2f} times in the mean" in told
+    stated = next(f.text for f in found.findings if f.code == "TRAIN-BESIDE")
+    assert f"{meanwhile / usual:.2f} times as long meanwhile" in stated
+    assert f"{found.metrics['migration_time'].value / usual:.2f} times in the mean" in stated
     band, usual_band = found.metrics["migration_time"], alone.metrics["migration_time"]
     share = asked(jobs, "night", design).metrics["retraining_share"]
     least, most = (1 + end * (meanwhile / usual - 1) for end in (share.low, share.high))

@@ -92,8 +92,8 @@ def test_what_would_help_is_said_of_what_gains_it() -> None:
     assert bottleneck_text([one]) == ("a", "twice the capacity of a makes it 1.94 times as good")
     unequal = [Bottleneck("channel", "a", "a", "", 1.0, 1.3), Bottleneck("channel", "b", "b", "", 1.2, 1.3)]
     assert bottleneck_text(unequal)[1] == "twice the capacity of b makes it 1.20 times as good"
-    alike = [Bottleneck("part", "gpu0", "H100", "", 1.18, 1.18, alike=8)]
-    assert bottleneck_text(alike)[1] == "twice the capacity of all 8 that bind (H100) makes it 1.18 times as good"
+    equal = [Bottleneck("part", "gpu0", "H100", "", 1.18, 1.18, equal=8)]
+    assert bottleneck_text(equal)[1] == "twice the capacity of all 8 that bind (H100) makes it 1.18 times as good"
     assert bottleneck_text([Bottleneck("limit", "latency", "latency", "", 1.0, 1.0)]) == ("latency", "")
 
 
@@ -139,13 +139,13 @@ def test_a_mistake_is_reported_with_its_place(small: World, text: str, column: i
 def test_bands_decide_what_is_certain_and_what_is_probable() -> None:
     world = World(Design(name="d"))
 
-    class Told(Evaluator):
+    class Stated(Evaluator):
         def _name(self, tree: object) -> Measure:
             # 10 s, believed to lie between 8 and 14 s
             return Measure(10.0, 8.0, 14.0, unit_of("duration"), "x")
 
     def holds(text: str) -> bool:
-        return Told(world).truth(read(text)).holds
+        return Stated(world).truth(read(text)).holds
 
     # plain: the value 10; probably: half way to the bad end, 12; certainly: the bad end, 14
     assert holds("x <= 10 s")
@@ -232,11 +232,11 @@ def test_any_text_is_read_or_refused_with_its_place(text: str) -> None:
     try:
         tree = read(text)
     except CheckError as error:
-        at, told = error.position, error.text
+        at, stated = error.position, error.text
     else:
-        at, told = tree.at, "a tree"
+        at, stated = tree.at, "a tree"
     assert 0 <= at <= max(len(text), 2000)
-    assert told
+    assert stated
 
 
 EMPTY = World(Design(name="d"))

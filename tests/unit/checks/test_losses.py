@@ -38,8 +38,8 @@ def test_a_loss_is_a_deletion(kind: str) -> None:
         found = way.after.result
         assert (found is None) == (right is None), path
         if found is not None and right is not None and not way.leaves_out:
-            told = {name: m.value for name, m in found.metrics.items()}
-            assert told == pytest.approx(right, rel=1e-9), path
+            stated = {name: m.value for name, m in found.metrics.items()}
+            assert stated == pytest.approx(right, rel=1e-9), path
         compared += 1
     assert compared or kind not in ("pcie_switch",)
 

@@ -40,16 +40,16 @@ def test_a_mistake_is_told_with_its_line(
     file = tmp_path / "wrong.checks.toml"
     file.write_text(f"{HEAD}expect = '{promise}'\n", "utf-8")
     assert main(["test", str(file)]) == 2
-    told = " ".join(capsys.readouterr().out.split())
-    assert told.count("ERROR") == 1
-    assert f"got: {got}" in told or got in told
-    assert mend in told
-    assert f"{file.name} (hgx-h100-8)" in told
-    assert "place: line 7" in told
+    stated = " ".join(capsys.readouterr().out.split())
+    assert stated.count("ERROR") == 1
+    assert f"got: {got}" in stated or got in stated
+    assert mend in stated
+    assert f"{file.name} (hgx-h100-8)" in stated
+    assert "place: line 7" in stated
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "stated"),
     [
         (
             "expect = 'h2d.rate >= 3 GB/s'\n[[check]]\nname = \"fed\"\nexpect = '1 == 1'",
@@ -59,10 +59,10 @@ def test_a_mistake_is_told_with_its_line(
         ("expect = h2d.rate >= 3 GB/s", "(at line 7, column 10) — correct it there; promises stand in quotes"),
     ],
 )
-def test_a_file_that_cannot_be_read(line: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_cannot_be_read(line: str, stated: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "wrong.checks.toml"
     file.write_text(f"{HEAD}{line}\n", "utf-8")
     assert main(["test", str(file)]) == 2
     error = capsys.readouterr().err
     assert file.name in error
-    assert told in error
+    assert stated in error

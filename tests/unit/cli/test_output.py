@@ -1,4 +1,4 @@
-"""What people read on a terminal: tables whose prose wraps, sources told once."""
+"""What people read on a terminal: tables whose prose wraps, sources stated once."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.without_qt
 
 
 def test_prose_goes_on_below_itself() -> None:
-    told = table(("what", "why", "n"), [("a", "word " * 30, "1"), ("b", "short", "22")], right=(2,))
-    lines = told.splitlines()
+    stated = table(("what", "why", "n"), [("a", "word " * 30, "1"), ("b", "short", "22")], right=(2,))
+    lines = stated.splitlines()
     assert max(map(len, lines)) < 100
-    assert told.split().count("word") == 30
+    assert stated.split().count("word") == 30
     starts = {line.index("word") for line in lines if "word" in line}
     assert starts == {lines[0].index("why")}
     assert lines[-1].endswith("22")
@@ -41,11 +41,11 @@ def test_a_paragraph_hangs() -> None:
 
 def test_each_set_of_sources_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyze", "hgx-h100-8", "--workload", "llama-2-7b-fsdp"]) == 0
-    told = capsys.readouterr().out
-    marks = [line.split()[1] for line in told.splitlines() if line.startswith("  from ")]
+    stated = capsys.readouterr().out
+    marks = [line.split()[1] for line in stated.splitlines() if line.startswith("  from ")]
     assert marks == ["a:", "b:", "c:", "d:", "e:"]
-    assert told.count("collectives-fit") < 4
-    assert max(map(len, told.splitlines())) < 140
+    assert stated.count("collectives-fit") < 4
+    assert max(map(len, stated.splitlines())) < 140
 
 
 def test_metrics_name_only_what_they_rest_on() -> None:
@@ -94,9 +94,9 @@ def test_json_reads_as_that_of_the_standard_library(document: Any, ascii_only: b
     assert as_json(document, ascii_only=ascii_only) == json.dumps(finite(document), ensure_ascii=ascii_only, indent=1)
 
 
-@pytest.mark.parametrize(("lanes", "told"), [(8, True), (16, False)])
+@pytest.mark.parametrize(("lanes", "stated"), [(8, True), (16, False)])
 def test_a_gain_says_when_it_is_of_the_slowest_flow(
-    lanes: int, told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    lanes: int, stated: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One GPU of four at half its lanes: twice as wide its copy takes half the time, and all four together gain 1/7."""
     design = designer.edit(designer.open_design("hgx-a100-4"), set=[f"links.cpu0--gpu0.lanes={lanes}"])
@@ -105,4 +105,4 @@ def test_a_gain_says_when_it_is_of_the_slowest_flow(
     assert main(["analyze", str(file), "--workload", "h2d"]) == 0
     words = " ".join(capsys.readouterr().out.split())
     assert "twice as wide" in words
-    assert ("2.00× for the slowest flow" in words) == told
+    assert ("2.00× for the slowest flow" in words) == stated

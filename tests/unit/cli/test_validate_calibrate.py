@@ -120,8 +120,8 @@ def test_folders_are_searched_for_case_files(tmp_path: Path, capsys: pytest.Capt
 def test_the_example_of_the_help_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run(["validate", "--help"])
-    told = capsys.readouterr().out
-    example = told[told.index("  {") : told.index("  ]}") + 4]
+    stated = capsys.readouterr().out
+    example = stated[stated.index("  {") : stated.index("  ]}") + 4]
     path = tmp_path / "example.json"
     path.write_text(example)
     assert run(["validate", str(path), "--json"]) == 0
@@ -156,10 +156,10 @@ def test_the_example_of_the_help_runs(tmp_path: Path, capsys: pytest.CaptureFixt
 )
 def test_wrong_cases_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: dict[str, Any]) -> None:
     assert run(["validate", written(tmp_path, case(**wrong))]) == 2
-    told = capsys.readouterr().err
-    assert "cases[0]" in told
-    assert "cases.json" in told
-    assert told.count("\n") == 1
+    stated = capsys.readouterr().err
+    assert "cases[0]" in stated
+    assert "cases.json" in stated
+    assert stated.count("\n") == 1
 
 
 def test_no_case_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,13 +236,13 @@ def test_validate_draws_a_point_with_a_band_for_each_case(tmp_path: Path, capsys
     capsys.readouterr()
 
 
-@pytest.mark.parametrize(("name", "told"), [("cases.txt", ".svg or .png"), ("missing/cases.svg", "folder")])
+@pytest.mark.parametrize(("name", "stated"), [("cases.txt", ".svg or .png"), ("missing/cases.svg", "folder")])
 def test_a_figure_that_cannot_be_written_is_refused_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, stated: str
 ) -> None:
     assert run(["validate", written(tmp_path, case()), "--figure", str(tmp_path / name)]) == 2
     out, problem = capsys.readouterr()
-    assert told in problem
+    assert stated in problem
     assert not out
 
 

@@ -9,7 +9,7 @@ from designer.interchange.overrides import overridden
 
 
 def line(first: str = "10 GB/s", second: str = "40 GB/s", size: str = "0 B") -> Design:
-    """Storage – switch – storage, and a transfer from end to end: the slower link tells the rate."""
+    """Storage – switch – storage, and a transfer from end to end: the slower link states the rate."""
     fast = {name: Quantity(value="1 TB/s") for name in ("read_bandwidth", "write_bandwidth")}
     ends = [Part(id=name, kind="storage", overrides=fast) for name in ("a", "b")]
     parts = [*ends, Part(id="switch", kind="switch")]

@@ -31,7 +31,7 @@ from designer.sources import Estimate
 from tests.budget import sample
 from tests.validation.drawn import of
 
-#: beside the tests that hold the same predictions against what was measured
+#: next to the tests that hold the same predictions against what was measured
 pytestmark = pytest.mark.xdist_group("drawn")
 
 MACHINE = Machine(open_design("hgx-a100-4"))
@@ -214,11 +214,12 @@ def test_faults_are_found_and_sound_machines_are_left_alone(each: int) -> None:
 
 @pytest.mark.parametrize("template", ["hgx-a100-4", "dell-r760xa"])
 def test_places_that_are_alike_promise_what_each_promises_by_itself(template: str) -> None:
-    """Faults weighed once for all alike places give the same promises, and the same ranking, as each weighed alone."""
+    """Faults weighed once for all equivalent places give the same promises, and the same ranking, as each weighed
+    alone."""
     machine = Machine(open_design(template))
     base = expected(machine.design)
     at_once = weighed(machine, base)
-    places, asked, told = Places(machine), 0, set[object]()
+    places, asked, stated = Places(machine), 0, set[object]()
     alone: list[Weighed] = []
     for one in at_once:
         promised = promises_under(machine, one.fault, base)
@@ -229,10 +230,10 @@ def test_places_that_are_alike_promise_what_each_promises_by_itself(template: st
                 assert shared.estimate.value == pytest.approx(mine.estimate.value, rel=1e-12)
                 assert shared.estimate.low == pytest.approx(mine.estimate.low, rel=1e-12)
             key = places.key(one.fault, sound.trial)
-            asked, told = asked + (key is not None), told | {key}
+            asked, stated = asked + (key is not None), stated | {key}
         alone.append(replace(one, promised=promised) if not one.fault.effects else one)
     # otherwise nothing was shared
-    assert len(told) < 0.8 * asked
+    assert len(stated) < 0.8 * asked
     rows = [Judged(e, e.estimate.value * (0.5 if k == 3 else 0.97)) for k, e in enumerate(base)]
     rank = [(cause.faults, round(cause.probability, 9)) for cause in ranked(rows, at_once)]
     assert rank == [(cause.faults, round(cause.probability, 9)) for cause in ranked(rows, alone)]

@@ -149,11 +149,11 @@ def test_nodes_without_results_are_named(tmp_path: Path, cluster: Cluster) -> No
 
 def test_limits_are_those_of_the_promises(cluster: Cluster) -> None:
     rows = expectations(cluster)
-    told = json.loads(scripts(cluster)["limits.json"])
-    assert len(told["tests"]) == len(rows)
-    assert {t["stage"] for t in told["tests"]} == {name for name, _, _ in STAGES.values()}
-    assert all(t["limit"] <= t["expected"] for t in told["tests"])
-    assert told["nodes"] == list(cluster.nodes)
+    stated = json.loads(scripts(cluster)["limits.json"])
+    assert len(stated["tests"]) == len(rows)
+    assert {t["stage"] for t in stated["tests"]} == {name for name, _, _ in STAGES.values()}
+    assert all(t["limit"] <= t["expected"] for t in stated["tests"])
+    assert stated["nodes"] == list(cluster.nodes)
 
 
 def test_sheets_as_junit_and_as_a_report(

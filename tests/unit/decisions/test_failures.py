@@ -153,11 +153,11 @@ def test_survey_is_deletion_by_brute_force(template: str) -> None:
 
 def test_classes_hold_every_failure_once() -> None:
     network = build_network(open_design("su-h100-32"))
-    single, alike = failures(network, alike=False), failures(network)
-    assert sum(len(f.members) for f in alike) == len(single)
-    assert len(alike) < len(single) / 20
+    single, equal = failures(network, equal=False), failures(network)
+    assert sum(len(f.members) for f in equal) == len(single)
+    assert len(equal) < len(single) / 20
     for kind in {f.kind for f in single}:
-        numbers = [n for f in alike if f.kind == kind for n in f.members.tolist()]
+        numbers = [n for f in equal if f.kind == kind for n in f.members.tolist()]
         assert len(set(numbers)) == len(numbers) == sum(f.kind == kind for f in single)
 
 
@@ -174,13 +174,13 @@ def test_a_machine_that_cannot_restart_is_named() -> None:
 
 
 def test_the_worst_of_nics_that_look_alike_is_told() -> None:
-    """Ranks send on by another NIC, the first that is nearest: which of those alike is lost counts."""
+    """Ranks send on by another NIC, the first that is nearest: which of those equivalent is lost counts."""
     design = open_design("su-h100-32")
     policy = Policy(rail_affinity=False, relay_through_gpu=True, pcie_acs=True)
     asked = {"group": "gpus", "collective": "reduce-scatter", "size": "256 MiB"}
     spec = WorkloadSpec(id="w", kind="collective", settings=asked)
     design = design.model_copy(update={**shrunk(design, {"servers": 2}), "policy": policy, "workloads": {"w": spec}})
-    by_class, each = survive(design, "w"), survive(design, "w", alike=False)
+    by_class, each = survive(design, "w"), survive(design, "w", equal=False)
     worst = min(x.share for x in each.losses if x.kind == "nic")
     assert worst == pytest.approx(min(x.share for x in by_class.losses if x.kind == "nic"))
     assert worst < max(x.share for x in each.losses if x.kind == "nic" and x.share < 1) - 0.1
@@ -214,7 +214,7 @@ def test_losing_more_never_costs_less() -> None:
 
 
 def test_by_hand_what_a_failure_costs() -> None:
-    """256 GPUs wait 40.06 s for the collective; then 8 of them stand for the rest of a day:
+    """256 GPUs wait 40.06 s for the collective; then 8 of them represent the rest of a day:
     256 × 40.06 s + 8 × (86,400 − 40.06) s = 701,138 s = 194.8 GPU-hours. Servers fail every 57,700 h, 32 of them
     4.86 times in 8,766 h: 947 GPU-hours a year for servers alone."""
     found = survive(open_design("su-h100-32"), "all-reduce")
@@ -240,7 +240,7 @@ def test_more_parts_fail_more_often() -> None:
 def test_a_pair_never_costs_less_than_one_of_them(template: str) -> None:
     design = open_design(template)
     for workload in list(design.workloads)[:2]:
-        found = survive(design, workload, alike=False, pairs=30)
+        found = survive(design, workload, equal=False, pairs=30)
         alone = {x.path: x.share for x in found.losses}
         for pair in found.pairs:
             assert pair.share <= min(alone[path] for path in pair.paths) * (1 + 1e-9)

@@ -78,8 +78,8 @@ def test_a_set_says_what_its_analysis_says() -> None:
         spec = WorkloadSpec(id="s", kind="serving", settings=drawn)
         design = designer.open_design("hgx-h100-8").model_copy(update={"workloads": {"s": spec}})
         metrics = designer.analyze(design, ["s"]).workloads[0].metrics
-        told = [metrics[name].value for name in ("ttft_p95", "tpot", "latency_p95")]
-        assert told == pytest.approx([one.ttft, one.tpot, one.latency], rel=1e-12)
+        stated = [metrics[name].value for name in ("ttft_p95", "tpot", "latency_p95")]
+        assert stated == pytest.approx([one.ttft, one.tpot, one.latency], rel=1e-12)
 
 
 def test_a_limit_nothing_keeps_is_told() -> None:
@@ -103,15 +103,15 @@ def test_the_largest_load_keeps_the_limits_and_more_does_not() -> None:
 
 def test_a_search_looks_at_thousands_of_ways_and_finds_none_larger_than_without() -> None:
     plain = size_serving(NETWORK, asked(), "s").best
-    told: list[str] = []
-    found = size_serving(NETWORK, asked(), "s", Watch(lambda _, text: told.append(text)), search=("all",))
+    stated: list[str] = []
+    found = size_serving(NETWORK, asked(), "s", Watch(lambda _, text: stated.append(text)), search=("all",))
     best = found.best
     assert plain is not None
     assert best is not None
     assert found.looked > 2000
     assert best.accelerators <= plain.accelerators
     assert best.choice
-    assert any("ways looked at" in text for text in told)
+    assert any("ways looked at" in text for text in stated)
     assert all(c.why for c in found.candidates)
 
 
@@ -141,7 +141,7 @@ def test_widths_without_room_for_one_request_lose_with_the_reason() -> None:
     assert found.best is not None
     lost = {c.tensor: c.why for c in found.candidates if not c.holds}
     assert "the shortest request has" in lost[2]
-    assert [told.code for told in found.findings] == ["SERVE-CONTEXT"]
+    assert [stated.code for stated in found.findings] == ["SERVE-CONTEXT"]
     none = size_serving(NETWORK, asked(**{**LONG, "prompt": 5_000_000}), "s")
     assert none.best is None
     assert all(c.why for c in none.candidates)

@@ -89,11 +89,11 @@ def test_what_helps_another_workload_is_told_where_the_first_has_nothing(
     file = tmp_path / "imported.design.json"
     save(design, file)
     assert main(["suggest", str(file)]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "imported" not in told
-    assert "Nothing to suggest" in told
-    assert "narrow, h2d: rate" in told
-    assert "add a second x16 uplink" in told
+    stated = " ".join(capsys.readouterr().out.split())
+    assert "imported" not in stated
+    assert "Nothing to suggest" in stated
+    assert "narrow, h2d: rate" in stated
+    assert "add a second x16 uplink" in stated
 
 
 def test_each_answer_is_what_a_fresh_analysis_gives_and_can_be_undone() -> None:
@@ -214,7 +214,7 @@ def test_the_design_written_does_what_the_json_promised(tmp_path: Path, capsys: 
     before, after = tmp_path / "narrow.design.json", tmp_path / "wide.design.json"
     save(narrow(), before)
     assert main(["suggest", str(before), "--gain", "1.3", "--steps", "1", "--json", "-o", str(after)]) == 0
-    told = json.loads(capsys.readouterr().out)
+    stated = json.loads(capsys.readouterr().out)
     design = open_design(str(after))
     fresh = run_workload(build_network(design), design.workloads["h2d"], False)[0]
-    assert fresh.metrics[told["metric"]["name"]].value == pytest.approx(told["steps"][-1]["after"])
+    assert fresh.metrics[stated["metric"]["name"]].value == pytest.approx(stated["steps"][-1]["after"])

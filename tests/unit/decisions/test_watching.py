@@ -1,4 +1,4 @@
-"""A running machine beside its drawing: recordings, and a real Prometheus server fed by a small exporter."""
+"""A running machine next to its drawing: recordings, and a real Prometheus server fed by a small exporter."""
 
 from __future__ import annotations
 
@@ -213,9 +213,9 @@ def test_a_prometheus_server_is_asked(
         _wait_for(url, len(rows))
         words = ["watch", str(tmp_path / "pod.design.json"), "--prometheus", url, "--window", "5s"]
         assert run([*words, "--save", str(record), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert set(told["odd"]) == {"servers[2]/nic2"}
-    assert told["common"]["nic_transmit"] == pytest.approx(_SHARE, rel=0.2)
+    stated = json.loads(capsys.readouterr().out)
+    assert set(stated["odd"]) == {"servers[2]/nic2"}
+    assert stated["common"]["nic_transmit"] == pytest.approx(_SHARE, rel=0.2)
     assert run(["watch", str(tmp_path / "pod.design.json"), "--record", str(record)]) == 1
     assert "servers[2]/nic2" in capsys.readouterr().out
 

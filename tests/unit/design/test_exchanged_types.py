@@ -34,10 +34,10 @@ def rate(design: Design) -> str:
 
 
 def test_a_value_of_the_old_type_gives_way() -> None:
-    """By hand: 1.5 GB/s told of one NFS mount. The WEKA client states 10.5 GB/s, so that is what counts after it."""
+    """By hand: 1.5 GB/s stated of one NFS mount. The WEKA client states 10.5 GB/s, so that is what counts after it."""
     after = exchanged(drawn(), WEKA)
     assert rate(after) == "10.5 GB/s"
-    # neither type states them: they tell how this system is set up
+    # neither type states them: they state how this system is set up
     assert {*after.parts["store"].overrides} == {"capacity", "read_bandwidth"}
 
 

@@ -38,7 +38,7 @@ def steps(work: Callable[[], object]) -> int:
 
 
 def test_four_times_the_parts_take_four_times_the_steps_to_place() -> None:
-    """Summing rows anew for each part took ten times as many."""
+    """Summing rows again for each part took ten times as many."""
     few, many = hub(1500), hub(6000)
     arrange(hub(10))
     assert steps(lambda: arrange(many)) < 5 * steps(lambda: arrange(few))

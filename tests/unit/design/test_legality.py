@@ -59,8 +59,8 @@ def test_a_link_that_parts_have_to_tell_of_is_proposed_only_where_they_do(
     design = typed_server()
     assert can_connect(design, "gpu0", "storage_nic0", "c2c").ok, "who asks for it by name gets it"
     if speed is not None:
-        told = {"c2c_bandwidth_per_direction": Quantity(value=speed)}
-        gpu = design.parts["gpu0"].model_copy(update={"overrides": told})
+        stated = {"c2c_bandwidth_per_direction": Quantity(value=speed)}
+        gpu = design.parts["gpu0"].model_copy(update={"overrides": stated})
         design = design.model_copy(update={"parts": {**design.parts, "gpu0": gpu}})
     verdict = can_connect(design, "gpu0", "storage_nic0")
     assert verdict.kinds == kinds
@@ -203,7 +203,7 @@ def test_what_belongs_together_is_offered_first(a: str, b: str, kinds: str) -> N
     verdict = can_connect(of_types(left=a, right=b), "left", "right")
     assert verdict.ok
     assert kinds in verdict.kinds
-    # nothing else of the same purpose is offered beside it
+    # nothing else of the same purpose is offered next to it
     assert set(verdict.kinds) - {kinds} <= {"pcie"}
 
 

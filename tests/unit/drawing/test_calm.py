@@ -40,7 +40,7 @@ def shown(template: str, workload: str) -> tuple[ViewState, Frame]:
     found = connection_map(geometry)
     loads = with_loads(nothing(geometry), geometry, found, ChannelState.of(analysis.loads[workload]))
     ids = [b.id for b in result.binding if b.what == "channel"]
-    parts = [(b.id, b.alike) for b in result.binding if b.what in ("part", "compute")]
+    parts = [(b.id, b.equal) for b in result.binding if b.what in ("part", "compute")]
     loads = with_binding(loads, found, link_numbers(found, ids), ids, parts)
     loads = with_limits(loads, geometry, mark_of(result, design))
     state = ViewState(geometry, loads, LIGHT, colours="limits")

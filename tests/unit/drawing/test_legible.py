@@ -71,11 +71,14 @@ def test_every_template_shows_its_names_at_fit(file: Path) -> None:
     for box, (x, y, w, h) in zip(cards.tolist(), frame.boxes(geometry.rect[cards]).tolist(), strict=True):
         inside = (rects[:, 0] >= x - 1) & (rects[:, 1] >= y - 1)
         inside &= (rects[:, 0] + rects[:, 2] <= x + w + 3) & (rects[:, 1] + rects[:, 3] <= y + h + 3)
-        told = [found[k].text for k in np.flatnonzero(inside).tolist()]
+        stated = [found[k].text for k in np.flatnonzero(inside).tolist()]
         name = geometry.label(box)
-        assert told, f"{name} has no name"
+        assert stated, f"{name} has no name"
         if name[-1].isdigit():
-            assert any(any(c.isdigit() for c in text) and any(c.isalpha() for c in text) for text in told), (name, told)
+            assert any(any(c.isdigit() for c in text) and any(c.isalpha() for c in text) for text in stated), (
+                name,
+                stated,
+            )
 
 
 @pytest.mark.parametrize("share", [0.7, 0.5])
@@ -126,8 +129,8 @@ def test_names_lie_on_no_others_and_no_two_are_alike(file: Path) -> None:
         own = forms(geometry, container)
         whole = {geometry.label(box) for box in own}
         if len(whole) == len(own):
-            told = [form for all_forms in own.values() for form in all_forms]
-            assert len(told) == len(set(told))
+            stated = [form for all_forms in own.values() for form in all_forms]
+            assert len(stated) == len(set(stated))
 
 
 @pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
@@ -236,9 +239,9 @@ def test_no_name_reaches_under_the_count_of_a_group(file: Path) -> None:
 
 def test_trunks_and_bundles_are_counted_at_fit() -> None:
     """8 GPUs with 18 NVLinks of 25 GB/s each are 144; 32 servers with 8 ports of 400 Gb/s are 256."""
-    for name, told in (("hgx-h100-8", "144 × 25 GB/s"), ("su-h100-32", "256 × 400 Gb/s")):
+    for name, stated in (("hgx-h100-8", "144 × 25 GB/s"), ("su-h100-32", "256 × 400 Gb/s")):
         texts = [label.text for label in labels(*state(lay_out(open_design(name))))]
-        assert told in texts
+        assert stated in texts
 
 
 def test_short_forms_keep_kind_and_number() -> None:

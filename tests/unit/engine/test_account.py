@@ -108,7 +108,7 @@ def test_arithmetic_gains_only_in_layers_it_binds():
 
 
 def test_what_hides_behind_the_longest_comes_next():
-    """A link of 10 s beside one of 9 s: twice the first leaves the 9 s of the second, a gain of 10 / 9."""
+    """A link of 10 s next to one of 9 s: twice the first leaves the 9 s of the second, a gain of 10 / 9."""
     found = account(Longest((Term("a", 10.0), Term("b", 9.0))), {})
     assert [(held.tie, held.gain) for held in found.binding] == [(("a",), pytest.approx(10 / 9))]
     assert [(held.tie, held.gain) for held in found.next] == [(("b",), None)]
@@ -196,7 +196,7 @@ def test_a_band_never_falls_below_nothing():
 
 
 def words(name: Hashable) -> Bottleneck:
-    return Bottleneck("channel", str(name), f"link {name}", "50 GB/s raw", alike=2)
+    return Bottleneck("channel", str(name), f"link {name}", "50 GB/s raw", equal=2)
 
 
 def test_a_resource_of_several_ties_has_the_share_of_all() -> None:
@@ -207,10 +207,10 @@ def test_a_resource_of_several_ties_has_the_share_of_all() -> None:
 
 
 def test_members_of_a_sort_are_listed_once_and_counted() -> None:
-    """Three members in two sorts; each resource stands for two of its own."""
+    """Three members in two sorts; each resource represents two of its own."""
     links = Tied(("a0", "a1", "b0"), 6.0)
     binding, _ = account(links, {}).bottlenecks(words, sort=lambda name: str(name)[0])
-    assert [(one.id, one.alike, one.share) for one in binding] == [("a0", 4, 1.0), ("b0", 2, 1.0)]
+    assert [(one.id, one.equal, one.share) for one in binding] == [("a0", 4, 1.0), ("b0", 2, 1.0)]
 
 
 def test_what_comes_next_without_a_gain_says_when_it_holds() -> None:
@@ -256,7 +256,7 @@ def test_gains_of_less_than_half_a_percent_are_given_only_if_none_is_larger() ->
 
 
 def test_what_is_hidden_comes_next_only_if_it_is_worth_naming() -> None:
-    """10 s beside 9 s, then 0.09 s beside 0.1 s: halving what is left of these saves 4.5 s, or 0.05 of 10.1 s.
+    """10 s next to 9 s, then 0.09 s next to 0.1 s: halving what is left of these saves 4.5 s, or 0.05 of 10.1 s.
 
     Of 0.11 s, 0.055 of 10.11 s are more than half a percent.
     """
@@ -356,7 +356,7 @@ def test_the_same_scenario_is_solved_once() -> None:
         10.0,
     ]
     assert asked == [{"r": 0.5}, {"r": 2.0}]
-    # alone, what is as it was is not told
+    # alone, what is as it was is not stated
     assert at(run, {}) == 5.0
     assert seconds(run, {"r": 4.0, "other": 2.0}) == 20.0
     assert seconds(run, {"other": 2.0}) == 5.0

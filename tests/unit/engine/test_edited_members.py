@@ -41,7 +41,7 @@ def with_member(design: Design, member: int, rate: int | None) -> Design:
 
 @pytest.fixture(autouse=True)
 def in_classes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few flows stand for others too, and few legs are put in order."""
+    """Few flows represent others too, and few legs are put in order."""
     monkeypatch.setattr(folding, "FOLDED_LIMIT", 0)
     monkeypatch.setattr(hop_loads, "FOLDED_LIMIT", 0)
     monkeypatch.setattr(routes, "ORDERED_LIMIT", 0)

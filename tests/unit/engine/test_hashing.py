@@ -1,4 +1,4 @@
-"""Values told apart by sorting them are those that sorting the rows tells apart."""
+"""Values distinguished by sorting them are those that sorting the rows distinguishes."""
 
 from __future__ import annotations
 

@@ -65,11 +65,11 @@ def test_the_busiest_are_those_of_all_channels_in_the_same_order(
     """Two classes may be as full as each other: then channels of both stand by number."""
     classes = numbered(np.array(chosen) % len(values), len(values))
     load, used = np.array(values).T[:, (np.array(chosen) % len(values))[classes.first]]
-    told = ChannelLoads.made(lambda: LoadsOfClasses(classes, load, used))
-    flat = ChannelLoads(told.load, told.utilization)
-    assert np.array_equal(told.busiest(most), flat.busiest(most))
+    stated = ChannelLoads.made(lambda: LoadsOfClasses(classes, load, used))
+    flat = ChannelLoads(stated.load, stated.utilization)
+    assert np.array_equal(stated.busiest(most), flat.busiest(most))
     some = np.arange(len(chosen))[::2]
-    assert np.array_equal(told.at(some), flat.at(some))
+    assert np.array_equal(stated.at(some), flat.at(some))
     assert np.array_equal(flat.in_classes().load, flat.load)
 
 
@@ -78,9 +78,9 @@ def test_loads_of_a_cluster_are_kept_once_for_each_class(name: str) -> None:
     """A cluster of 128 servers has hardly more classes than one of them, and what goes in comes out of each part."""
     found = analyze(open_design(name), curves=False)
     for loads in found.loads.values():
-        told = loads.in_classes()
-        assert len(told.classes) < 400
-        assert loads.load.shape == told.classes.of.shape
+        stated = loads.in_classes()
+        assert len(stated.classes) < 400
+        assert loads.load.shape == stated.classes.of.shape
         assert (loads.utilization <= 1 + 1e-9).all()
 
 
@@ -112,7 +112,7 @@ def test_refined_colours_are_equitable_and_the_coarsest(
 
 
 def test_a_node_that_stands_for_several_counts_as_often() -> None:
-    """A node with two neighbours, and one with a neighbour that stands for two, have the same colour."""
+    """A node with two neighbours, and one with a neighbour that represents two, have the same colour."""
     one, other = np.array([0, 0, 1]), np.array([2, 3, 4])
     label = np.zeros(3, dtype=np.uint64)
     for times, equal in ((np.array([1, 1, 1, 1, 2]), True), (np.ones(5, dtype=np.int64), False)):

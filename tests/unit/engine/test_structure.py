@@ -1,4 +1,4 @@
-"""What networks connected alike share does not change any answer; groups send as each would alone."""
+"""What networks connected in the same way share does not change any answer; groups send as each would alone."""
 
 from __future__ import annotations
 

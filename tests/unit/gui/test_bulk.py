@@ -1,4 +1,4 @@
-"""One gesture connects a server, a rack or a group by all its NICs, and tells what it makes and leaves out."""
+"""One gesture connects a server, a rack or a group by all its NICs, and states what it makes and leaves out."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def test_two_servers_are_connected_by_all_their_nics() -> None:
     design, geometry, servers, switch = pair(2)
     offer = connect_all(geometry, servers, switch)
     assert offer.edit is not None
-    # eight NICs beside GPUs and two of the host, in each of two servers
+    # eight NICs next to GPUs and two of the host, in each of two servers
     assert offer.note.startswith("20 cables of InfiniBand at 200 Gb/s, all NICs")
     made = offer.edit.apply(design)
     assert len(made.links) == len(design.links) + 20
     assert not list(overfull(made))
-    # all ports of the NICs beside GPUs are in use now
+    # all ports of the NICs next to GPUs are in use now
     again = connect_all(lay_out(made), servers, switch, NicRule.BESIDE)
     assert again.edit is None
     assert "in use" in again.reason
@@ -112,7 +112,7 @@ def test_a_group_of_servers_goes_to_a_group_of_leaves_rail_by_rail() -> None:
     assert leaves is not None
     offer = connect_all(geometry, [servers], leaves, NicRule.BESIDE)
     assert offer.edit is not None
-    # eight NICs beside GPUs in each of 32 servers
+    # eight NICs next to GPUs in each of 32 servers
     assert offer.note.startswith("256 cables")
     assert "NIC i to switch i" in offer.note
     made = elaborate(offer.edit.apply(bare))

@@ -1,4 +1,4 @@
-"""A what-if beside the design: the numbers one asks for first, also where the trial cannot tell one."""
+"""A what-if next to the design: the numbers one asks for first, also where the trial cannot state one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where machines stand and where they may go, without a window."""
+"""Where machines are placed and where they may go, without a window."""
 
 from __future__ import annotations
 

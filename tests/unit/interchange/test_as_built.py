@@ -1,4 +1,4 @@
-"""A design beside what was built of it."""
+"""A design next to what was built of it."""
 
 from __future__ import annotations
 

@@ -78,9 +78,9 @@ def test_one_message_names_file_place_and_remedy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: dict[str, Any], said: str, remedy: str
 ) -> None:
     assert run(["validate", str(written(tmp_path, case(id="one", **wrong)))]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert all(piece in told for piece in ("cases.json", "cases[0] (one)", said, remedy)), told
+    stated = capsys.readouterr().err
+    assert stated.count("\n") == 1
+    assert all(piece in stated for piece in ("cases.json", "cases[0] (one)", said, remedy)), stated
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_files_that_hold_no_cases_say_why(
 ) -> None:
     (tmp_path / name).write_text(text)
     assert run(["validate", str(tmp_path / name)]) == 2
-    told = capsys.readouterr().err
-    assert name in told
-    assert said in told
-    assert told.count("\n") == 1
+    stated = capsys.readouterr().err
+    assert name in stated
+    assert said in stated
+    assert stated.count("\n") == 1
 
 
 def test_a_wrong_case_does_not_hide_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,9 +140,9 @@ def test_a_mistake_of_the_program_is_the_problem_of_its_case_alone(
 
 def test_many_messages_of_one_kind_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["validate", str(written(tmp_path, *[case(metric="x", id=str(k)) for k in range(50)]))]) == 2
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 21
-    assert "30 more" in told[-1]
+    stated = capsys.readouterr().err.splitlines()
+    assert len(stated) == 21
+    assert "30 more" in stated[-1]
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ def test_metrics_are_understood_as_publications_name_them(kind: str, spelled: st
 
 
 @pytest.mark.parametrize(
-    ("told", "meant"),
+    ("stated", "meant"),
     [("torchtitan, torch.compile", "fsdp-compiled"), ("NeMo 24.09", "transformer-engine"), ("FSDP", "fsdp")],
 )
-def test_frameworks_are_understood_as_people_name_them(tmp_path: Path, told: str, meant: str) -> None:
-    one = case(**training(framework=told))
+def test_frameworks_are_understood_as_people_name_them(tmp_path: Path, stated: str, meant: str) -> None:
+    one = case(**training(framework=stated))
     ((_, measured),) = read_cases(written(tmp_path, one))
     assert measured.workload.settings["software"] == meant
 
@@ -211,9 +211,9 @@ def test_a_workload_of_the_design_may_have_other_settings(tmp_path: Path) -> Non
 
 
 def test_what_is_reported_of_one_gpu_is_a_share_of_all(tmp_path: Path) -> None:
-    told = {"workload": TRAIN, "value": "3000 tokens/s"}
+    stated = {"workload": TRAIN, "value": "3000 tokens/s"}
     whole, each = read_cases(
-        written(tmp_path, case(metric="tokens/s", **told), case(metric="tokens/s/GPU", id="e", **told))
+        written(tmp_path, case(metric="tokens/s", **stated), case(metric="tokens/s/GPU", id="e", **stated))
     )
     all_of_it, one = predict(*whole).predicted, predict(*each).predicted
     assert all_of_it is not None

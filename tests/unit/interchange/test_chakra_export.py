@@ -118,7 +118,7 @@ def test_ranks_of_a_group_stand_together(tmp_path: Path) -> None:
     assert list(range(0, 64, 8)) in groups.values()
     named = {attributes(n)["pg_name"] for trace in found for n in trace[2:]}
     assert named == groups.keys()
-    # bytes are kept where many collectives are told as fewer: 7,680 gathers of 64 MiB in the tensor group
+    # bytes are kept where many collectives are stated as fewer: 7,680 gathers of 64 MiB in the tensor group
     total = sum(attributes(n)["comm_size"] for n in found[0][2:] if n.name == "tensor all-gather")
     assert total == 7_680 * 2**26
 

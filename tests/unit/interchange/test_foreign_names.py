@@ -72,8 +72,8 @@ def test_a_superpod_under_other_names_is_the_same_fabric() -> None:
     assert found.matched == 234
     assert found.differences.match.count(How.NAME) < 100
     assert {f.code for f in found.findings} <= {"BUILT-BY-CABLES", "BUILT-GUESSED"}
-    told = next(f for f in found.findings if f.code == "BUILT-BY-CABLES")
-    assert "site" in told.text
+    stated = next(f for f in found.findings if f.code == "BUILT-BY-CABLES")
+    assert "site" in stated.text
 
 
 @pytest.mark.skipif(not real_files("cluster/*"), reason="the real dumps are not here")
@@ -164,9 +164,9 @@ def test_the_command_prices_and_writes_what_was_built(tmp_path: Path, capsys: py
     target = tmp_path / "as-built.design.json"
     words = ["compare-built", str(tmp_path / "plan.design.json"), str(tmp_path / "built.graphml")]
     assert run([*words, "-o", str(target), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["workloads"][0]["share"] < 1
-    assert sum(told["matched_by"].values()) == told["matched"]
+    stated = json.loads(capsys.readouterr().out)
+    assert stated["workloads"][0]["share"] < 1
+    assert sum(stated["matched_by"].values()) == stated["matched"]
     assert target.exists()
     assert run([*words]) == 1
     out = capsys.readouterr().out

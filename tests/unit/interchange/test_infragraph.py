@@ -104,10 +104,10 @@ def test_a_design_read_back_has_the_same_parts_and_links(template: str, tmp_path
 def test_equal_servers_are_one_device(tmp_path: Path) -> None:
     """A scalable unit: 32 servers of one kind; its leaves, spines and storage are few devices more."""
     write_design(open_design("su-h100-32"), "infragraph", tmp_path / "x.json")
-    told = json.loads((tmp_path / "x.json").read_text("utf-8"))
-    assert {i["count"] for i in told["instances"]} >= {32}
-    assert len(told["devices"]) <= 8
-    names = [d["name"] for d in told["devices"]]
+    stated = json.loads((tmp_path / "x.json").read_text("utf-8"))
+    assert {i["count"] for i in stated["instances"]} >= {32}
+    assert len(stated["devices"]) <= 8
+    names = [d["name"] for d in stated["devices"]]
     assert len(set(names)) == len(names)
 
 

@@ -92,9 +92,9 @@ def test_power_that_nobody_states_is_said_to_be_missing(report: Report) -> None:
 
 def test_a_server_alone_is_not_counted_on_no_cables() -> None:
     alone = Design.model_validate({"name": "alone", "parts": {"server0": {"id": "server0", "kind": "server"}}})
-    told = to_markdown(compose_report([alone]))
-    assert "without a network cable" in told
-    assert not re.search(r"\b0\s(cables|workloads|figures)", told)
+    stated = to_markdown(compose_report([alone]))
+    assert "without a network cable" in stated
+    assert not re.search(r"\b0\s(cables|workloads|figures)", stated)
 
 
 def test_ways_side_by_side_are_one_hop_of_their_sum() -> None:
@@ -106,8 +106,8 @@ def test_ways_side_by_side_are_one_hop_of_their_sum() -> None:
 
 
 def test_a_design_that_no_failure_stops_says_none() -> None:
-    told = to_markdown(compose_report([designer.open_design("gb200-nvl72")], _only("failures")))
-    assert "o single failure stops it" in told
+    stated = to_markdown(compose_report([designer.open_design("gb200-nvl72")], _only("failures")))
+    assert "o single failure stops it" in stated
 
 
 def test_two_switches_of_a_tray_take_one_unit() -> None:

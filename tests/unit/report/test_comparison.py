@@ -52,9 +52,9 @@ def test_the_faster_one_is_named_with_its_factor() -> None:
 
 
 def test_turned_round_the_same_one_wins() -> None:
-    told = report(server(5), server(3)).summary.title
-    assert told.startswith("Design A is ")
-    assert told.endswith("as good as design B at Memory to the GPU")
+    stated = report(server(5), server(3)).summary.title
+    assert stated.startswith("Design A is ")
+    assert stated.endswith("as good as design B at Memory to the GPU")
 
 
 def test_a_design_beside_itself_is_told_to_be_the_same() -> None:

@@ -277,7 +277,7 @@ def test_a_part_that_binds_by_itself_has_a_badge_at_its_card() -> None:
     design = one_unit(servers=4)
     net = elaborate(design)
     geometry, quiet = lay_out(design, frozenset({(("servers", 0),)})), np.zeros(2 * net.n_links)
-    binding = (Bottleneck("compute", "servers[0]/gpu0", "", "", alike=32), Bottleneck("limit", "overhead", "", ""))
+    binding = (Bottleneck("compute", "servers[0]/gpu0", "", "", equal=32), Bottleneck("limit", "overhead", "", ""))
     loads = loads_of(geometry, quiet, quiet, binding)
     assert [geometry.refs[i].id for i in np.flatnonzero(loads.box_bottleneck)] == ["gpu0"]
     picture = compose(geometry, palette("light"), Options(), loads)
@@ -353,7 +353,7 @@ def test_virtual_machines_stand_in_exported_pictures_as_on_the_canvas() -> None:
     assert all(vm.label in shown for vm in design.vms.values())
     without = compose(geometry, colours, Options(machines=False))
     assert not any(vm.label == e.text for vm in design.vms.values() for e in without.elements if isinstance(e, Label))
-    # 30 more of each are too many to name: every tray tells how many it has
+    # 30 more of each are too many to name: every tray states how many it has
     many = {
         f"{vm.id}-{k}": vm.model_copy(update={"id": f"{vm.id}-{k}"}) for vm in design.vms.values() for k in range(30)
     }

@@ -1,4 +1,4 @@
-"""The report of a fabric as a dump tells it: no accelerators, no workloads, hundreds of cables nobody reads."""
+"""The report of a fabric as a dump states it: no accelerators, no workloads, hundreds of cables nobody reads."""
 
 from __future__ import annotations
 

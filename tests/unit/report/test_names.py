@@ -24,19 +24,19 @@ def test_paths_become_names_and_words_stay() -> None:
 
 def test_a_name_of_two_parts_is_followed_by_its_path() -> None:
     design = designer.open_design("hgx-h100-8")
-    alike = ChangeParts(("gpu0", "gpu1"), {"name": "Accelerator"}).apply(design)
-    assert Naming(alike)("gpu0 and gpu2") == "Accelerator [gpu0] and GPU 2"
+    equal = ChangeParts(("gpu0", "gpu1"), {"name": "Accelerator"}).apply(design)
+    assert Naming(equal)("gpu0 and gpu2") == "Accelerator [gpu0] and GPU 2"
 
 
 def test_names_of_others_do_no_harm() -> None:
     design = ChangeParts(("gpu0",), {"name": "\x1b[31mred\n\u202eevil" + "x" * 9000}).apply(
         designer.open_design("hgx-h100-8")
     )
-    told = Naming(design)("gpu0 waits")
-    assert "\x1b" not in told
-    assert "\n" not in told
-    assert "\u202e" not in told
-    assert len(told) < 200
+    stated = Naming(design)("gpu0 waits")
+    assert "\x1b" not in stated
+    assert "\n" not in stated
+    assert "\u202e" not in stated
+    assert len(stated) < 200
 
 
 def test_one_host_has_one_name_in_a_whole_report() -> None:
@@ -44,8 +44,8 @@ def test_one_host_has_one_name_in_a_whole_report() -> None:
     design = designer.open_design("vsphere-cluster-4")
     spec = design.workloads["evacuate"].model_copy(update={"title": "Empty hosts[0]"})
     design = design.model_copy(update={"workloads": {**design.workloads, "evacuate": spec}})
-    told = to_markdown(compose_report([design]))
-    assert re.findall(r"\w*hosts\[\d\]\S*", told) == []
-    assert "Empty ESXi host 1" in told
-    assert "Training 0 cannot restart" in told
-    assert "train0" not in told
+    stated = to_markdown(compose_report([design]))
+    assert re.findall(r"\w*hosts\[\d\]\S*", stated) == []
+    assert "Empty ESXi host 1" in stated
+    assert "Training 0 cannot restart" in stated
+    assert "train0" not in stated

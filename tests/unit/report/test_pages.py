@@ -50,9 +50,9 @@ def test_terminal_and_report_show_the_same_figures(answered: tuple[Subject, list
         table = figures_table([page], subject)
         rows = {plain(row.cells[0]): row for row in table.rows}
         for figure in page.figures:
-            told = key_figure(figure, subject, page.key)
-            assert text(f"{told.value} {told.unit}") == figure.text
-            assert text(told.band) in (f"80% band {figure.band}", "exact", "")
+            stated = key_figure(figure, subject, page.key)
+            assert text(f"{stated.value} {stated.unit}") == figure.text
+            assert text(stated.band) in (f"80% band {figure.band}", "exact", "")
             assert text(f"{figure.title} {figure.value}") in shown
             assert figure.band in shown
             written = f"| {figure.title} | {figure.text} | {figure.band} |"
@@ -86,8 +86,8 @@ def test_the_first_page_has_headline_figures_drawing_and_limits_in_every_format(
     assert first.removesuffix(".") in text(summary.title)
     figures = next(b for b in summary.blocks if isinstance(b, KeyFigures)).figures
     assert [text(f"{f.value} {f.unit}") for f in figures] == [f.text for f in page.figures[:4]]
-    for told in (to_html(report), to_markdown(report)):
-        flat = text(re.sub(r"<[^>]*>", " ", told).replace("**", ""))
+    for stated in (to_html(report), to_markdown(report)):
+        flat = text(re.sub(r"<[^>]*>", " ", stated).replace("**", ""))
         for figure in page.figures[:4]:
             assert figure.value in flat
             assert figure.band in flat

@@ -85,7 +85,7 @@ def test_elevations_follow_names_and_refuse_what_is_not_there(design: Design) ->
 
 
 def test_rules_see_elevations(design: Design) -> None:
-    """Four DGX H100 are 40.8 kW in a rack told to feed 40 kW; one of 8 units at unit 45 of 48 sticks out."""
+    """Four DGX H100 are 40.8 kW in a rack stated to feed 40 kW; one of 8 units at unit 45 of 48 sticks out."""
     units = {f"servers[{k}]/server": {"unit": 1 + 8 * k} for k in range(4)}
     rack = Elevation.model_validate({"id": "rack1", "height": 48, "power": "40 kW", "units": units})
     codes = {f.code for f in check(SetRacks((rack,)).apply(design)).findings}

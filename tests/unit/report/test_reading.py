@@ -1,4 +1,4 @@
-"""Whether the report is read where it stands: sizes of texts on paper and screen, and what may not cover them."""
+"""Whether the report is read where it is placed: sizes of texts on paper and screen, and what may not cover them."""
 
 from __future__ import annotations
 

@@ -171,14 +171,14 @@ def test_hostile_names_are_shown_and_obeyed_in_no_chapter(name: str, other: str)
     assert "script" not in page.tags
     assert not page.events
     assert ("&lt;script&gt;" in html) == (_HOSTILE in (name, other))
-    for told in (html, to_markdown(report)):
-        assert "\u202e" not in told
-        assert "<script>" not in told
+    for stated in (html, to_markdown(report)):
+        assert "\u202e" not in stated
+        assert "<script>" not in stated
     assert to_pdf(report).startswith(b"%PDF-")
 
 
 @pytest.mark.parametrize(
-    ("told", "named"),
+    ("stated", "named"),
     [
         ("hosts[1]/gpu0: taken", "ESXi host 2, GPU 0: taken"),
         ("Empty hosts[0]", "Empty ESXi host 1"),
@@ -187,6 +187,6 @@ def test_hostile_names_are_shown_and_obeyed_in_no_chapter(name: str, other: str)
         ("100 GB/s of S/PDIF and/or more", "100 GB/s of S/PDIF and/or more"),
     ],
 )
-def test_paths_in_a_text_become_names_of_the_drawing(told: str, named: str) -> None:
+def test_paths_in_a_text_become_names_of_the_drawing(stated: str, named: str) -> None:
     """Members are counted from one, as everywhere in the report; what is no path stays."""
-    assert in_names(inventory(designer.open_design("vsphere-cluster-4")), told) == named
+    assert in_names(inventory(designer.open_design("vsphere-cluster-4")), stated) == named

@@ -31,7 +31,7 @@ def test_an_hour_of_energy_by_hand() -> None:
 
 
 def test_a_rented_server_by_hand() -> None:
-    """Eight accelerators at 2.50 an hour: 20 an hour, and the energy beside it where the rent does not pay for it."""
+    """Eight accelerators at 2.50 an hour: 20 an hour, and the energy next to it where the rent does not pay for it."""
     design = designer.open_design("hgx-h100-8")
     inputs = Cost(rent=2.5, currency="EUR", source="an offer")
     (found,) = hourly(design, Settings(chosen=Chosen(cost=inputs, energy=Energy(price=0.25, currency="EUR"))), None)

@@ -27,12 +27,12 @@ def test_the_title_and_the_table_tell_what_the_analysis_found(report: Report) ->
     """Of two deployments the one at 51 % of its most is busier than the one at a quarter."""
     found = {w.id: w for w in designer.analyze(designer.open_design("serving-h100-8")).workloads}
     busy = found["chat-70b"].metrics
-    told = chapter(report)
-    assert shown(busy["most_requests_per_second"].value, "1/s", "requests") in told.title
-    table = next(b for b in told.blocks if isinstance(b, Table) and b.title == "Key figures")
+    stated = chapter(report)
+    assert shown(busy["most_requests_per_second"].value, "1/s", "requests") in stated.title
+    table = next(b for b in stated.blocks if isinstance(b, Table) and b.title == "Key figures")
     cells = " ".join(plain(s) for row in table.rows for cell in row.cells for s in cell)
     assert quantity(found["code-8b"].metrics["latency_p95"].value, "s") in cells
-    follows = next(b for b in told.blocks if isinstance(b, Follows))
+    follows = next(b for b in stated.blocks if isinstance(b, Follows))
     said = " ".join(plain(s) for item in follows.text for s in item)
     assert suggest(designer.open_design("serving-h100-8"), "chat-70b").steps[0].edits[0].words in said
 
@@ -62,14 +62,14 @@ def test_no_figure_of_serving_is_told_twice(report: Report) -> None:
 
 def test_energy_costs_what_the_reader_says() -> None:
     """A token takes 2.84 J: a million 2.84 MJ, 0.789 kWh; at a PUE of 1.2, 0.10 a kWh and 400 g/kWh that is 0.947 kWh,
-    0.0947 of money and 0.379 kg of carbon. Without the reader's inputs nothing of this is told."""
+    0.0947 of money and 0.379 kg of carbon. Without the reader's inputs nothing of this is stated."""
     from designer.report.settings import Chosen, Energy, Settings
 
     design = designer.open_design("serving-h100-8")
     joules = next(w for w in designer.analyze(design).workloads if w.id == "chat-70b").metrics["energy_per_token"].value
     settings = Settings(chosen=Chosen(energy=Energy(price=0.10, pue=1.2, carbon=400.0)))
-    told = chapter(designer.compose_report([design], settings))
-    table = next(b for b in told.blocks if isinstance(b, Table) and b.title == "What it costs in energy")
+    stated = chapter(designer.compose_report([design], settings))
+    table = next(b for b in stated.blocks if isinstance(b, Table) and b.title == "What it costs in energy")
     row = table.rows[1].cells
     kwh = joules * 1e6 * 1.2 / 3.6e6
     assert [plain(c) for c in (row[1], row[3], row[4])] == [f"{kwh:.3g}", f"{kwh * 0.1:.3g}", f"{kwh * 0.4:.3g}"]

@@ -1,4 +1,5 @@
-"""Storage counts in the bill, in power and in weight, by values that say they are assumed; what tells none is named."""
+"""Storage counts in the bill, in power and in weight, by values that say they are assumed; what states none is
+named."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def test_a_storage_type_states_a_power_with_a_wide_band_and_where_it_is_from(typ
     assert power.high is not None
     low, value, high = (amount(str(v), "power") for v in (power.low, power.value, power.high))
     assert low <= value < high
-    # a guess of what stands behind a mount is no better than twice
+    # a guess of what is behind a mount is no better than twice
     assert high >= (1.5 if "nvme" in type_id else 2) * low
 
 

@@ -79,7 +79,7 @@ WALL = (10.40, 10.44, 9.89, 9.57, 9.44, 9.01, 9.51, 9.44, 7.64, 7.47)
 
 @pytest.mark.parametrize("kilowatts", WALL[:3])
 def test_a_loaded_server_at_the_wall_is_near_its_reading(kilowatts: float) -> None:
-    """Eight B200 at their limit of 1 kW and 325 W beside each: 10.6 kW; published for large language models."""
+    """Eight B200 at their limit of 1 kW and 325 W next to each: 10.6 kW; published for large language models."""
     full = accelerator_power(Watts(1000), Ratio(0.4), Ratio(0.5))
     assert wall_power(Watts(8 * full), 8) == pytest.approx(kilowatts * 1000, rel=0.10)
 
@@ -87,7 +87,7 @@ def test_a_loaded_server_at_the_wall_is_near_its_reading(kilowatts: float) -> No
 @pytest.mark.parametrize("kilowatts", WALL)
 def test_every_reading_at_the_wall_lies_in_the_band_of_a_server_of_unknown_use(kilowatts: float) -> None:
     """How busy the arithmetic was is not published. A B200 of 1 kW that works draws 411/700 = 587 W at rest, with the
-    band of another model, exp(hypot(0.15, 0.12)) = 1.21, at least 484 W; at most its limit. Beside each stand 240 to
+    band of another model, exp(hypot(0.15, 0.12)) = 1.21, at least 484 W; at most its limit. Next to each stand 240 to
     360 W: 8 x (484 + 240) = 5.8 kW to 8 x 1360 = 10.9 kW."""
     _, low, high = power_at_work(Watts(1000), None, same_model=False)
     assert 8 * (low + 240) == pytest.approx(5.8e3, rel=0.01)
@@ -142,7 +142,7 @@ def test_prices_come_from_the_list_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "stated"),
     [
         ("part,price\nx,1\n", "no column 'currency'"),
         ("part,currency,price\nx,EUR,much\n", "is no price"),
@@ -151,8 +151,8 @@ def test_prices_come_from_the_list_alone() -> None:
         ("part,currency,price\nx,EUR,nan\n", "is no price"),
     ],
 )
-def test_a_wrong_price_list_is_told_where(text: str, told: str) -> None:
-    with pytest.raises(FormatError, match=told):
+def test_a_wrong_price_list_is_told_where(text: str, stated: str) -> None:
+    with pytest.raises(FormatError, match=stated):
         read_prices(text, "prices.csv")
 
 
@@ -191,7 +191,7 @@ def test_verdicts_are_read_from_the_band(band: tuple[float, float, float], verdi
 
 def test_weight_on_the_floor_by_hand() -> None:
     """Three DGX H100 of 130 kg in a rack of 150 kg: 540 kg. On 0.6 by 1.2 m: 540 × 9.807 / 0.72 = 7.36 kN/m².
-    Storage whose type tells no weight is counted, not guessed."""
+    Storage whose type states no weight is counted, not guessed."""
     design = designer.open_design("su-h100-32")
     plan = plan_of(design)
     servers = next(rack for rack in plan.racks if len(rack.units) == 3 and rack.units[0].kind == "server")
@@ -222,7 +222,8 @@ def test_a_cell_too_long_for_csv_is_refused_with_its_line() -> None:
 
 
 def test_a_workbook_has_totals_as_formulas() -> None:
-    """A scalable unit: 32 servers of 10.2 kW and 18 switches of 1.72 kW besides storage; inner parts are not counted
+    """A scalable unit: 32 servers of 10.2 kW and 18 switches of 1.72 kW in addition to storage; inner parts are not
+    counted
     twice. The total of a currency is the sum of its column."""
     design = designer.open_design("su-h100-32")
     rated = next(t for t in sheet(design).totals if t.label.startswith("Rated"))

@@ -95,7 +95,7 @@ def test_loads_of_counters_are_all_the_bytes(run: Run) -> None:
         times = [float(row[name]) if row[name] else math.nan for name in ("ready_s", "began_s", "ended_s")]
         known = [t for t in times if not math.isnan(t)]
         assert known == sorted(known), row
-    links = [k for k in range(len(run.stands_for)) if run.table.id(k) in ("psw1--gpu1:ab", "psw2--gpu2:ab")]
+    links = [k for k in range(len(run.represents)) if run.table.id(k) in ("psw1--gpu1:ab", "psw2--gpu2:ab")]
     areas: list[float] = []
     for k in links:
         times, load = run.pieces(k, "copy")

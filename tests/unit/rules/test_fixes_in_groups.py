@@ -1,4 +1,4 @@
-"""Fixes reach members of groups: all of them where they are alike, one alone where it differs."""
+"""Fixes reach members of groups: all of them where they are equivalent, one alone where it differs."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ def test_an_evacuation_moves_what_stands_on_its_hosts() -> None:
 
 def with_setting(name: str, value: object) -> tuple[MachineContext, VirtualMachine]:
     vm = next(iter(DESIGN.vms.values()))
-    told = with_changes(vm, settings={name: value})
-    return MachineContext(DESIGN.model_copy(update={"vms": {**DESIGN.vms, vm.id: told}})), told
+    stated = with_changes(vm, settings={name: value})
+    return MachineContext(DESIGN.model_copy(update={"vms": {**DESIGN.vms, vm.id: stated}})), stated
 
 
 def test_settings_are_read_with_their_units() -> None:
@@ -46,6 +46,6 @@ def test_settings_are_read_with_their_units() -> None:
 @pytest.mark.parametrize(("name", "value"), [("active_memory", "much"), ("tokens_held", "many"), ("cpu_load", True)])
 def test_a_setting_that_is_no_quantity_is_named(name: str, value: object) -> None:
     context, vm = with_setting(name, value)
-    with pytest.raises(AnalysisError) as told:
+    with pytest.raises(AnalysisError) as stated:
         context.amount(vm, name)
-    assert told.value.place == f"vms.{vm.id}.settings.{name}"
+    assert stated.value.place == f"vms.{vm.id}.settings.{name}"

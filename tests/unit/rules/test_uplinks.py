@@ -9,7 +9,7 @@ from designer.rules.runner import check
 
 
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "stated"),
     [
         # two x16 GPUs, two x16 NICs and an x4 drive below one x16: the GPUs 2 to 1, the rest 2.25 to 1
         ("dgx-a100", []),
@@ -26,5 +26,5 @@ from designer.rules.runner import check
         ),
     ],
 )
-def test_what_meets_on_an_uplink(template: str, told: list[str]) -> None:
-    assert [finding.text for finding in check(open_design(template), chosen=["PCI001"]).findings] == told
+def test_what_meets_on_an_uplink(template: str, stated: list[str]) -> None:
+    assert [finding.text for finding in check(open_design(template), chosen=["PCI001"]).findings] == stated

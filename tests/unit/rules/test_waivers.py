@@ -20,14 +20,14 @@ TODAY = date(2026, 11, 22)
 
 
 def waiver(**changes: object) -> Waiver:
-    told = {
+    stated = {
         "id": "w",
         "code": "MEM001",
         "reason": "nothing is staged",
         "author": "the architect",
         "expires": "2026-11-22",
     }
-    return Waiver.model_validate({**told, **changes})
+    return Waiver.model_validate({**stated, **changes})
 
 
 def codes(design: Design, day: date = TODAY) -> list[str]:

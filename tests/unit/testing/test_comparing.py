@@ -50,8 +50,8 @@ def test_shares_of_several_changes_add_up_to_the_whole() -> None:
 
 def test_it_is_told_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", BASE, "--set", "links.*--gpu*.lanes=8", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert set(told) == {"a", "b", "parts", "links", "metrics", "changes", "findings", "only_a", "only_b"}
+    stated = json.loads(capsys.readouterr().out)
+    assert set(stated) == {"a", "b", "parts", "links", "metrics", "changes", "findings", "only_a", "only_b"}
     assert main(["compare", "m40-server", "m60-server"]) == 0
     assert "metrics are the same" in capsys.readouterr().out
 
@@ -62,8 +62,8 @@ def test_what_changed_alike_is_one_line_and_fits_the_page(
     """Eight slots, each 16 lanes to 8: one line for all; one reason for both metrics; no line beyond 60 columns."""
     monkeypatch.setenv("COLUMNS", "60")
     assert main(["compare", BASE, "--set", "links.*--gpu*.lanes=8", "--all"]) == 0
-    told = capsys.readouterr().out
-    body, findings, changes = (told.partition("findings that are new:")[k] for k in (0, 1, 2))
+    stated = capsys.readouterr().out
+    body, findings, changes = (stated.partition("findings that are new:")[k] for k in (0, 1, 2))
     assert findings
     changes = changes.partition("changes:")[2]
     text = " ".join(changes.split())

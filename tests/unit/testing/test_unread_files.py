@@ -41,12 +41,12 @@ def test_a_file_that_cannot_be_read_is_an_error_of_every_artefact(
 ) -> None:
     file, out = written(tmp_path, text), tmp_path / "results.xml"
     assert main(["test", file, "--junit", str(out), "--github"]) == 2
-    told = capsys.readouterr()
-    message = next(row for row in told.err.splitlines() if said in row)
+    stated = capsys.readouterr()
+    message = next(row for row in stated.err.splitlines() if said in row)
     assert message.startswith(f"designer: {file}: ")
     assert " — " in message
-    assert f"::error file={Path(file).as_posix()},line={line},title=the file::" in told.out
-    assert "1 test: 0 held, 0 broken, 1 not worked out" in told.out
+    assert f"::error file={Path(file).as_posix()},line={line},title=the file::" in stated.out
+    assert "1 test: 0 held, 0 broken, 1 not worked out" in stated.out
     suites = ElementTree.fromstring(out.read_bytes())
     assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("1", "0", "1")
     assert len(suites.findall("testsuite/testcase/error")) == 1
@@ -59,9 +59,9 @@ def test_a_tier_that_is_not_there_is_not_proposed_for_itself(
 ) -> None:
     file = written(tmp_path, f"{HEAD}[[check]]\nexpect = 'survives(any leaf).h2d.slowdown <= 1.1'\n")
     assert main(["test", file]) == 2
-    told = capsys.readouterr().out
-    assert "the design has no tier 'leaf'" in told
-    assert "did you mean leaf" not in told
+    stated = capsys.readouterr().out
+    assert "the design has no tier 'leaf'" in stated
+    assert "did you mean leaf" not in stated
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes have names on other systems")

@@ -198,11 +198,11 @@ def test_the_refusal_of_an_architecture_names_the_mechanism_that_is_missing(
 
 def test_layers_with_experts_may_be_listed_one_by_one() -> None:
     """Three layers of which the first has no experts."""
-    told: dict[str, object] = {"num_hidden_layers": 3, "num_experts": 8, "num_experts_per_tok": 2}
-    found = parse_config(text(**told, moe_intermediate_size=32, moe_layer_freq=[0, 1, 1]), "m")
+    stated: dict[str, object] = {"num_hidden_layers": 3, "num_experts": 8, "num_experts_per_tok": 2}
+    found = parse_config(text(**stated, moe_intermediate_size=32, moe_layer_freq=[0, 1, 1]), "m")
     assert found.shape.moe_layers == 2
     with pytest.raises(ExchangeError, match="2 values for 3 layers"):
-        parse_config(text(**told, moe_intermediate_size=32, moe_layer_freq=[0, 1]), "m")
+        parse_config(text(**stated, moe_intermediate_size=32, moe_layer_freq=[0, 1]), "m")
 
 
 def test_attention_to_selected_tokens_is_an_assumption() -> None:

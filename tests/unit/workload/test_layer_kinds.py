@@ -279,10 +279,10 @@ def test_layers_of_a_search_are_read_with_their_mean_width() -> None:
 
 
 def test_every_part_that_is_left_out_is_said() -> None:
-    told = " ".join(read(QWEN35).assumptions)
-    assert "45 of 60 layers keep a state" in told
-    assert "a layer that drafts tokens" in told
-    assert "vision_config" in told
+    stated = " ".join(read(QWEN35).assumptions)
+    assert "45 of 60 layers keep a state" in stated
+    assert "a layer that drafts tokens" in stated
+    assert "vision_config" in stated
     assert "2,048 selected tokens" in " ".join(read(SPARSE).assumptions)
 
 

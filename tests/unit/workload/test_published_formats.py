@@ -19,12 +19,12 @@ from designer.workload.shape import TransformerShape
 
 PLAIN = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4}
 PLAIN |= {"vocab_size": 1000, "intermediate_size": 256}
-#: as DeepSeek-V3 has it: README_WEIGHTS.md beside its weights
+#: as DeepSeek-V3 has it: README_WEIGHTS.md next to its weights
 BLOCKS = {"activation_scheme": "dynamic", "fmt": "e4m3", "quant_method": "fp8", "weight_block_size": [128, 128]}
 
 
-def compressed(*told: tuple[str, int]) -> Mapping[str, object]:
-    groups = {f"group_{k}": {"weights": {"type": kind, "num_bits": bits}} for k, (kind, bits) in enumerate(told)}
+def compressed(*stated: tuple[str, int]) -> Mapping[str, object]:
+    groups = {f"group_{k}": {"weights": {"type": kind, "num_bits": bits}} for k, (kind, bits) in enumerate(stated)}
     return {"quant_method": "compressed-tensors", "config_groups": groups}
 
 
@@ -75,14 +75,14 @@ def test_a_configuration_carries_it_wherever_it_stands() -> None:
 
 
 def test_shipped_models_published_in_other_formats_say_so_with_a_source() -> None:
-    told = {name: entry.published for name, entry in models().items() if entry.published.name}
-    assert {name: one.name for name, one in told.items()} == {
+    stated = {name: entry.published for name, entry in models().items() if entry.published.name}
+    assert {name: one.name for name, one in stated.items()} == {
         "deepseek-v3": "fp8",
         "gpt-oss-120b": "mxfp4",
         "gpt-oss-20b": "mxfp4",
         "kimi-k2": "fp8",
     }
-    for one in told.values():
+    for one in stated.values():
         assert one.said
         assert one.source in shipped_sources()
 
@@ -90,8 +90,8 @@ def test_shipped_models_published_in_other_formats_say_so_with_a_source() -> Non
 def _saved(folder: Path, quantization: object, **keys: object) -> Path:
     (folder / "config.json").write_text(json.dumps({**PLAIN, "torch_dtype": "bfloat16", **keys}))
     if quantization is not None:
-        told = {"producer": {"name": "modelopt", "version": "0.29.0"}, "quantization": quantization}
-        (folder / "hf_quant_config.json").write_text(json.dumps(told))
+        stated = {"producer": {"name": "modelopt", "version": "0.29.0"}, "quantization": quantization}
+        (folder / "hf_quant_config.json").write_text(json.dumps(stated))
     return folder / "config.json"
 
 
@@ -160,8 +160,8 @@ def test_experts_and_other_layers_may_have_formats_of_their_own(tmp_path: Path, 
         "model.layers.0.mlp.shared_expert.up_proj": {"quant_algo": beside},
         "model.layers.0.self_attn.q_proj": {"quant_algo": beside},
     }
-    told = {"quant_algo": "MIXED_PRECISION", "quantized_layers": layers}
-    found = read_config(_saved(tmp_path, told, **EXPERTS)).published
+    stated = {"quant_algo": "MIXED_PRECISION", "quantized_layers": layers}
+    found = read_config(_saved(tmp_path, stated, **EXPERTS)).published
     assert found.name == name
     assert "MIXED_PRECISION" in found.said
 

@@ -44,8 +44,8 @@ def python_with_simgrid() -> str:
 def by_simgrid(cases: list[dict[str, Any]], python: str) -> list[Ends]:
     """Ends of all steps by SimGrid."""
     asked = [python, str(HERE / "simgrid_ends.py")]
-    told = subprocess.run(asked, input=json.dumps(cases), capture_output=True, text=True, check=True, timeout=900)
-    return json.loads(told.stdout)
+    stated = subprocess.run(asked, input=json.dumps(cases), capture_output=True, text=True, check=True, timeout=900)
+    return json.loads(stated.stdout)
 
 
 def by_clock(case: dict[str, Any]) -> Ends:

@@ -108,5 +108,5 @@ def _flows(draw: random.Random, links: list[float], n: int, base: float, weight:
 
 
 def digest(case: dict[str, Any]) -> str:
-    """What tells a case from another one."""
+    """What distinguishes a case from another one."""
     return hashlib.sha256(json.dumps(case, sort_keys=True).encode()).hexdigest()[:16]

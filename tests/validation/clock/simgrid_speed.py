@@ -1,7 +1,7 @@
-"""How long SimGrid takes to build and to solve what the engine solves, beside it on the same problems in one run.
+"""How long SimGrid takes to build and to solve what the engine solves, next to it on the same problems in one run.
 
 ``python -m tests.validation.clock.simgrid_speed SIMGRID_SOLVE [--write]`` with the program that `simgrid_solve.cpp`
-tells how to make. Processor time throughout, so that what else runs counts for nothing.
+states how to make. Processor time throughout, so that what else runs counts for nothing.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def by_simgrid(program: str, incidence: Incidence) -> tuple[float, float, np.nda
             *(np.ascontiguousarray(part, dtype=np.float64).tobytes() for part in rows),
         ]
     )
-    told = subprocess.run([program], input=data, capture_output=True, check=True, timeout=LIMIT).stdout.decode()
-    first, *rates = told.split("\n")
+    stated = subprocess.run([program], input=data, capture_output=True, check=True, timeout=LIMIT).stdout.decode()
+    first, *rates = stated.split("\n")
     build, solved = map(float, first.split())
     return build, solved, np.array([float(rate) for rate in rates if rate])
 
 
 def of_permutation(program: str, gpus: int) -> dict[str, Any]:
-    """A random permutation over hashed single paths, with weights and caps: nothing is alike."""
+    """A random permutation over hashed single paths, with weights and caps: nothing is equivalent."""
     incidence = permutation(gpus // 8)
     times: list[float] = []
     for _ in range(5):
@@ -79,7 +79,7 @@ def of_permutation(program: str, gpus: int) -> dict[str, Any]:
 
 def of_uniform(program: str, template: str, source: str) -> dict[str, Any]:
     """All GPUs of a drawn cluster read at once: one flow of each class is routed, priced and solved, with the
-    certificate; SimGrid has every flow. Which flows are alike was found before, as it stays from edit to edit.
+    certificate; SimGrid has every flow. Which flows are equivalent was found before, as it stays from edit to edit.
     """
     network = build_network(open_design(template))
     asked = Move(source, "gpus")

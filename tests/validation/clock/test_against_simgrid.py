@@ -88,7 +88,7 @@ def test_simgrid_itself():
 
 
 def test_how_much_sooner_than_simgrid_as_measured():
-    """On 16,384 flows of which none are alike: at least 150 times; the difference grows with the size."""
+    """On 16,384 flows of which none are equivalent: at least 150 times; the difference grows with the size."""
     rows = [row for row in simgrid_speed.stored() if row["case"] == "permutation"]
     ratios = [simgrid_speed.ratio(row) for row in rows]
     assert rows[-1]["gpus"] == 16384

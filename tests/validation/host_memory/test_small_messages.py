@@ -50,9 +50,9 @@ def test_memory_behind_cxl_answers_later() -> None:
 
 def test_rdma_through_three_switches() -> None:
     """Two PCIe links at either end, four InfiniBand links, three switches of 130 ns; adapters start by themselves."""
-    told = {name: {"hop_latency": "130 ns"} for name in ("leaf0", "spine0", "leaf1")}
+    stated = {name: {"hop_latency": "130 ns"} for name in ("leaf0", "spine0", "leaf1")}
     expected = 4 * PCIE + 4 * INFINIBAND + 3 * 130e-9
-    assert seconds(drawn(**told), "gpu0", "gpu1") == pytest.approx(expected, rel=1e-4)
+    assert seconds(drawn(**stated), "gpu0", "gpu1") == pytest.approx(expected, rel=1e-4)
 
 
 def test_what_limits_a_small_message_is_its_latency() -> None:
@@ -87,7 +87,7 @@ def test_slow_switches_hold_up_a_small_all_reduce() -> None:
 
 
 def test_a_switch_that_tells_nothing_is_a_usual_one() -> None:
-    """InfiniBand switches usually take 130 ns, so telling that changes no collective."""
+    """InfiniBand switches usually take 130 ns, so stating that changes no collective."""
     usual = {name: {"hop_latency": "130 ns"} for name in ("leaf0", "spine0", "leaf1")}
     times = [
         asked(design, "collective", size="1 KiB").metrics["communication_time"].value

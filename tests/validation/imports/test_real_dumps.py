@@ -119,10 +119,10 @@ def test_design_is_whole(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=_name)
 def test_what_is_assumed_is_reported(path: Path) -> None:
     imported = _imported(path)
-    told = {where for finding in imported.findings for where in finding.where}
+    stated = {where for finding in imported.findings for where in finding.where}
     for link in imported.design.links.values():
         if link.status is Status.ASSUMED and link.note != "on the die":
-            assert link.id in told, link
+            assert link.id in stated, link
 
 
 @pytest.mark.parametrize("path", real_files(*(f"*/{name}" for name in REFUSED)), ids=_name)

@@ -138,8 +138,8 @@ def test_nodes_of_a_dgx_are_one_server_with_eight_adapters(real: Path) -> None:
 
 def test_left_out_cables_are_counted(real: Path) -> None:
     imported = _read(real / "cluster" / "netbox_cables_fixture_v3.6.json")
-    told = next(f for f in imported.findings if f.code == "IMP-OTHER-CABLES")
-    assert told.text.startswith(f"{108 - 26} cables")
+    stated = next(f for f in imported.findings if f.code == "IMP-OTHER-CABLES")
+    assert stated.text.startswith(f"{108 - 26} cables")
 
 
 #: interfaces in all, of the usual data type, and height, of every record

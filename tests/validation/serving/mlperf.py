@@ -1,8 +1,8 @@
 """MLPerf Inference v5.1, Offline, closed division: ``python -m tests.validation.serving.mlperf``.
 
 Systems of H100 and H200 SXM under TensorRT-LLM, of a release the results do not name, at the mean lengths of each
-benchmark, evenly from none to twice as much. The rows are read beside the checkout; none is fitted. Submitters tune
-what a release leaves alone; how they lay out the largest model and fill its steps is told by their configurations.
+benchmark, evenly from none to twice as much. The rows are read next to the checkout; none is fitted. Submitters tune
+what a release leaves alone; how they lay out the largest model and fill its steps is stated by their configurations.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SYSTEMS: Final = {"H100-SXM": "h100_sxm", "H200-SXM": "h200_sxm"}
 
 @dataclass(frozen=True)
 class Layout:
-    """Devices that share heads, stages, and where told: tokens of a step of a stage, and requests at once."""
+    """Devices that share heads, stages, and where stated: tokens of a step of a stage, and requests at once."""
 
     tensor: int = 1
     stages: int = 1

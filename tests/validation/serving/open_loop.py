@@ -3,7 +3,7 @@
 ``--fit`` repeats the fit of its overheads to the H100 runs of five models; Mixtral 8x22B is not among them.
 
 Six models on H100, two of them on A100 and L40S as well; nothing but H100 runs is fitted. The measurements are not
-shipped: they are read from ``vllm-runs.csv`` beside the others, the table of errors of the comparison cited as
+shipped: they are read from ``vllm-runs.csv`` next to the others, the table of errors of the comparison cited as
 ``blis-runs``, whose column ``actual`` is what was measured.
 """
 

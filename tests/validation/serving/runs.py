@@ -1,6 +1,6 @@
 """Published runs of serving engines, what was sent in each, and what the model says of it.
 
-The measurements are not shipped: they are read from ``shared/facts/inference`` beside the checkout, where they are.
+The measurements are not shipped: they are read from ``shared/facts/inference`` next to the checkout, where they are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CHECKOUT: Final = Path(__file__).resolve().parents[3]
 
 
 def folder() -> Path | None:
-    """Where the measurements are: DESIGNER_INFERENCE, else beside the checkout or its parent; None where absent."""
+    """Where the measurements are: DESIGNER_INFERENCE, else next to the checkout or its parent; None where absent."""
     named = os.environ.get("DESIGNER_INFERENCE")
     if named:
         return Path(named)
@@ -181,9 +181,9 @@ def _row(x: Mapping[str, str]) -> Row | None:
     if name == "llama-3-8b" and engine == "tensorrt-llm":
         changes["slots"] = clients
         client = replace(client, extra=1)
-    told = version or ("2025-10" if "measured=2025-1" in source and engine == "vllm" else "")
+    stated = version or ("2025-10" if "measured=2025-1" in source and engine == "vllm" else "")
     # of pairs of the same release, widths and load this dump is the faster one by 1.3 to 2, less so with more clients
-    # and more so with longer answers: what drafting one token does, which the model was trained to; no row tells it
+    # and more so with longer answers: what drafting one token does, which the model was trained to; no row states it
     drafts = int(name == "deepseek-v3" and "model=DeepSeek-R1" in source and version.startswith("1.1.0rc2"))
     group = (x["system"], name, engine, version or "unknown", x["precision"])
     return Row(
@@ -191,7 +191,7 @@ def _row(x: Mapping[str, str]) -> Row | None:
         x["system"],
         name,
         engine,
-        told,
+        stated,
         weights,
         tensor,
         expert,

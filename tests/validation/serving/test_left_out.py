@@ -1,4 +1,4 @@
-"""Bands on releases that were left out, where the measurements are beside the checkout."""
+"""Bands on releases that were left out, where the measurements are next to the checkout."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_bands_of_releases_that_were_left_out_hold_eight_of_ten(kind: str) -> No
 
 
 def test_bands_between_tokens_are_no_wider_than_what_was_left_out_needs() -> None:
-    """They are made for models left out as well, which need more: see the page beside this."""
+    """They are made for models left out as well, which need more: see the page next to this."""
     inside = [one.inside[0] for one in held() if not impossible(one.row)]
     assert 0.8 <= mean(inside) <= 0.97
     assert release("vllm").release.step_spread <= 0.25
 
 
 def test_no_group_but_the_one_whose_load_cannot_be_run_lies_wholly_outside() -> None:
-    """Llama 3.1 8B in FP8 on vLLM 0.12: its stated clients need all of the peak and more; see the page beside this."""
+    """Llama 3.1 8B in FP8 on vLLM 0.12: its stated clients need all of the peak and more; see the page next to this."""
     low = {name for name, (_, step, first) in by_group().items() if min(step, first) < 0.5}
     assert low <= {name for name in by_group() if name[:3] == IMPOSSIBLE}
 

@@ -1,4 +1,4 @@
-"""Offline results of MLPerf v5.1, where these are beside the checkout: none fitted, of a release nobody told."""
+"""Offline results of MLPerf v5.1, where these are next to the checkout: none fitted, of a release nobody stated."""
 
 from __future__ import annotations
 

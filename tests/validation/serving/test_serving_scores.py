@@ -1,4 +1,4 @@
-"""Errors on open measurements of engines, where these are beside the checkout; and what no measurement may change."""
+"""Errors on open measurements of engines, where these are next to the checkout; and what no measurement may change."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_steady_arrivals_on_h100_and_a_mixture_of_experts_that_was_not_fitted() 
 def test_steady_arrivals_on_accelerators_nothing_was_fitted_on() -> None:
     """Five of six groups: Qwen3-14B on L40S is left out, which was chosen after its result was seen.
 
-    Its load needs as many tokens as fit, so its queue has no mean; the page beside this file states what it misses by.
+    Its load needs as many tokens as fit, so its queue has no mean; the page next to this file states what it misses by.
     """
     mine = {k: v for k, v in open_groups().items() if k[1] != "H100" and k != ("qwen3-14b", "L40S")}
     assert len(mine) == 5

@@ -54,13 +54,13 @@ def refitted(others: Iterable[Case]) -> tuple[dict[Any, Constant], dict[Any, Con
             shares[key] = model.SHARES[key] if near else constant(own)
             continue
         caps.pop(key, None)
-        alike = KERNEL if client in KERNEL else BYPASS if client in BYPASS else ()
-        connections = BYPASS if client in KERNEL else alike
+        equal = KERNEL if client in KERNEL else BYPASS if client in BYPASS else ()
+        connections = BYPASS if client in KERNEL else equal
         share = middle(lambda c: delivered(c) / c["host_rate"], connections, pattern)
         shares[key] = constant(share if share is not None else NEUTRAL)
-        rate = middle(lambda c: delivered(c) / c["sockets"], alike, pattern)
+        rate = middle(lambda c: delivered(c) / c["sockets"], equal, pattern)
         if client in KERNEL and rate is not None:
-            # caps of block clients count per host: tell it for the two sockets these hosts have
+            # caps of block clients count per host: state it for the two sockets these hosts have
             caps[key] = constant(rate if client in model.PER_SOCKET else 2 * rate, "B/s")
     return shares, caps
 

@@ -112,6 +112,6 @@ def test_a_batch_larger_than_the_dataset_is_said() -> None:
 def test_a_batch_that_nobody_learnt_from_is_said(batch: int, warned: bool) -> None:
     """1,281,167 pictures in batches of 98,304 are 14 steps; the largest published batch is 67,456."""
     found = run("dgx-h100", "training", model="resnet-50", dataset="imagenet-1k", global_batch=batch, source="drives")
-    told = [f.text for f in found.findings if f.code == "TRAIN-BATCH"]
-    assert bool(told) is warned
-    assert all("14 steps of 98,304" in text and "67,456" in text for text in told)
+    stated = [f.text for f in found.findings if f.code == "TRAIN-BATCH"]
+    assert bool(stated) is warned
+    assert all("14 steps of 98,304" in text and "67,456" in text for text in stated)

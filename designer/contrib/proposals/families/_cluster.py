@@ -89,7 +89,7 @@ class _Drawing:
         self.wirings: dict[str, Wiring] = {}
         self.types: dict[str, PartType] = dict(own.part_types)
         self.sources: dict[str, SourceRecord] = {**own.sources, ASKED: SourceRecord(title="Chosen by the search")}
-        self.told: list[str] = []
+        self.stated: list[str] = []
 
     def join(self, network: str) -> None:
         """Compute NICs on the leaves of a generated fabric, of switches of the catalog."""
@@ -126,13 +126,13 @@ class _Drawing:
         leaves, spines = self.groups.get("leaves"), self.groups.get("spines")
         if leaves is None or spines is None:
             pods = self.groups["pods"].replicas
-            self.told.append(f"{pods} pods of leaves and spines, {self.groups['cores'].replicas} cores.")
+            self.stated.append(f"{pods} pods of leaves and spines, {self.groups['cores'].replicas} cores.")
             return
         if leaves.replicas == 1:
             if over > 1:
                 raise FormatError("one leaf reaches all servers: nothing to oversubscribe", place="network")
             del self.groups["spines"], self.wirings["spine"]
-            self.told.append("One leaf.")
+            self.stated.append("One leaf.")
             return
         assert self.server.compute is not None, "it was joined by its NICs"
         cables = self.nodes * len(self.server.compute.ids)
@@ -140,7 +140,9 @@ class _Drawing:
         count = even(ceil(leaves.replicas * up / ports), up)
         self.groups["spines"] = with_changes(spines, replicas=count)
         self.wirings["spine"] = with_changes(self.wirings["spine"], count=up // count)
-        self.told.append(f"{leaves.replicas} leaves with {up} links up each, {count} spine{'s' if count > 1 else ''}.")
+        self.stated.append(
+            f"{leaves.replicas} leaves with {up} links up each, {count} spine{'s' if count > 1 else ''}."
+        )
 
     def store(self, type_id: str, network: str) -> None:
         """A storage system on leaves of its own, or on the fabric where servers have no NICs for it."""
@@ -168,7 +170,7 @@ class _Drawing:
             self._cabled(f"storage_{nic}", "spread", f"servers[*]/{nic}", "storage_leaves[*]/switch", ports, rate)
         self._cabled("store", "mesh", "storage", "storage_leaves[*]/switch", ports, rate, cables)
         words = "One storage leaf" if leaves == 1 else f"{leaves} storage leaves, each"
-        self.told.append(f"{words} with {cables} cable{'s' if cables > 1 else ''} from the storage.")
+        self.stated.append(f"{words} with {cables} cable{'s' if cables > 1 else ''} from the storage.")
 
     def _store_above(self) -> None:
         """Storage on free ports of the spines, or of the leaf where it is the only one."""
@@ -190,7 +192,7 @@ class _Drawing:
         cables = max(1, min(_STORE_CABLES_LIMIT, each - used))
         rate = f"{ports.rate * _BITS / 1e9:g} Gb/s"
         self._cabled("store", "mesh", "storage", f"{top}[*]/switch", ports, rate, cables)
-        self.told.append(f"Storage on {cables} port{'s' if cables > 1 else ''} of each of the {top}.")
+        self.stated.append(f"Storage on {cables} port{'s' if cables > 1 else ''} of each of the {top}.")
 
     def _cabled(self, name: str, pattern: str, a: str, b: str, ports: Ports, rate: str, count: int = 1) -> None:
         self.wirings[name] = Wiring(
@@ -213,7 +215,7 @@ class _Drawing:
         return Design(
             name=name_of(title),
             title=title,
-            description=" ".join(self.told),
+            description=" ".join(self.stated),
             parts=self.parts,
             groups=self.groups,
             wirings=self.wirings,

@@ -39,8 +39,8 @@ def following(asked: Asked, chosen: Chosen) -> Choice | None:
     if "split" not in chosen:
         nodes = whole_number(chosen, "nodes")
         usual = asked.given.get("split") or (TOGETHER, *_SPLITS)
-        told = "prompt_group" in asked.goal.settings
-        kept = tuple(s for s in usual if s == TOGETHER or (not told and _prompts(nodes, s)))
+        stated = "prompt_group" in asked.goal.settings
+        kept = tuple(s for s in usual if s == TOGETHER or (not stated and _prompts(nodes, s)))
         return Choice("split", "Prompts to answers", kept or (TOGETHER,))
     if "network" not in chosen:
         offered = asked.given.get("network") or (ALONE, "leaf-spine 1:1")

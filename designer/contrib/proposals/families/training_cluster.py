@@ -85,8 +85,8 @@ def _settings_of(asked: Asked, layout: str) -> dict[str, Any]:
     if settings is None:
         remedy = f"use {', '.join((_GIVEN, *_LAYOUTS, *(name + _KEPT for name in _LAYOUTS)))}"
         raise FormatError(f"{layout[:40]!r} is no layout", place="layout", remedy=remedy)
-    told = settings | {"recompute": "none"} if layout.endswith(_KEPT) else settings
-    return {name: value for name, value in told.items() if name not in asked.goal.settings}
+    stated = settings | {"recompute": "none"} if layout.endswith(_KEPT) else settings
+    return {name: value for name, value in stated.items() if name not in asked.goal.settings}
 
 
 def make(asked: Asked, chosen: Chosen) -> Design:

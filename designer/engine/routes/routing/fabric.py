@@ -23,7 +23,7 @@ Bits = npt.NDArray[np.uint64]
 
 #: no fabric has a longer shortest path; the search ends earlier when nothing new is reached
 HOPS_LIMIT: Final = 64
-#: looking for requests that are alike costs more than it saves among so few
+#: looking for requests that are equivalent costs more than it saves among so few
 SMALL_LIMIT: Final = 256
 
 
@@ -232,7 +232,7 @@ def _walk(
             continue
         if not len(request):
             break
-        first, which = _alike(graph, distances, switch, target, left)
+        first, which = _equal(graph, distances, switch, target, left)
         step, owner = _next_steps(graph, distances, switch[first], target[first], left[first])
         cables = graph.cables[step]
         total = np.bincount(owner, cables, len(first)).astype(np.float64)
@@ -256,7 +256,7 @@ def _walk(
     return FabricPaths(*_joined(out), *_joined(done))
 
 
-def _alike(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
+def _equal(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
     """First request of each pair of switch and kind of target, and the pair of each request.
 
     Where to go next depends on which switches are one step nearer: the same for all leaves below the same spines.

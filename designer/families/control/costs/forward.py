@@ -33,8 +33,8 @@ def price(prices: Prices, task: Forward, place: str) -> Cost:
     held = dict.fromkeys(placed.parts.tolist(), placed.work.weights)
     found = alone(float(seconds(time)), engine=engine, low=low, high=high, group=_GROUP, sources=SOURCES, time=time)
     # settings of scenarios are not asked of a loop
-    told = tuple(one for one in placed.findings if one.code != "SERVE-UNUSED")
-    return replace(found, holds=held, findings=told)
+    stated = tuple(one for one in placed.findings if one.code != "SERVE-UNUSED")
+    return replace(found, holds=held, findings=stated)
 
 
 COST = CostKind(Forward, price)

@@ -26,7 +26,7 @@ class EvacuationVm:
     size
         Bytes it moves, resent pages and vGPU memory counted [B]; 0 if only `fixed_time` matters (cold, known duration).
     fixed_time
-        Time besides its bytes, in which it holds its slots [s].
+        Time in addition to its bytes, in which it holds its slots [s].
     rate_cap
         Most it can move per second, whatever the link [B/s].
     serial

@@ -133,7 +133,7 @@ def kvm_precopy(
     stop
         When the monitor stops the guest; QEMU looks at the downtime limit alone.
     vfio_state, vfio_downtime
-        State of assigned devices that is sent in the pause [B], and what the pause needs for them besides [s].
+        State of assigned devices that is sent in the pause [B], and what the pause needs for them in addition to [s].
     setup_time
         Before the first page is sent [s]; assumed if not given.
     bandwidth_band

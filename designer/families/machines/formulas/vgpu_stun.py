@@ -1,4 +1,4 @@
-"""Stun of a virtual machine with virtual GPUs: what is drained while it stands still, by vSphere release."""
+"""Stun of a virtual machine with virtual GPUs: what is drained while it is paused, by vSphere release."""
 
 from __future__ import annotations
 

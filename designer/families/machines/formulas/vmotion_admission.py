@@ -101,7 +101,7 @@ def vmotion_admission(
     consistent: bool = True,
     bandwidth: BytesPerSecond | None = None,
 ) -> Admission:
-    """How many more operations of a kind one host (with one datastore) may start beside those running.
+    """How many more operations of a kind one host (with one datastore) may start next to those running.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class MachineContext(Context):
 
     @cached_property
     def placement(self) -> Placement | None:
-        """Where the virtual machines stand; None for a design without any."""
+        """Where the virtual machines are placed; None for a design without any."""
         return place_vms(self.network) if self.design.vms else None
 
     def vm_findings(self, *codes: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -142,10 +142,10 @@ class MachineContext(Context):
     def sub_node(self, host: Host) -> SubNode | None:
         """A NUMA node of a socket that is cut into several; None where sockets are whole."""
         cpus = [self.part_at(socket.part) for socket in host.sockets]
-        told = [int(self.number(part, "numa_nodes_per_socket") or 1) for part in cpus if part.kind == "cpu"]
-        pieces = max(told, default=1)
+        stated = [int(self.number(part, "numa_nodes_per_socket") or 1) for part in cpus if part.kind == "cpu"]
+        pieces = max(stated, default=1)
         if pieces > 1 and host.cores:
-            return SubNode(host.cores / len(told) / pieces, host.memory / len(told) / pieces)
+            return SubNode(host.cores / len(stated) / pieces, host.memory / len(stated) / pieces)
         drawn = [socket for socket in host.sockets if self.part_at(socket.part).kind == "numa"]
         sockets = [socket for socket in host.sockets if self.part_at(socket.part).kind == "cpu"]
         if len(drawn) <= max(1, len(sockets)):

@@ -3,7 +3,7 @@
 What it checks
     NICs with the role vmotion, by the rate of their ports, and what virtual machines hold.
 Why it matters
-    Below 10 Gb/s a migration takes minutes and virtual GPUs stand still too long; machines that hold more than
+    Below 10 Gb/s a migration takes minutes and virtual GPUs are paused too long; machines that hold more than
     256 GB need 25 Gb/s.
 How to fix
     25 or 100 Gb/s for migrations.
@@ -41,7 +41,7 @@ def check(context: Context) -> Iterator[Offence]:
             least = FAST.value if large else SLOW.value
             if 0 < rate < least * (1 - _TOLERANCE):
                 text = f"{nic.path} migrates over {format_line_rate(rate)}, {format_line_rate(least)} are asked for"
-                yield Offence(text, (nic.path,), "a faster NIC for migrations", alike=machine.times)
+                yield Offence(text, (nic.path,), "a faster NIC for migrations", equal=machine.times)
 
 
 RULE = Rule("NET008", "slow-migration-network", Severity.WARNING, check, profiles=frozenset({Profile.VSPHERE}))

@@ -29,7 +29,7 @@ def check(context: Context) -> Iterator[Offence]:
             if "vmotion" in uses and len(uses) > 1 and not context.text(nic.part, "shares"):
                 others = ", ".join(use for use in uses if use != "vmotion")
                 text = f"{nic.path} carries migrations and {others}"
-                yield Offence(text, (nic.path,), "a NIC of its own, or shares", alike=machine.times)
+                yield Offence(text, (nic.path,), "a NIC of its own, or shares", equal=machine.times)
 
 
 RULE = Rule("NET009", "migrations-beside-other-traffic", Severity.WARNING, check, profiles=frozenset({Profile.VSPHERE}))

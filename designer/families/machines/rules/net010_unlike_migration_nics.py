@@ -30,8 +30,8 @@ def check(context: Context) -> Iterator[Offence]:
                 rate = sum(float(context.network.rate[link]) for _, link in context.uplinks(nic))
                 kinds.setdefault((rate, context.text(nic.part, "mtu")), nic.path)
     if len(kinds) > 1:
-        told = [f"{format_line_rate(rate)}{f' with frames of {mtu}' * bool(mtu)}" for rate, mtu in kinds]
-        yield Offence(f"migration NICs are unlike: {', '.join(told)}", tuple(kinds.values()), "use equal NICs")
+        stated = [f"{format_line_rate(rate)}{f' with frames of {mtu}' * bool(mtu)}" for rate, mtu in kinds]
+        yield Offence(f"migration NICs are unlike: {', '.join(stated)}", tuple(kinds.values()), "use equal NICs")
 
 
 RULE = Rule("NET010", "unlike-migration-nics", Severity.WARNING, check, profiles=frozenset({Profile.VSPHERE}))

@@ -1,7 +1,7 @@
 """NET012: several migration NICs joined to a team.
 
 What it checks
-    NICs with the role vmotion of machines that have two or more of them: `teaming` told as IP hash, LACP or a link
+    NICs with the role vmotion of machines that have two or more of them: `teaming` stated as IP hash, LACP or a link
     aggregation group, or more than one of `active_uplinks`.
 Why it matters
     vMotion spreads its streams over VMkernel adapters by itself. A team below it puts both on the same port by hash, so
@@ -35,10 +35,10 @@ def check(context: Context) -> Iterator[Offence]:
             uplinks = context.number(nic.part, "active_uplinks") or 1
             if re.sub(r"[^a-z]", "", team) in _TEAMS:
                 text = f"{nic.path} migrates through a team by {team}, which spreads its streams badly"
-                yield Offence(text, (nic.path,), "one active uplink for each VMkernel adapter", alike=machine.times)
+                yield Offence(text, (nic.path,), "one active uplink for each VMkernel adapter", equal=machine.times)
             elif uplinks > 1:
                 text = f"{nic.path} migrates over {uplinks:.0f} active uplinks of one VMkernel adapter"
-                yield Offence(text, (nic.path,), "one active uplink for each VMkernel adapter", alike=machine.times)
+                yield Offence(text, (nic.path,), "one active uplink for each VMkernel adapter", equal=machine.times)
 
 
 RULE = Rule(

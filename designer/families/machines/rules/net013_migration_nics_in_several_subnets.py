@@ -32,7 +32,7 @@ def check(context: Context) -> Iterator[Offence]:
         if len(subnets) > 1:
             text = f"the migration NICs of one host are in {len(subnets)} subnets: {', '.join(subnets)}"
             remedy = "one subnet, or the vMotion TCP/IP stack"
-            yield Offence(text, tuple(subnets.values()), remedy, alike=machine.times)
+            yield Offence(text, tuple(subnets.values()), remedy, equal=machine.times)
 
 
 RULE = Rule(

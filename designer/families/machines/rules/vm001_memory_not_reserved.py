@@ -1,7 +1,7 @@
 """VM001: a virtual machine with devices whose memory is not all reserved.
 
 What it checks
-    Machines with passthrough devices or virtual GPUs whose reservation is smaller than their memory, or that tell none
+    Machines with passthrough devices or virtual GPUs whose reservation is smaller than their memory, or that state none
     before 8.0, which reserves by itself.
 Why it matters
     Devices read and write guest memory directly, so it must be pinned: the machine does not power on.
@@ -27,4 +27,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM001", "memory-not-reserved", Severity.ERROR, check, told_as="VM-RESERVE", context=MachineContext)
+RULE = Rule("VM001", "memory-not-reserved", Severity.ERROR, check, stated_as="VM-RESERVE", context=MachineContext)

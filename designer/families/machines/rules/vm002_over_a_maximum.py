@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM002", "over-a-maximum", Severity.ERROR, check, told_as="VM-LIMIT", context=MachineContext)
+RULE = Rule("VM002", "over-a-maximum", Severity.ERROR, check, stated_as="VM-LIMIT", context=MachineContext)

@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM003", "hardware-version-too-old", Severity.ERROR, check, told_as="VM-HARDWARE", context=MachineContext)
+RULE = Rule("VM003", "hardware-version-too-old", Severity.ERROR, check, stated_as="VM-HARDWARE", context=MachineContext)

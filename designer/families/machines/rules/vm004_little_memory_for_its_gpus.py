@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM004", "little-memory-for-its-gpus", Severity.WARNING, check, told_as="VM-RAM", context=MachineContext)
+RULE = Rule("VM004", "little-memory-for-its-gpus", Severity.WARNING, check, stated_as="VM-RAM", context=MachineContext)

@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM005", "nvlink-off", Severity.WARNING, check, told_as="VM-NVLINK-OFF", context=MachineContext)
+RULE = Rule("VM005", "nvlink-off", Severity.WARNING, check, stated_as="VM-NVLINK-OFF", context=MachineContext)

@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM006", "fractions-before-8", Severity.ERROR, check, told_as="VM-FRACTIONS", context=MachineContext)
+RULE = Rule("VM006", "fractions-before-8", Severity.ERROR, check, stated_as="VM-FRACTIONS", context=MachineContext)

@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM007", "memory-across-nodes", Severity.WARNING, check, told_as="VM-NUMA-MEMORY", context=MachineContext)
+RULE = Rule("VM007", "memory-across-nodes", Severity.WARNING, check, stated_as="VM-NUMA-MEMORY", context=MachineContext)

@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM008", "uneven-nodes", Severity.WARNING, check, told_as="VM-NUMA-UNEVEN", context=MachineContext)
+RULE = Rule("VM008", "uneven-nodes", Severity.WARNING, check, stated_as="VM-NUMA-UNEVEN", context=MachineContext)

@@ -1,7 +1,7 @@
 """VM009: a virtual machine with a GPU that starts by BIOS.
 
 What it checks
-    Machines with passthrough devices or virtual GPUs whose setting `firmware` is told as bios.
+    Machines with passthrough devices or virtual GPUs whose setting `firmware` is stated as bios.
 Why it matters
     GPUs with large memory windows (BAR1 above 256 MB) need EFI firmware; it cannot be changed after the guest
     is installed.

@@ -3,7 +3,7 @@
 What it checks
     The setting `cpu_affinity` of machines.
 Why it matters
-    The scheduler can no longer balance: pinned machines wait for a busy core beside idle ones, and they cannot
+    The scheduler can no longer balance: pinned machines wait for a busy core next to idle ones, and they cannot
     be moved by DRS. NUMA affinity does what is wanted.
 How to fix
     Remove the pinning, set the NUMA node affinity if need be.

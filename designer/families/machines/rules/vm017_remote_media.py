@@ -1,7 +1,7 @@
 """VM017: remote media attached to a machine before 7.0.
 
 What it checks
-    The setting `remote_media` of machines on releases before 7.0 or with no release told.
+    The setting `remote_media` of machines on releases before 7.0 or with no release stated.
 Why it matters
     It blocks maintenance mode: the host is never empty.
 How to fix

@@ -27,4 +27,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM022", "no-place-on-the-gpu", Severity.ERROR, check, told_as="VM-NO-ROOM", context=MachineContext)
+RULE = Rule("VM022", "no-place-on-the-gpu", Severity.ERROR, check, stated_as="VM-NO-ROOM", context=MachineContext)

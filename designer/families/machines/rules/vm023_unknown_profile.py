@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM023", "unknown-profile", Severity.ERROR, check, told_as="VM-PROFILE", context=MachineContext)
+RULE = Rule("VM023", "unknown-profile", Severity.ERROR, check, stated_as="VM-PROFILE", context=MachineContext)

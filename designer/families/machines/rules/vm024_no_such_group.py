@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM024", "no-such-group", Severity.ERROR, check, told_as="VM-GROUP", context=MachineContext)
+RULE = Rule("VM024", "no-such-group", Severity.ERROR, check, stated_as="VM-GROUP", context=MachineContext)

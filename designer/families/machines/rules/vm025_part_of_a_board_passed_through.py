@@ -27,5 +27,5 @@ def check(context: MachineContext) -> Iterator[Offence]:
 
 
 RULE = Rule(
-    "VM025", "part-of-a-board-passed-through", Severity.ERROR, check, told_as="VM-NVSWITCH", context=MachineContext
+    "VM025", "part-of-a-board-passed-through", Severity.ERROR, check, stated_as="VM-NVSWITCH", context=MachineContext
 )

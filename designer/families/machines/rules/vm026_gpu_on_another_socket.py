@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM026", "gpu-on-another-socket", Severity.WARNING, check, told_as="VM-NUMA", context=MachineContext)
+RULE = Rule("VM026", "gpu-on-another-socket", Severity.WARNING, check, stated_as="VM-NUMA", context=MachineContext)

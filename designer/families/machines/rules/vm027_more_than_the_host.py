@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM027", "more-than-the-host", Severity.ERROR, check, told_as="VM-TOO-BIG", context=MachineContext)
+RULE = Rule("VM027", "more-than-the-host", Severity.ERROR, check, stated_as="VM-TOO-BIG", context=MachineContext)

@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM028", "host-memory-taken", Severity.ERROR, check, told_as="VM-MEMORY", context=MachineContext)
+RULE = Rule("VM028", "host-memory-taken", Severity.ERROR, check, stated_as="VM-MEMORY", context=MachineContext)

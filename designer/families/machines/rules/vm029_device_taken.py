@@ -26,4 +26,4 @@ def check(context: MachineContext) -> Iterator[Offence]:
         yield Offence(text, where, remedy)
 
 
-RULE = Rule("VM029", "device-taken", Severity.ERROR, check, told_as="VM-DEVICE", context=MachineContext)
+RULE = Rule("VM029", "device-taken", Severity.ERROR, check, stated_as="VM-DEVICE", context=MachineContext)

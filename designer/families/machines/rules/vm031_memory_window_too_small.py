@@ -24,16 +24,16 @@ from designer.units import format_quantity, parse_size
 
 def check(context: MachineContext) -> Iterator[Offence]:
     for vm in context.design.vms.values():
-        told = context.setting(vm, "mmio").upper().replace("IB", "iB")
+        stated = context.setting(vm, "mmio").upper().replace("IB", "iB")
         host = context.host(vm)
         passed = [d.part for d in vm.devices if d.kind in ("passthrough", "dynamic_directpath")]
-        if not told or host is None or not passed:
+        if not stated or host is None or not passed:
             continue
         need = sum(gpu.memory for gpu in host.gpus if gpu.path in passed)
-        window = parse_size(told)
+        window = parse_size(stated)
         if window < need or round(window) & (round(window) - 1):
-            told_as, least = format_quantity(window, "size"), format_quantity(need, "size")
-            text = f"{vm.label}: its memory window is {told_as}, its GPUs need a power of two from {least}"
+            stated_as, least = format_quantity(window, "size"), format_quantity(need, "size")
+            text = f"{vm.label}: its memory window is {stated_as}, its GPUs need a power of two from {least}"
             yield Offence(text, (vm.id,), "raise pciPassthru.64bitMMIOSizeGB")
 
 

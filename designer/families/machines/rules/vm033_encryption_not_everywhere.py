@@ -5,11 +5,11 @@ What it checks
 Why it matters
     Migrations to hosts without AES instructions are refused, and DRS does not know.
 How to fix
-    Hosts alike, or encryption where possible.
+    Hosts equivalent, or encryption where possible.
 Sources
     F. Denneman, 2018-06-26.
 Example
-    vmotion_encryption = required with a host told aes_ni = no.
+    vmotion_encryption = required with a host stated aes_ni = no.
 """
 
 from __future__ import annotations

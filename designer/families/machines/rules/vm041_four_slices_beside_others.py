@@ -10,7 +10,7 @@ How to fix
 Sources
     F. Denneman, 2026-03-06; NVIDIA MIG user guide.
 Example
-    4g.40gb beside 1g.10gb on one GPU.
+    4g.40gb next to 1g.10gb on one GPU.
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
 What it checks
     Hosts with NICs of the role vmotion: cores left by the virtual CPUs of their machines, weighed with the setting
-    `cpu_load` where it is told, against what migrations at the rate of these NICs use: 1.3 cores for each 10 Gb/s, 1.7
-    where machines must be encrypted on the way. Hosts where no machine tells its load and more virtual CPUs than cores
+    `cpu_load` where it is stated, against what migrations at the rate of these NICs use: 1.3 cores for each 10 Gb/s,
+    1.7
+    where machines must be encrypted on the way. Hosts where no machine states its load and more virtual CPUs than cores
     are given out are remarked only.
 Why it matters
     Copying memory is work of CPUs: without cores migrations are slower than their network, machines with virtual GPUs
-    stand still longer, and DRS cannot act.
+    are paused longer, and DRS cannot act.
 How to fix
     Leave head-room, or plan migrations for quiet hours.
 Sources
@@ -36,13 +37,13 @@ def check(context: MachineContext) -> Iterator[Offence]:
         encrypted = any(context.setting(vm, "vmotion_encryption") == "required" for vm in machines)
         need = vmotion_cpu(lines, BytesPerSecond(sum(lines)), encrypted=encrypted).destination.value
         loads = [context.amount(vm, "cpu_load") for vm in machines]
-        told = any(load is not None for load in loads)
+        stated = any(load is not None for load in loads)
         busy = sum(vm.vcpus * (1.0 if load is None else load) for vm, load in zip(machines, loads, strict=True))
         left = max(0.0, host.cores - busy)
         if left < need:
             text = f"{host.path}: its machines leave {left:.0f} of {host.cores} cores, migrations at "
             text += f"{format_line_rate(sum(lines))} use about {need:.0f}"
-            sure = told or busy <= host.cores
+            sure = stated or busy <= host.cores
             yield Offence(text, (host.path,), "leave head-room", severity=None if sure else Severity.INFO)
 
 

@@ -7,7 +7,7 @@ Why it matters
     DRS does not move virtual GPUs into maintenance mode by itself unless the option VgpuMMAutomationTimeoutSecs is -1:
     rolling upgrades stop at the first such host until a person acts.
 How to fix
-    Set VgpuMMAutomationTimeoutSecs to -1 (7.0 U3f and later) and tell the design so.
+    Set VgpuMMAutomationTimeoutSecs to -1 (7.0 U3f and later) and state the design so.
 Sources
     VMware KB 88271.
 Example

@@ -26,7 +26,7 @@ def check(context: MachineContext) -> Iterator[Offence]:
     low = [h.path for h in context.hosts if context.number(context.part_at(h.part), "drs_threshold") == 1]
     if low:
         text = f"{low[0]}: at a DRS threshold of 1 only mandatory moves are made"
-        yield Offence(text, tuple(low[:1]), "2 or more", alike=len(low))
+        yield Offence(text, tuple(low[:1]), "2 or more", equal=len(low))
 
 
 RULE = Rule(

@@ -2,7 +2,7 @@
 
 What it checks
     Hosts with `memory_tiering` on: machines with devices on them, and the memory their machines work in
-    (`active_memory`, all of their memory where it is not told) against half of the DRAM.
+    (`active_memory`, all of their memory where it is not stated) against half of the DRAM.
 Why it matters
     Memory of machines with devices is pinned and cannot leave DRAM. Of the others what is in use has to fit in half of
     it, or pages come from NVMe at a hundred times the latency.
@@ -48,8 +48,8 @@ def check(context: MachineContext) -> Iterator[Offence]:
 
 def _active(context: MachineContext, vm: VirtualMachine) -> float:
     """Memory a machine works in [B]."""
-    told = context.amount(vm, "active_memory")
-    return memory_of(vm) if told is None else told
+    stated = context.amount(vm, "active_memory")
+    return memory_of(vm) if stated is None else stated
 
 
 RULE = Rule(

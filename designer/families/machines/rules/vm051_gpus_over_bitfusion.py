@@ -1,7 +1,7 @@
 """VM051: GPUs lent over the network by a product that is no longer made.
 
 What it checks
-    The setting `remote_gpu` of machines told as bitfusion, on hosts of 8.0 and later or with no release told.
+    The setting `remote_gpu` of machines stated as bitfusion, on hosts of 8.0 and later or with no release stated.
 Why it matters
     vSphere Bitfusion was for 7.0; later releases do not have it, and nobody mends it.
 How to fix

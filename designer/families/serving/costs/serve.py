@@ -62,14 +62,14 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     placement = place_deployment(prices.network, asked.deployment, place, prices.running)
     if _shares(prices, asked, place):
         placement = one_each(placement)
-    placement, sent, tier, told = stored(placement, asked)
+    placement, sent, tier, stated = stored(placement, asked)
     placement, chosen = operating(placement, asked, sent.requests)
     load = asked.load
     if load.reuse and sent.requests.cached:
         share = sum(sent.requests.cached) / sum(sent.requests.prompt)
         load = replace(load, prefix=share, reuse="")
     spread = step_spread(placement)
-    findings: list[Finding] = [*placement.findings, *told, *chosen]
+    findings: list[Finding] = [*placement.findings, *stated, *chosen]
     too_much = False
     rate = offered(load, sent.requests, len(placement.replicas))
     if rate:
@@ -163,7 +163,7 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
     ends = answer.traffic.target[answer.rate > 0]
     share = 1 / np.bincount(ends, minlength=network.net.n_parts)[ends]
     cost = flows_of(prices, answer, share, f"pull:{place}")
-    # what is in machines that stand still is neither read nor written
+    # what is in machines that are paused is neither read nor written
     names = [
         name
         for one, parts in ((prompts, source), (answers, target))
@@ -236,7 +236,7 @@ def _joined(placement: Placement, which: int, place: str) -> tuple[Communicator 
 
 def _own(network: Network, groups: Int, together: Communicator, place: str) -> Communicator:
     """Groups of one replica at once, as fast as they are while those of all replicas work."""
-    # all hops of groups that work at once are one activity, whichever of them tells it
+    # all hops of groups that work at once are one activity, whichever of them states it
     one = make_concurrent(network, groups, f"{place}.group")[0]
     return replace(one, inside=_slower(one.inside, together.inside), between=_slower(one.between, together.between))
 

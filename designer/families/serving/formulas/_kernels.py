@@ -177,7 +177,7 @@ _LOW_POWER: Final = "LPDDR"
 
 
 def in_memory(kernels: Kernels, memory: str) -> Kernels:
-    """What programs reach beside memory of that type: no more of low-power memory than was seen of it."""
+    """What programs reach next to memory of that type: no more of low-power memory than was seen of it."""
     if not memory.upper().startswith(_LOW_POWER):
         return kernels
     most = Ratio(_SHARED_MEMORY.value)

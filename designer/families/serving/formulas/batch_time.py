@@ -11,7 +11,7 @@ from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Se
 
 #: of the peak that networks of matrix products reach when they serve large batches
 PRODUCTS: Final = Constant(0.54, 0.35, 0.7, "fit-serving", Status.DERIVED, "1", "products in 8 bit of open H100 runs")
-#: every value is written once and read once where what stands between the products is fused
+#: every value is written once and read once where what is between the products is fused
 PASSES: Final = Constant(2.0, 2.0, 6.0, "counted-serving", Status.DERIVED, "1")
 #: none of this was measured on the drawn parts: logarithm of the factor either way
 SPREAD: Final = Constant(0.45, 0.3, 0.8, "assumed-serving", Status.ASSUMED, "1")

@@ -1,4 +1,4 @@
-"""What stands between the products of a layer: norms, rotations, activations, residuals, all limited by memory."""
+"""What is between the products of a layer: norms, rotations, activations, residuals, all limited by memory."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class ExpertSetup:
     Parameters
     ----------
     redundant
-        Copies of experts that a balancer places beside the experts themselves, over all ranks.
+        Copies of experts that a balancer places next to the experts themselves, over all ranks.
     skew
         Coefficient of variation of how often experts are chosen [1]; 0 for evenly.
     overlap

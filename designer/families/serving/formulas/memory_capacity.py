@@ -1,4 +1,4 @@
-"""Tokens whose keys and values fit beside the weights."""
+"""Tokens whose keys and values fit next to the weights."""
 
 from __future__ import annotations
 

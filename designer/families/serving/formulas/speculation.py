@@ -9,7 +9,7 @@ from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
 from designer.units import Ratio, Seconds
 
-#: a draft is one layer beside the model and its head: of a step that decodes, besides one layer's part
+#: a draft is one layer next to the model and its head: of a step that decodes, in addition to one layer's part
 DRAFT_HEAD: Final = Constant(0.03, 0.01, 0.08, "assumed-serving", Status.ASSUMED, "1", "head and sampling of a draft")
 
 

@@ -128,7 +128,7 @@ class StepTime:
     cache
         Format of keys and values.
     adapters
-        Rank of low-rank adapters beside every product; 0 for none.
+        Rank of low-rank adapters next to every product; 0 for none.
     terms
         What times are added up from: seconds, or terms that keep resources apart. Joins are then of the same.
     """
@@ -672,7 +672,7 @@ class StepTime:
         finishing
             Prompts that end with it, so give their first token.
         requests, context
-            That decode beside, and their cached tokens together.
+            That decode next to it, and their cached tokens together.
         """
         base, windows = (self._beside.get(requests) or self._beside_of(requests)) if requests else (0.0, 0.0)
         together, sampled = tokens + requests, requests + finishing

@@ -13,7 +13,7 @@ from designer.workload.program import Measure, Program, Step
 
 SCENARIOS = ("server", "single-stream", "multi-stream", "offline", "video")
 PRECISIONS = ("fp16", "bf16", "fp32", "fp8", "int8")
-#: more samples than this tell nothing more, and take minutes
+#: more samples than this add nothing, and take minutes
 _LOOKED_LIMIT: Final = 1_000_000
 SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 

@@ -43,7 +43,7 @@ def price(prices: Prices, task: ProcessData, place: str) -> Cost:
                 f"no cores are drawn next to {where}", place=place, remedy="draw its processors, or choose other hosts"
             )
         flows.append(np.flatnonzero(host == island))
-        # the same cores for all that works on data there, told in what they could just move
+        # the same cores for all that works on data there, stated in what they could just move
         where = network.net.path(int(traffic.target[flows[-1][0]]))
         label = f"{cores[island]:.0f} cores next to {where}, working on data"
         limits.append(Limit(f"cores:{island}", label, float(cores[island]) / KERNEL_COST.value))

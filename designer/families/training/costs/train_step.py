@@ -1,4 +1,4 @@
-"""A training step as tasks: computing on every rank, hidden traffic beside it, and what is not hidden after it.
+"""A training step as tasks: computing on every rank, hidden traffic next to it, and what is not hidden after it.
 
 The closed form of the step says how long each part takes alone, and how much of the traffic hides. Alone, the parts
 add up to it; on links that others use too, the traffic takes longer, and what hid behind computing may come to light.
@@ -81,7 +81,7 @@ def whole(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstima
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A part of a step; `hidden` traffic runs beside computing, which comes first, and all else after both in turn."""
+    """A part of a step; `hidden` traffic runs with computing, which comes first, and all else after both in turn."""
 
     name: str
     cost: Cost

@@ -1,4 +1,4 @@
-"""Many steps as one: every rank is busy for as long as they take, and their traffic is a stream at its mean beside it.
+"""Many steps as one: every rank is busy for as long as they take, and their traffic is a stream at its mean next to it.
 
 Alone they take as many times the step; on links that others use, the stream of traffic takes longer. What a single
 step gives up or wins by meeting others at the right instant is lost in the mean.

@@ -1,4 +1,4 @@
-"""The pipeline bubble: time stages stand still while the pipeline fills and drains."""
+"""The pipeline bubble: time stages are idle while the pipeline fills and drains."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def bubble_fraction(stages: int, interleave: int, microbatches: int) -> Ratio:
 def scheduled_bubble(
     schedule: Schedule, stages: int, forward: Seconds, backward: Seconds, weights: Seconds, both: Seconds
 ) -> Seconds:
-    """Time that the stages of a pipeline that is not interleaved stand still in a step [s].
+    """Time that the stages of a pipeline that is not interleaved be paused in a step [s].
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def spread_of(terms: Sequence[tuple[float, Constant]]) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class StepFrame:
-    """What a step is about, besides its parts.
+    """What a step is about, in addition to its parts.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def program(settings: Mapping[str, Any]) -> Program:
         steps.append(Step("step", task, after, lags))
     recovery = None
     if every:
-        # what fails on the clock may be told there as well, so a job that saves its state can always recover
+        # what fails on the clock may be stated there as well, so a job that saves its state can always recover
         between = task.run.time_between_failures or math.inf
         read = ReadCheckpoint(asked, to)
         recovery = Recovery("checkpoint", read, task.run.cold_start, between, seed=task.run.failure_seed)

@@ -53,10 +53,10 @@ def _least_memory(context: TrainingContext, group: str, name: str) -> float | No
     found: list[float] = []
     for machine in context.machines:
         if int(islands.class_of[machine.island]) in classes:
-            told = [context.number(item.part, "memory_capacity") for item in machine.having(Capability.MEMORY)]
-            if not told or None in told:
+            stated = [context.number(item.part, "memory_capacity") for item in machine.having(Capability.MEMORY)]
+            if not stated or None in stated:
                 return None
-            found.append(sum(v for v in told if v) - SYSTEM.value)
+            found.append(sum(v for v in stated if v) - SYSTEM.value)
     return min(found, default=None)
 
 

@@ -5,7 +5,7 @@ What it checks
     accelerators take to compute an epoch by the analysis' own estimate, nothing but computing counted. Where the whole
     band of the estimate is quicker than storage it is certain, else it is likely.
 Why it matters
-    Accelerators wait for samples whatever the network does. The analysis of the workload tells how long.
+    Accelerators wait for samples whatever the network does. The analysis of the workload states how long.
 How to fix
     A faster tier, more drives, a cache, or smaller samples.
 Sources

@@ -14,7 +14,7 @@ def hierarchical(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     Notes
     -----
     With g ranks in each of m servers: 2(g − 1)/g·S/B inside, 2(m − 1)/m·S/B_network between, chunks overlapping, so
-    the larger of both counts and the pipeline term stands for what does not overlap. Half of it for all-gather and
+    the larger of both counts and the pipeline term represents what does not overlap. Half of it for all-gather and
     reduce-scatter. The library itself does not choose it; frameworks build it from sub-groups.
     """
     passes = {CollectiveKind.ALL_REDUCE: 2, CollectiveKind.REDUCE_SCATTER: 1, CollectiveKind.ALL_GATHER: 1}

@@ -141,11 +141,11 @@ class ToolCanvas(Protocol):
         ...
 
     def say(self, hint: str) -> None:
-        """Tell what can be done now."""
+        """State what can be done now."""
         ...
 
     def warn(self, text: str) -> None:
-        """Tell why something was refused."""
+        """State why something was refused."""
         ...
 
     def wish(self, wanted: QuickAdd) -> None:
@@ -157,7 +157,7 @@ class ToolCanvas(Protocol):
         ...
 
     def activate(self, picked: Picked) -> None:
-        """Tell that something was double-clicked."""
+        """State that something was double-clicked."""
         ...
 
     def ask_context(self, p: Pointer, hit: Hit) -> None:

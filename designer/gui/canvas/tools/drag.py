@@ -86,7 +86,7 @@ class Drag(Tool):
         self.host.lift(None, None)
 
     def _neighbours(self) -> Float:
-        """What to line up with: things in sight beside what moves, the nearest ones."""
+        """What to line up with: things in sight next to what moves, the nearest ones."""
         view_state = self.host.scene.view_state
         geometry = view_state.geometry
         seen = view_state.boxes.index.touching(*self.host.view.visible())

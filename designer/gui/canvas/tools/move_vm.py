@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: so many hosts are judged while a machine is dragged over them
 _MOST_JUDGED: Final = 64
-#: letters of a reason beside the pointer
+#: letters of a reason next to the pointer
 _LONGEST: Final = 96
 
 
@@ -151,7 +151,7 @@ class MoveMachine(Tool):
 
 
 def _short(reason: str) -> str:
-    """As much of a reason as can be read beside the pointer; all of it is told on the drop."""
+    """As much of a reason as can be read next to the pointer; all of it is stated on the drop."""
     first = reason.split("; ")[0]
     return first if len(first) <= _LONGEST else first[: _LONGEST - 1].rstrip() + "…"
 

@@ -82,7 +82,7 @@ class Replicate(Tool):
         return False
 
     def _type(self, letter: str) -> None:
-        """So many in all, or columns × rows; what makes no sense begins anew."""
+        """So many in all, or columns × rows; what makes no sense begins again."""
         typed = next((t for t in (self._typed + letter, letter) if _TYPED.fullmatch(t)), "")
         match = _TYPED.fullmatch(typed)
         self._typed = typed
@@ -129,7 +129,7 @@ def squarish(count: int) -> tuple[int, int]:
 
 
 def _in_the_way(geometry: Geometry, boxes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """What stands beside things in their container, frames behind all apart. : (n, 4)"""
+    """What stands next to things in their container, frames behind all apart. : (n, 4)"""
     if not len(boxes):
         return np.empty((0, 4))
     beside = geometry.parent == geometry.parent[boxes[0]]

@@ -36,7 +36,7 @@ def test_a_proposal_is_no_worse_than_the_plan_of_the_template() -> None:
     found = times(proposed(*LLAMA))
     assert found == {"sharded, nothing recomputed": pytest.approx(template.metrics["time_to_train"].value, rel=1e-9)}
     # attention alone, which selective recomputation does again, is 4 x 4096^2 x 4096 x 32 FLOP of a sample forward:
-    # 8.8e12, beside 6 x 6.74e9 x 4096 of weights and three times itself, 1.92e14, 4.6 %
+    # 8.8e12, next to 6 x 6.74e9 x 4096 of weights and three times itself, 1.92e14, 4.6 %
     again = times(proposed(*LLAMA, "sharding=parameters", "recompute=selective"))["as given"]
     assert again > 1.045 * found["sharded, nothing recomputed"]
 
@@ -69,7 +69,7 @@ def test_what_the_goal_says_stays() -> None:
 
 @pytest.mark.parametrize("model", ["gpt2-xl", "llama-2-7b"])
 def test_nothing_that_the_goal_alone_reaches_is_missed(model: str) -> None:
-    """1.6 billion weights by 18 B are 28 GB: GPT-2 XL needs no layout at all, and the plan as told is a candidate."""
+    """1.6 billion weights by 18 B are 28 GB: GPT-2 XL needs no layout at all, and the plan as stated is a candidate."""
     said = {"model": model, "dataset": "c4-en", "software": "fsdp", "global_batch": 64, "source": "drives"}
     spec = WorkloadSpec(id="s", kind="training", settings={**said, "sharding": "none", "recompute": "none"})
     (plain,) = analyze(with_changes(open_design("dgx-h100"), workloads={"s": spec}), ["s"], curves=False).workloads

@@ -1,4 +1,4 @@
-"""The search for the best designs leaves exactly what looking at every one leaves, and tells why each other lost."""
+"""The search for the best designs leaves exactly what looking at every one leaves, and states why each other lost."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_stopped_and_gone_on_with_works_out_nothing_twice() -> None:
     whole = {p.settings for p in Search(shop, limits).run().front}
     needed, shop.asked = shop.asked, 0
     kept: dict[Settings, Worth] = {}
-    search = Search(shop, limits, told=kept.__setitem__, watch=Watch(cancelled=lambda: len(kept) >= needed // 2))
+    search = Search(shop, limits, stated=kept.__setitem__, watch=Watch(cancelled=lambda: len(kept) >= needed // 2))
     with pytest.raises(Cancelled):
         search.run()
     assert len(kept) == needed // 2
@@ -189,7 +189,7 @@ def test_stopped_and_gone_on_with_works_out_nothing_twice() -> None:
 
 
 def test_progress_reaches_the_end() -> None:
-    told: list[float] = []
-    Search(Shop([5, 5], 1), [], watch=Watch(lambda share, _: told.append(share))).run()
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    stated: list[float] = []
+    Search(Shop([5, 5], 1), [], watch=Watch(lambda share, _: stated.append(share))).run()
+    assert stated == sorted(stated)
+    assert stated[-1] == 1.0

@@ -55,7 +55,7 @@ def test_what_is_pasted_gets_new_ids_and_names_and_brings_its_types() -> None:
 
 
 def test_a_copy_never_has_the_name_of_another() -> None:
-    """A name without a number of its own is numbered; what stands in a copied container keeps its name."""
+    """A name without a number of its own is numbered; what is in a copied container keeps its name."""
     names = {"gpu0": "DGX A100", "gpu1": "left"}
     design = pair().model_copy(
         update={"parts": {i: p.model_copy(update={"name": names.get(i, "")}) for i, p in pair().parts.items()}}

@@ -12,8 +12,8 @@ from designer.design.geometry import lay_out
 from designer.interchange.templates import open_design
 from tests.ways import crossings
 
-TOLD: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("crossings.json").read_text(encoding="utf-8"))
-THEIRS: Final[dict[str, dict[str, int]]] = TOLD["libavoid"]
+STATED: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("crossings.json").read_text(encoding="utf-8"))
+THEIRS: Final[dict[str, dict[str, int]]] = STATED["libavoid"]
 #: of what libavoid crosses
 MOST: Final = 1.2
 
@@ -32,6 +32,6 @@ def test_in_all_they_cross_far_less() -> None:
 
 
 def test_hardly_a_template_has_changed_since() -> None:
-    """What is skipped above is not compared: the figures are then to be made anew."""
+    """What is skipped above is not compared: the figures are then to be made again."""
     same = [name for name in THEIRS if lay_out(open_design(name)).n_connections == THEIRS[name]["links"]]
     assert len(same) >= 0.95 * len(THEIRS)

@@ -115,7 +115,7 @@ def test_no_link_runs_over_a_box_while_a_way_is_free(first: int) -> None:
 
 
 def test_what_is_led_anew_is_all_that_a_change_can_touch() -> None:
-    """A box becomes narrower: links that are not led anew stay where they were, the others are as among all."""
+    """A box becomes narrower: links that are not led again stay where they were, the others are as among all."""
     kept = 0
     for seed in range(60):
         terrain = scene(seed)

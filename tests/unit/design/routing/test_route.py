@@ -95,7 +95,7 @@ def test_what_is_dragged_anywhere_free_is_run_around_and_moving_equals_laying_ou
     r = whole.rect[others]
     near = (r[:, 0] < left + wide + 1) & (r[:, 0] + r[:, 2] > left - 1)
     near &= (r[:, 1] < top + high + 1) & (r[:, 1] + r[:, 3] > top - 1)
-    if not near.any():  # boxes that lie on each other cannot be told apart
+    if not near.any():  # boxes that lie on each other cannot be distinguished
         assert not over_any(whole)
 
 
@@ -200,7 +200,7 @@ def test_links_in_one_channel_keep_apart() -> None:
 
 @pytest.mark.parametrize("name", ["dgx1-v100", "hgx-h100-4", "dell-xe8545"])
 def test_no_link_lies_upon_the_end_of_another(name: str) -> None:
-    """The last piece of a link at its box stays; what runs beside it keeps off. On a DGX-1 an SSD stands that near."""
+    """The last piece of a link at its box stays; what runs with it keeps off. On a DGX-1 an SSD stands that near."""
     routes = lay_out(open_design(name)).connection_route
     for axis in (0, 1):
         one, other = routes[:, :-1].reshape(-1, 2), routes[:, 1:].reshape(-1, 2)

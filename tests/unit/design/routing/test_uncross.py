@@ -51,7 +51,7 @@ def _ends(geometry: Geometry, name: str) -> list[tuple[float, float]]:
 
 
 def test_links_to_stairs_leave_in_an_order_in_which_none_crosses() -> None:
-    """Boxes like stairs to the right, past a switch that stands below some of the ports; one link goes far below."""
+    """Boxes like stairs to the right, past a switch that is below some of the ports; one link goes far below."""
     for x, switch, stairs in ((100, 60, 600), (300, 240, 900)):
         at = {"top": (x, 0), "switch": (switch, 100), "low": (0, 400)}
         at |= {f"s{n}": (stairs + 40 - 20 * n, (100, 160, 220)[n]) for n in range(3)}

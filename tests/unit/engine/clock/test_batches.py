@@ -1,4 +1,4 @@
-"""Inference in batches on the clock: alone it is the queue of one instance; beside others it is slower."""
+"""Inference in batches on the clock: alone it is the queue of one instance; next to others it is slower."""
 
 from __future__ import annotations
 

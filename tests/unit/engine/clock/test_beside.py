@@ -1,4 +1,4 @@
-"""Programs that go on beside each other: their pace over whole items, and how many runs their answer takes."""
+"""Programs that go on next to each other: their pace over whole items, and how many runs their answer takes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def alone(size: float) -> float:
 
 
 def test_a_stream_beside_messages_has_what_they_leave_in_the_mean() -> None:
-    """A message that takes t alone takes 2 t beside a stream, which has half of the link meanwhile and all of it for
+    """A message that takes t alone takes 2 t next to a stream, which has half of the link meanwhile and all of it for
     the t of the pause: (2·1/2 + 1)/3 = 2/3 in the mean."""
     t = alone(GB)
     found = answer(prices(), stream(), beside=[messages("m", GB, t)], bands=False, explained=False)
@@ -60,7 +60,7 @@ def test_messages_beside_a_stream_take_twice_as_long_and_pause_as_before() -> No
 
 
 def test_the_pace_beside_a_slow_program_is_that_of_its_whole_items() -> None:
-    """Messages of t/20 beside a neighbour that sends for 2 t and pauses for t: what is read after few of its items is
+    """Messages of t/20 next to a neighbour that sends for 2 t and pauses for t: what is read after few of its items is
     what hundreds of them come to."""
     t = alone(GB)
     mine, its = messages("mine", GB / 20, 0.0), messages("its", GB, t)

@@ -32,10 +32,10 @@ def test_years_end_after_a_budget_that_all_runs_share(monkeypatch: pytest.Monkey
     assert len(runs) == 1 + 6
     assert 700 <= found.run.events < 720
     assert sum(run.events for run in runs) < 2 * 4_200
-    told = [f for f in found.findings if f.code == "CLOCK-LONG"]
-    assert len(told) == 1
-    assert "6 such runs" in told[0].text
-    assert "--no-bands" in told[0].remedy
+    stated = [f for f in found.findings if f.code == "CLOCK-LONG"]
+    assert len(stated) == 1
+    assert "6 such runs" in stated[0].text
+    assert "--no-bands" in stated[0].remedy
     # each edge is of the time that was looked at, so bands hold their values
     assert {run.end for run in runs[1:]} == {found.run.end}
     step = found.metrics["resnet-50"]["step_time"]

@@ -313,7 +313,7 @@ def test_a_capacity_below_zero_is_refused(capacity: float):
 
 
 def test_a_stream_goes_on_when_others_end():
-    """A stream on 2 units a second: half while 3 units go beside it for 3 s, all after that."""
+    """A stream on 2 units a second: half while 3 units go next to it for 3 s, all after that."""
     stream, other = Work(math.inf, Shape([(0, 1.0)])), Work(3.0, Shape([(0, 1.0)]))
     clock = Clock([2.0])
     clock.add(Graph([stream, other], [[], []]))
@@ -324,7 +324,7 @@ def test_a_stream_goes_on_when_others_end():
 
 
 def test_rates_that_meet_again_are_kept_and_only_the_oldest_make_room(monkeypatch: pytest.MonkeyPatch):
-    """Room for three pairs: one meets in every of 40 turns and is solved once, beside it one that is never seen again.
+    """Room for three pairs: one meets in every of 40 turns and is solved once, next to it one that is never seen again.
 
     1 + 40 solves of pairs; were all forgotten when there is no more room, the first would be solved again and again.
     """

@@ -15,7 +15,7 @@ from tests.moments import utilization
 
 @pytest.fixture(scope="module")
 def busy() -> Simulation:
-    """Training beside reading, and a link that fails on the way."""
+    """Training with reading, and a link that fails on the way."""
     return simulate(
         open_design("hgx-h100-8"),
         ["resnet-50", "storage-to-gpus"],
@@ -89,5 +89,5 @@ def test_busy_share_by_hand():
     assert frames.busy(4.0, span=4.0) == pytest.approx(5 / 8)
     parts, share = frames.parts(2.0)
     net = frames.run.table.network.net
-    told = {net.path(int(p)): s for p, s in zip(parts, share, strict=True)}
-    assert told == {"gpu0": 0.0, "gpu1": 1.0}
+    stated = {net.path(int(p)): s for p, s in zip(parts, share, strict=True)}
+    assert stated == {"gpu0": 0.0, "gpu1": 1.0}

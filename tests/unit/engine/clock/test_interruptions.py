@@ -26,12 +26,12 @@ def run_of(design: Design, *workloads: str, until: float, failures: tuple[Failur
     return simulate(design, workloads, until=until, failures=failures, bands=False).run
 
 
-def told(run: Run) -> list[tuple[str, Cause, str]]:
+def stated(run: Run) -> list[tuple[str, Cause, str]]:
     return [(one.program, one.cause, one.what) for one in interruptions(run)]
 
 
 def test_a_stun_is_marked_where_the_machine_stands_still_and_on_nobody_else() -> None:
-    """The served model of infer1 stands still from the first byte of its frame buffer until it runs again."""
+    """The served model of infer1 is paused from the first byte of its frame buffer until it runs again."""
     other = {**IN_VM, "machines": "infer0", "group": "hosts[0]/gpu1"}
     design = with_workloads(
         "vsphere-cluster-4", s=("serving", IN_VM), o=("serving", other), mv=("vmotion", {"vms": "infer1"})
@@ -70,7 +70,7 @@ def test_links_that_are_gone_are_told_to_those_who_want_them() -> None:
         Failure("psw3--gpu3:ab", 6.0, 1.0),
     )
     run = run_of(open_design("hgx-h100-8"), "storage-to-gpus", "all-reduce", until=10.0, failures=failures)
-    assert told(run) == [
+    assert stated(run) == [
         ("storage-to-gpus", Cause.CUT, "psw3--gpu3"),
         ("storage-to-gpus", Cause.NARROWED, "psw3--gpu3:ab"),
     ]
@@ -133,7 +133,7 @@ def test_what_computes_on_a_gpu_that_fails_does_not_go_on() -> None:
     assert not ((log.done > 10.6) & (log.done < 20.0)).any()
     mine, usual = run.requests["r"].run, whole.requests["r"].run
     assert mine.first == pytest.approx(usual.first, nan_ok=True)
-    assert told(run) == [("t", Cause.CUT, "gpu2"), ("t", Cause.NARROWED, "gpu2"), ("s", Cause.CUT, "gpu0")]
+    assert stated(run) == [("t", Cause.CUT, "gpu2"), ("t", Cause.NARROWED, "gpu2"), ("s", Cause.CUT, "gpu0")]
 
 
 def test_what_is_not_over_says_so() -> None:

@@ -13,7 +13,7 @@ from designer.engine.flows import Incidence, solve
 
 
 def naive(capacity: list[float], works: list[Work], after: list[list[int]]) -> list[float]:
-    """Ends of all works: every rate anew at every event, by the certified solver."""
+    """Ends of all works: every rate again at every event, by the certified solver."""
     left = [work.amount for work in works]
     ends, opens = [math.inf] * len(works), [math.inf] * len(works)
     for i, work in enumerate(works):

@@ -178,10 +178,10 @@ def test_more_arrivals_than_can_be_served_are_reported_with_the_rate():
     """0.5 s each on one GPU: 2 a second at most."""
     program = Program("queue", (Step("serve", Compute("gpu0", 0.5)),), 20, Arrivals("poisson", 3.0))
     run = play(prices(), [job_of(program)])
-    told = [f for f in run.findings if f.code == "CLOCK-SATURATED"]
-    assert len(told) == 1
-    assert "2" in told[0].remedy
-    assert told[0].where == ("gpu0",)
+    stated = [f for f in run.findings if f.code == "CLOCK-SATURATED"]
+    assert len(stated) == 1
+    assert "2" in stated[0].remedy
+    assert stated[0].where == ("gpu0",)
 
 
 def test_alike_ranks_are_one_and_an_edited_one_is_apart():
@@ -190,7 +190,7 @@ def test_alike_ranks_are_one_and_an_edited_one_is_apart():
     program = Program("load", (Step("move", Move("memory", "gpus", 1e9)),))
     whole = play(table, [job_of(program)])
     assert whole.tasks[0].works
-    assert sum(whole.works[k].alike for k in whole.tasks[0].works) == 8
+    assert sum(whole.works[k].equal for k in whole.tasks[0].works) == 8
     assert len(whole.tasks[0].works) < 8
     link = whole.works[0].log[0][2][0]
     events = (Change(0.001, link, 0.5),)
@@ -248,9 +248,9 @@ def test_what_can_never_go_on_names_what_it_waits_for():
     path = table.network.net.path(int(table.network.parts_of_kind("gpu")[0]))
     program = Program("copy", (Step("move", Move("memory", path, 1e12)),))
     found = simulate(design, programs=[program], failures=[Failure(path, 1.0)])
-    told = [f for f in found.findings if f.code == "CLOCK-STUCK"]
-    assert len(told) == 1
-    assert path in told[0].text
+    stated = [f for f in found.findings if f.code == "CLOCK-STUCK"]
+    assert len(stated) == 1
+    assert path in stated[0].text
     assert not found.run.done
 
 
@@ -367,14 +367,14 @@ def test_kinds_agree_with_their_closed_forms(template: str, kind: str, settings:
 
 
 def test_a_migration_slows_a_transfer_only_while_it_lasts():
-    """A copy from host to host beside an evacuation on the same network takes longer, and the evacuation as well."""
+    """A copy from host to host next to an evacuation on the same network takes longer, and the evacuation as well."""
     design = designer.open_design("vsphere-cluster-4")
     alone = simulate(design, ["evacuate"], bands=False)
     moved = alone.run.times("evacuate", "migrate")
     assert len(moved) == 1
     inner = alone.run.inner(0)
     assert {alone.run.tasks[k].step.split()[0] for k in inner} == {"set-up", "move", "stun", "resume"}
-    busy = max(alone.run.works, key=lambda w: w.alike if w.log else 0)
+    busy = max(alone.run.works, key=lambda w: w.equal if w.log else 0)
     resource = max((r for w in alone.run.works for r, _ in w.uses), key=alone.run.busy)
     assert busy is not None
     slower = play(
@@ -500,7 +500,7 @@ def test_a_migration_that_begins_later_slows_steps_only_while_it_runs():
 def test_each_slow_down_names_who_causes_it():
     """One job computes 1 s and copies 1 s; from 10 s on another copies the same way, a third somewhere else.
 
-    Beside the second the copy takes 2 s: a step takes 3 s in place of 2 s, 1.5 times as long. The third is far.
+    Next to the second the copy takes 2 s: a step takes 3 s in place of 2 s, 1.5 times as long. The third is far.
     Of the 20 s of copying of the second 2 s are done in each 3 s, so they meet for 30 s.
     """
     design = designer.open_design("hgx-h100-8")
@@ -521,6 +521,6 @@ def test_each_slow_down_names_who_causes_it():
     assert met["job", "other"].seconds == pytest.approx(30 * alone, rel=0.05)
     assert met["job", "far"].times == pytest.approx(1.0, rel=1e-6)
     assert met["other", "job"].times == pytest.approx(1.5, rel=0.05)
-    told = [f.text for f in found.findings if f.code == "CLOCK-MET"]
-    assert any(text.startswith("other makes a step of job 1.50 times as long for ") for text in told)
-    assert not any("far" in text for text in told)
+    stated = [f.text for f in found.findings if f.code == "CLOCK-MET"]
+    assert any(text.startswith("other makes a step of job 1.50 times as long for ") for text in stated)
+    assert not any("far" in text for text in stated)

@@ -84,27 +84,27 @@ def test_the_folded_clock_is_the_unfolded_one(hosts: int, slow: int | None, fail
         single = ran(design, size, events)
     assert len(folded.works) <= len(single.works)
     assert [t.ended for t in folded.tasks] == pytest.approx([t.ended for t in single.tasks], rel=1e-9)
-    n = len(folded.stands_for)
+    n = len(folded.represents)
     assert folded.mean_load() == pytest.approx(single.mean_load()[:n], rel=1e-9, abs=1e-3)
 
 
 def test_members_that_differ_are_not_folded() -> None:
     """Of nine hosts one has a slower link: its works are a class of their own, the others stay one."""
-    alike, other = ran(drawn(9, None), 1e9), ran(drawn(9, 4), 1e9)
+    equal, other = ran(drawn(9, None), 1e9), ran(drawn(9, 4), 1e9)
 
     def loading(run: Run) -> list[int]:
         first = next(t for t in run.tasks if t.step == "load")
-        return sorted(run.works[k].alike for k in first.works)
+        return sorted(run.works[k].equal for k in first.works)
 
-    assert sum(loading(alike)) == sum(loading(other)) == 9
-    # hosts 0 and 1 have a move of their own beside them
-    assert max(loading(alike)) == 7
+    assert sum(loading(equal)) == sum(loading(other)) == 9
+    # hosts 0 and 1 have a move of their own next to them
+    assert max(loading(equal)) == 7
     assert max(loading(other)) == 6
 
 
 @pytest.mark.parametrize("n", [1, 8, 1000])
 def test_works_on_equal_resources_cost_as_one(n: int) -> None:
-    """n works of a unit on n resources alike are one work that stands for n, whatever n is."""
+    """n works of a unit on n equivalent resources are one work that represents n, whatever n is."""
     cost = alone(1.0, uses={0: 1.0})
     many = Cost(
         np.arange(n + 1),
@@ -115,7 +115,7 @@ def test_works_on_equal_resources_cost_as_one(n: int) -> None:
     )
     _, found = quotient([many], [1.0] * n, {})
     assert [(one.multiplicity, one.uses) for one in found.works[0]] == [(n, ((0, 1.0),))]
-    assert not found.stands_for.any()
+    assert not found.represents.any()
     # with another work on the first of them, that one is apart
     _, both = quotient([many, cost], [1.0] * n, {})
     assert sorted(one.multiplicity for one in both.works[0]) == sorted({1, n - 1} - {0} if n > 1 else {1})
@@ -124,7 +124,7 @@ def test_works_on_equal_resources_cost_as_one(n: int) -> None:
 def test_what_the_same_works_use_alike_is_looked_at_once() -> None:
     """A work on resources 0, 1 and 2, half as much on the last, and one of another task on 0 and 1 alone.
 
-    Both use 0 and 1 alike, 2 is used by one of them: the first takes 1 of each of 0 and 1, told as 1 on resource 0.
+    Both use 0 and 1 alike, 2 is used by one of them: the first takes 1 of each of 0 and 1, stated as 1 on resource 0.
     """
 
     def one(uses: Mapping[int, float], amount: float) -> Cost:
@@ -138,7 +138,7 @@ def test_what_the_same_works_use_alike_is_looked_at_once() -> None:
         (1, ((0, 1.0), (2, 0.5))),
         (1, ((0, 3.0),)),
     ]
-    assert found.stands_for.tolist() == [0, 0, 2, 3]
+    assert found.represents.tolist() == [0, 0, 2, 3]
     # something happens to one of them by itself
     _, split = quotient([one({0: 1.0, 1: 1.0, 2: 0.5}, 2.0), one({1: 3.0, 0: 3.0}, 1.0)], [1.0] * 4, {}, apart=[1])
-    assert split.stands_for.tolist() == [0, 1, 2, 3]
+    assert split.represents.tolist() == [0, 1, 2, 3]

@@ -1,4 +1,4 @@
-"""Flows told in classes on the clock: the same run with every flow told, and with every work by itself."""
+"""Flows stated in classes on the clock: the same run with every flow stated, and with every work by itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.unit.engine.clock.test_quotient import apart
 
 
 def small_cluster(slow: int | None) -> Design:
-    """A unit of six servers beside its storage; one of them may have a slower link to a GPU."""
+    """A unit of six servers next to its storage; one of them may have a slower link to a GPU."""
     whole = open_design("su-h100-32")
     design = whole.model_copy(update=shrunk(whole, {"servers": 6}))
     if slow is None:
@@ -90,8 +90,8 @@ def test_where_classes_do_not_agree_every_flow_is_told(slow: int | None, fails: 
 
 
 def test_a_limit_of_a_class_stands_for_those_of_all() -> None:
-    """Six servers mount the storage alike: one mount is told, and it counts for six."""
+    """Six servers mount the storage alike: one mount is stated, and it counts for six."""
     run, taken = ran(small_cluster(None), ["storage-to-gpus"], True)
     assert taken
     assert set(run.more.values()) == {6}
-    assert {run.count_alike(number) for number in run.more} == {6}
+    assert {run.count_equal(number) for number in run.more} == {6}

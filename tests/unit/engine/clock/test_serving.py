@@ -1,4 +1,4 @@
-"""Serving on the clock: alone as the scheduler says, beside others slower, stopped while its machine is stunned."""
+"""Serving on the clock: alone as the scheduler says, next to others slower, stopped while its machine is stunned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import designer
 from designer.analysis.simulation import Simulation, simulate
 from designer.design.document import Design, WorkloadSpec
-from designer.engine.clock.interruptions import stood_still
+from designer.engine.clock.interruptions import was_paused
 from designer.engine.clock.jobs import NO_CHANGES, Changes, job_of
 from designer.engine.clock.player import play
 from designer.engine.clock.run import Run
@@ -103,9 +103,9 @@ def test_alone_it_agrees_with_the_analysis() -> None:
     found = simulate(design, ["s"], until=120.0)
     closed = designer.analyze(design, ["s"]).workloads[0].metrics
     for name in ("ttft_p50", "itl_p50", "tpot", "ttft"):
-        told, other = found.metrics["s"][name], closed[name]
-        assert told.low <= told.value <= told.high
-        assert told.value == pytest.approx(other.value, rel=0.06), name
+        stated, other = found.metrics["s"][name], closed[name]
+        assert stated.low <= stated.value <= stated.high
+        assert stated.value == pytest.approx(other.value, rel=0.06), name
     assert found.metrics["s"]["requests_per_second"].value == pytest.approx(8.0, rel=0.1)
 
 
@@ -156,7 +156,7 @@ def test_training_beside_slows_answers_and_is_slowed_by_them() -> None:
 def test_a_stun_is_one_long_gap_for_everybody_who_is_being_answered(tmp_path: Path) -> None:
     """A request that arrives 5 s before the stun ends waits those 5 s, then is answered as alone.
 
-    One that is being answered when the machine stands still has all of the stun between two of its tokens.
+    One that is being answered when the machine is paused has all of the stun between two of its tokens.
     """
     empty = with_workloads("vsphere-cluster-4", s=("serving", IN_VM), mv=("vmotion", {"vms": "infer1"}))
     tasks = simulated(empty, "s", "mv", until=120.0, mv=10.0).run.tasks
@@ -182,9 +182,9 @@ def test_a_stun_is_one_long_gap_for_everybody_who_is_being_answered(tmp_path: Pa
 
 
 def test_what_comes_while_a_machine_stands_still_is_seen_when_it_runs_again(tmp_path: Path) -> None:
-    """Two requests come seconds apart to an empty engine that stands still: one step reads both as soon as it runs.
+    """Two requests come seconds apart to an empty engine that is paused: one step reads both as soon as it runs.
 
-    A third one has come before and has its answer read out: the step that stood still goes on, and the next one reads
+    A third one has come before and has its answer read out: the step that were paused goes on, and the next one reads
     the prompt that came meanwhile.
     """
     empty = with_workloads("vsphere-cluster-4", s=("serving", IN_VM), mv=("vmotion", {"vms": "infer1"}))
@@ -207,7 +207,7 @@ def test_what_comes_while_a_machine_stands_still_is_seen_when_it_runs_again(tmp_
     waited = int(np.argmax(log.turns[:, 1]))
     assert log.turns[waited, 1] > again - stun
     assert 0 < ends[waited] - again < 0.05
-    # one decodes beside it, with its prompt and what it has said so far
+    # one decodes next to it, with its prompt and what it has said so far
     said = int(log.turns[: waited + 1, 3][log.turns[: waited + 1, 0] > stun - 2].sum())
     step = placement.timed.step(300, 300 * 150, 1, 1, 500 + said - 1)
     assert log.first[2] == pytest.approx(ends[waited] + step, abs=1e-3 * step)
@@ -219,22 +219,22 @@ def test_stretching_by_hand() -> None:
     At 2 s five steps of 0.2 s are over, so the sixth takes 5.2 s and four of 0.2 s follow: all ends at 1 + 2 + 5 = 8 s.
     """
     book = Book(Requests([10], [10], [0.5]), 0.0)
-    book.told.extend((1.0, 0.1, 0.0, 10.0, 1.0, 10.0, 0.0))
+    book.stated.extend((1.0, 0.1, 0.0, 10.0, 1.0, 10.0, 0.0))
     book.first[0], book.done[0] = 1.45, 2.0
     book.touched.append(0)
     book.stretch(1.0, 2.0, 0, [(2.0, 5.0)])
     assert book.first[0] == pytest.approx(1.9)
     assert book.done[0] == pytest.approx(8.0)
-    rows = np.array(book.told).reshape(-1, 7)
+    rows = np.array(book.stated).reshape(-1, 7)
     assert rows[:, 3].tolist() == [5, 1, 4]
     assert rows[:, 1] == pytest.approx([0.2, 5.2, 0.2])
     assert rows[:, 0] == pytest.approx([1.0, 2.0, 7.2])
 
 
 def test_pauses_of_several_machines_are_one() -> None:
-    """Either of two machines stands still from 1 s to 4 s; the third is none of ours."""
+    """Either of two machines is paused from 1 s to 4 s; the third is none of ours."""
     events = [(1.0, 7, 0.0), (2.0, 8, 0.0), (3.0, 7, 1.0), (3.5, 9, 0.0), (4.0, 8, 1.0), (5.0, 7, 0.9), (6.0, 7, 0.0)]
-    assert stood_still(events, (7, 8)) == [(1.0, 4.0), (6.0, np.inf)]
+    assert was_paused(events, (7, 8)) == [(1.0, 4.0), (6.0, np.inf)]
 
 
 def test_a_cold_start_takes_what_the_analysis_says() -> None:
@@ -248,16 +248,16 @@ def test_a_cold_start_takes_what_the_analysis_says() -> None:
     assert ready == pytest.approx(start, rel=0.02)
     run = cold.requests["cold"].run
     assert np.nanmin(run.first) >= ready
-    (told,) = [f.text for f in answer.findings if f.code == "CLOCK-COLD"]
-    assert told.startswith(f"cold answers from {ready:.3g} s on")
+    (stated,) = [f.text for f in answer.findings if f.code == "CLOCK-COLD"]
+    assert stated.startswith(f"cold answers from {ready:.3g} s on")
     assert not [f for f in simulated(design, "warm", until=5.0).findings if f.code == "CLOCK-COLD"]
 
 
 def test_more_than_can_be_answered_is_told_and_no_latency() -> None:
     design = with_workloads("hgx-h100-8", s=("serving", {**BASE, "rate": "4000 1/s", "count": 300}))
     found = simulated(design, "s", until=0.5)
-    told = next(f for f in found.findings if f.code == "SERVE-SATURATED")
-    assert "at most" in told.text
+    stated = next(f for f in found.findings if f.code == "SERVE-SATURATED")
+    assert "at most" in stated.text
     assert not [name for name in found.metrics["s"] if name.startswith(("ttft", "itl"))]
 
 
@@ -291,7 +291,7 @@ SPLIT: Mapping[str, Any] = {
 def test_a_hand_over_by_hand(tmp_path: Path) -> None:
     """One request: its way, one step with its prompt, the hand-over as alone, one step for the last token again.
 
-    80 layers x 2 x 2,000 tokens in blocks of 16, cut in two by unequal widths: 40,000 pieces of 2.5 us, 100 ms, beside
+    80 layers x 2 x 2,000 tokens in blocks of 16, cut in two by unequal widths: 40,000 pieces of 2.5 us, 100 ms, next to
     the fixed 95 ms and the bytes.
     """
     settings = {**SPLIT, "load": "trace", "trace": trace(tmp_path / "one.jsonl", (0.0, 2000, 2)), "rate": "0 1/s"}
@@ -305,8 +305,8 @@ def test_a_hand_over_by_hand(tmp_path: Path) -> None:
     pieces = 80 * 2 * 2000 / answers.scheduling.block * 2
     assert pull.ready == pytest.approx(reading + 0.095 + pieces * 2.5e-6, rel=1e-9)
     paths = [",".join(answers.network.net.path(int(p)) for p in one.replicas[0]) for one in (prompts, answers)]
-    alike = evaluate_transfer(answers.network, Move(paths[0], paths[1], pairing="striped"), "s")
-    per_device = np.bincount(alike.traffic.target, alike.rate)[answers.replicas[0]].min()
+    equal = evaluate_transfer(answers.network, Move(paths[0], paths[1], pairing="striped"), "s")
+    per_device = np.bincount(equal.traffic.target, equal.rate)[answers.replicas[0]].min()
     moved = answers.steps.kv.held(2000.0) / per_device
     assert pull.time == pytest.approx(moved, rel=1e-2)
     last = answers.steps.step(1, 1999 + 0.5, 1, 0, 0.0)
@@ -329,7 +329,7 @@ def test_split_it_agrees_with_the_analysis_and_a_backup_lengthens_hand_overs() -
 
 
 def test_split_clients_on_the_clock_agree_with_the_analysis() -> None:
-    """24 clients beside a copy between servers that the model leaves alone."""
+    """24 clients next to a copy between servers that the model leaves alone."""
     design = with_workloads(
         "serving-split-2-racks",
         s=("serving", {**SPLIT, "load": "clients", "clients": 24}),
@@ -482,7 +482,7 @@ SPLIT_IN_VMS: Mapping[str, Any] = {
 def split_beside_a_stun(who: str, tmp_path: Path) -> tuple[ServingRun, ServingRun, float, float, Run]:
     """Requests to a split model of which one machine moves: as they are, as they are alone, and the stun.
 
-    One long before, one that is being answered when the machine stands still, one that is sent a second later.
+    One long before, one that is being answered when the machine is paused, one that is sent a second later.
     """
     empty = with_workloads("vsphere-cluster-4", s=("serving", SPLIT_IN_VMS), mv=("vmotion", {"vms": who}))
     tasks = simulated(empty, "s", "mv", until=120.0, mv=10.0).run.tasks
@@ -509,7 +509,7 @@ def test_while_the_machine_that_answers_stands_still_prompts_are_read_and_nothin
     assert weights[gaps > 10].sum() == 1
     assert gaps.max() == pytest.approx(again - stun, abs=0.1)
     pull = next(t for t in run.tasks if t.step.startswith("pull") and t.number == 2 and not t.step.endswith("pauses"))
-    # what comes before the bytes, 95 ms and its pieces, is not over while the machine stands still either
+    # what comes before the bytes, 95 ms and its pieces, is not over while the machine is paused either
     read = next(t.ready for t in run.tasks if t.step.endswith("pauses") and t.number == 2 and "pull" in t.step)
     assert log.sent[2] < read < log.sent[2] + 0.1
     assert pull.ready > again + 0.095

@@ -88,11 +88,11 @@ def test_tasks_made_of_others_are_settled_where_their_parts_share_nothing() -> N
     other = Step("b", task("b", 2.0, 2))
     assert ended(Step("x", inner(a, other, time=2.0))) == 2.0
     assert ended(Step("x", inner(a, Step("c", task("c", 1.0, 4), ("a",)), replace(b, after=("c",)), time=4.0))) == 4.0
-    # beside it runs what takes another resource, or the same
+    # next to it runs what takes another resource, or the same
     assert ended(Step("x", in_turn), Step("y", task("y", 1.0, 2)), step="x") == 3.0
     assert ended(Step("x", in_turn), Step("y", task("y", 1.0, 0)), step="x") is None
     assert ended(Step("x", in_turn), Step("y", task("y", 1.0, 0), ("x",))) == 4.0
-    # done again and again, or when something arrives, only a run tells
+    # done again and again, or when something arrives, only a run shows it
     assert ended(Step("x", inner(a, times=2))) is None
     assert ended(Step("x", inner(a, arrivals=Arrivals("poisson", 1.0)))) is None
     # a part whose own price has parts at the same time

@@ -59,7 +59,7 @@ def test_workers_that_leave_and_come_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "stated"),
     [
         ("", "nobody trains"),
         ("8 at 5 s", "nobody trains"),
@@ -68,8 +68,8 @@ def test_workers_that_leave_and_come_back() -> None:
         ("8, 4 at 5", "no unit"),
     ],
 )
-def test_workers_that_cannot_be_read_are_refused(text: str, told: str) -> None:
-    with pytest.raises(AnalysisError, match=told) as refused:
+def test_workers_that_cannot_be_read_are_refused(text: str, stated: str) -> None:
+    with pytest.raises(AnalysisError, match=stated) as refused:
         changes(text)
     assert refused.value.place == "workers"
 

@@ -233,10 +233,10 @@ def test_gpus_whose_nvlinks_are_off_talk_over_pcie() -> None:
 
 
 def test_an_accelerator_that_is_not_given_is_the_one_named() -> None:
-    """The machine has the first GPU: what stands in the way is the second, and the group that works is said."""
+    """The machine has the first GPU: what is in the way is the second, and the group that works is said."""
     design = sharing(machine("one", "grid_a100d-80c"))
-    with pytest.raises(AnalysisError) as told:
+    with pytest.raises(AnalysisError) as stated:
         ask(design, "training", **{**RESNET, "group": "gpus", "machines": "one"})
-    assert "hosts[0]/gpu0 is not given" not in str(told.value)
-    assert "is not given to one" in str(told.value)
-    assert f"set group to {GPU}" in str(told.value.remedy)
+    assert "hosts[0]/gpu0 is not given" not in str(stated.value)
+    assert "is not given to one" in str(stated.value)
+    assert f"set group to {GPU}" in str(stated.value.remedy)

@@ -57,9 +57,9 @@ def test_bandwidth_follows_from_nics_and_streams(
     count: int, speed: str, streams: int, gigabits: float, bottleneck: str
 ) -> None:
     result = ask(with_nics(count, speed), "vmotion", release="8.0 U3", **MOVE)
-    told = rows(result, "hosts")["hosts[1]/server"]
-    assert told["streams"] == streams
-    assert bottleneck in told["limited by"]
+    stated = rows(result, "hosts")["hosts[1]/server"]
+    assert stated["streams"] == streams
+    assert bottleneck in stated["limited by"]
     assert value(result, "rate") * 8e-9 == pytest.approx(min(gigabits, count * 100 * LINE), rel=0.02)
     # 24 GB in use on an Ampere board, no faster than the streams carry it
     assert value(result, "stun_time") == pytest.approx(
@@ -85,13 +85,13 @@ def test_two_connections_of_old_releases_do_not_use_a_wide_network() -> None:
 
 
 def test_concurrency_by_nic_speed_and_operation() -> None:
-    told = {
+    stated = {
         speed: rows(ask(plain_cluster(3, 9, speed), "evacuation", hosts="hosts[0]/server"), "hosts")["hosts[0]/server"]
         for speed in ("500 Mb/s", "1 Gb/s", "10 Gb/s", "100 Gb/s")
     }
     # half a gigabit is the payload of one migration at 250 Mb/s
-    assert [row["at once"] for row in told.values()] == [1, 3, 8, 8]
-    assert told["100 Gb/s"]["because of"] == "vMotion network"
+    assert [row["at once"] for row in stated.values()] == [1, 3, 8, 8]
+    assert stated["100 Gb/s"]["because of"] == "vMotion network"
 
 
 def test_distance() -> None:
@@ -136,10 +136,10 @@ def test_frame_buffers_of_several_gpus_add_up(count: int) -> None:
 
 def test_drs_makes_more_moves_over_a_faster_network() -> None:
     slow, fast = (ask(with_nics(1, speed), "vmotion", vms="web0,etl0") for speed in ("1 Gb/s", "100 Gb/s"))
-    told = [rows(r, "drs") for r in (slow, fast)]
-    assert told[0]["3"]["moves per period"] < told[1]["3"]["moves per period"]
-    assert told[0]["1"]["moves per period"] is None
-    assert "mandatory" in told[0]["1"]["note"]
+    stated = [rows(r, "drs") for r in (slow, fast)]
+    assert stated[0]["3"]["moves per period"] < stated[1]["3"]["moves per period"]
+    assert stated[0]["1"]["moves per period"] is None
+    assert "mandatory" in stated[0]["1"]["note"]
     with_gpu = rows(ask(cluster(), "vmotion", **MOVE), "drs")
     assert all("never moved for balance" in row["note"] for row in with_gpu.values())
 
@@ -158,7 +158,7 @@ def test_what_binds_is_a_set_whose_doubling_gains() -> None:
 
 
 def test_two_cables_carry_no_more_than_the_port_they_leave_by() -> None:
-    """Two cables of 10 Gb/s on a NIC of 10 Gb/s: 96 GiB over 94 % of 10 Gb/s, and 5.2 s besides."""
+    """Two cables of 10 Gb/s on a NIC of 10 Gb/s: 96 GiB over 94 % of 10 Gb/s, and 5.2 s in addition."""
     design = plain_cluster(2, 1, "10 Gb/s")
     group, wiring = design.groups["hosts"], design.wirings["vmotion_network"]
     nic = with_changes(group.content.parts["nic0"], overrides={"bandwidth_per_direction": {"value": "10 Gb/s"}})

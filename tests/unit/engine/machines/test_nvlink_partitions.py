@@ -48,16 +48,16 @@ def half() -> Design:
 @pytest.mark.parametrize(("source", "target"), [("gpu4", "gpu7"), ("gpu0", "gpu3")])
 def test_gpus_on_one_side_keep_all_their_nvlinks(half: Design, source: str, target: str) -> None:
     """12 x 25 GB/s, of which single transfers reach 0.918, inside the group and among those in none."""
-    rate, told = copy_rate(half, source, target)
+    rate, stated = copy_rate(half, source, target)
     assert rate == pytest.approx(0.918 * 300e9)
-    assert not told
+    assert not stated
 
 
 @pytest.mark.parametrize(("source", "target"), [("gpu0", "gpu5"), ("gpu6", "gpu1")])
 def test_gpus_on_two_sides_copy_over_pcie(half: Design, source: str, target: str) -> None:
-    rate, told = copy_rate(half, source, target)
+    rate, stated = copy_rate(half, source, target)
     assert rate < GEN4
-    assert told
+    assert stated
 
 
 def test_a_ring_over_both_sides_is_held_by_pcie(half: Design) -> None:
@@ -73,16 +73,16 @@ def test_a_ring_over_both_sides_is_held_by_pcie(half: Design) -> None:
 def test_a_virtual_gpu_outside_a_group_has_no_nvlink() -> None:
     single = board(VmDevice(kind="vgpu", part="gpu2", profile="80c"))
     for source, target in (("gpu2", "gpu3"), ("gpu0", "gpu2")):
-        rate, told = copy_rate(single, source, target)
+        rate, stated = copy_rate(single, source, target)
         assert rate < GEN4
-        assert told
+        assert stated
     assert copy_rate(single, "gpu0", "gpu1") == (pytest.approx(0.918 * 300e9), False)
 
 
 def test_a_group_of_the_whole_board_cuts_nothing() -> None:
-    rate, told = copy_rate(board(group(8)), "gpu0", "gpu5")
+    rate, stated = copy_rate(board(group(8)), "gpu0", "gpu5")
     assert rate == pytest.approx(0.918 * 300e9)
-    assert not told
+    assert not stated
 
 
 def test_two_groups_are_apart_from_each_other() -> None:

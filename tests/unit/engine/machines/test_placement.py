@@ -180,8 +180,8 @@ def test_automatic_places_spread_over_hosts() -> None:
 def test_more_machines_fit_where_their_profile_already_is() -> None:
     result = ask(cluster(), "vm_capacity", vm="infer0")
     assert value(result, "more_machines") == 9
-    told = rows(result, "hosts")
-    assert [told[f"hosts[{n}]/server"]["more"] for n in range(4)] == [3, 0, 6, 0]
+    stated = rows(result, "hosts")
+    assert [stated[f"hosts[{n}]/server"]["more"] for n in range(4)] == [3, 0, 6, 0]
     assert value(ask(cluster(), "vm_capacity", vm="train0"), "more_machines") == 0
 
 

@@ -51,7 +51,7 @@ def test_links_nobody_published_make_the_band_wider(status: Status):
 
 
 def test_only_the_side_that_is_unsure_makes_it_wider():
-    """An unsure PCIe link beside NVLinks takes no part in the collective."""
+    """An unsure PCIe link next to NVLinks takes no part in the collective."""
     drawn = draw(*PEERS, *(f"cpu0 gpu{g}: pcie 4x16" for g in range(4)))
     links = {
         i: link.model_copy(update={"status": Status.ASSUMED if link.kind == "pcie" else Status.PRIMARY})

@@ -29,7 +29,7 @@ def cluster() -> Design:
 
 
 def with_vms(design: Design, *vms: VirtualMachine, only: bool = False) -> Design:
-    """The design with these machines, in place of its own or beside them."""
+    """The design with these machines, in place of its own or next to them."""
     return with_changes(design, vms=replaced({} if only else design.vms, vms))
 
 
@@ -48,9 +48,9 @@ def ask(design: Design, kind: str, curves: bool = False, **settings: Any) -> Wor
 
 def rows(result: WorkloadResult, table: str = "machines") -> dict[str, dict[str, Any]]:
     """Rows of a table by their first cell."""
-    told = result.tables[table]
-    names = [column.name for column in told.columns]
-    return {str(row[0]): dict(zip(names, row, strict=True)) for row in told.rows}
+    stated = result.tables[table]
+    names = [column.name for column in stated.columns]
+    return {str(row[0]): dict(zip(names, row, strict=True)) for row in stated.rows}
 
 
 def value(result: WorkloadResult, metric: str) -> float:

@@ -126,20 +126,20 @@ machines = st.lists(st.tuples(st.integers(0, 1), st.integers(1, 64)), min_size=1
 def test_every_order_keeps_the_rules(sizes: list[tuple[int, int]], at_once: int, dirty: int) -> None:
     design = filled(sizes, dirty, hosts=4)
     found = ask(design, "evacuation", curves=True, hosts="hosts[0-1]/server", at_once=at_once)
-    told = list(rows(found).values())
-    assert len(told) == len(sizes)
+    stated = list(rows(found).values())
+    assert len(stated) == len(sizes)
     time = found.metrics["evacuation_time"]
     assert time.low <= time.value <= time.high
-    assert time.value == pytest.approx(max(row["end"] for row in told))
+    assert time.value == pytest.approx(max(row["end"] for row in stated))
     if "least_time_possible" in found.metrics:
         assert 0 < value(found, "least_time_possible") <= time.value * (1 + 1e-9)
     for host in ("hosts[0]/server", "hosts[1]/server"):
         # no host sends faster than its line
-        sent = sum(row["transferred"] for row in told if row["from"] == host)
+        sent = sum(row["transferred"] for row in stated if row["from"] == host)
         assert time.value >= sent / LINE * (1 - 1e-9)
-    for row in told:
+    for row in stated:
         for host in (row["from"], row["to"]):
-            there = [one for one in told if host in (one["from"], one["to"])]
+            there = [one for one in stated if host in (one["from"], one["to"])]
             assert sum(one["start"] <= row["start"] < one["end"] * (1 - 1e-9) for one in there) <= at_once
     if len(sizes) > 1:
         (left,) = found.curves["evacuation-remaining"]

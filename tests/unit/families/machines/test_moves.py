@@ -20,15 +20,15 @@ LINE_SHARE = 0.94
 
 def test_emptying_host_one_names_time_stun_link_and_who_stays() -> None:
     result = ask(cluster(), "evacuation", **EVACUATE)
-    told = rows(result)
-    moved = sum(row["transferred"] for row in told.values() if row["transferred"])
+    stated = rows(result)
+    moved = sum(row["transferred"] for row in stated.values() if row["transferred"])
     assert value(result, "evacuation_time") == pytest.approx(moved / (LINE_SHARE * 1.25e9) + 10, rel=0.02)
     # 16 GB in use over 9.4 Gb/s, and 0.6 s before: frame buffer ÷ network on a stream release
-    assert told["Inference 0"]["stun"] == pytest.approx(16e9 / (LINE_SHARE * 1.25e9) + 0.6, rel=0.02)
-    assert told["Front end"]["stun"] is None
-    assert told["Front end"]["pause"] < 1
-    assert told["Training 0"]["to"] is None
-    assert "grid_a100d-80c" in told["Training 0"]["note"]
+    assert stated["Inference 0"]["stun"] == pytest.approx(16e9 / (LINE_SHARE * 1.25e9) + 0.6, rel=0.02)
+    assert stated["Front end"]["stun"] is None
+    assert stated["Front end"]["pause"] < 1
+    assert stated["Training 0"]["to"] is None
+    assert "grid_a100d-80c" in stated["Training 0"]["note"]
     assert {bottleneck.id for bottleneck in result.binding} == {"vmotion_network[0]:ab", "vmotion_network[2]:ba"}
     assert result.binding[0].gain_together is not None
     assert result.binding[0].gain_together > 1.5
@@ -119,8 +119,8 @@ def test_a_transfer_on_the_same_cable_is_hurt_and_hurts() -> None:
     alone, beside = ask(shared, "vmotion", **move), ask(shared, "vmotion", background="copy", **move)
     assert value(beside, "rate") == pytest.approx(value(alone, "rate") / 2, rel=0.05)
     assert value(beside, "migration_time") > 1.8 * value(alone, "migration_time")
-    told = next(iter(rows(beside, "background").values()))
-    assert told["keeps"] == pytest.approx(0.5, abs=0.05)
+    stated = next(iter(rows(beside, "background").values()))
+    assert stated["keeps"] == pytest.approx(0.5, abs=0.05)
     assert "MIG-BESIDE" in {finding.code for finding in beside.findings}
     apart = ask(cluster(), "vmotion", background="storage-to-gpus", **move)
     assert next(iter(rows(apart, "background").values()))["keeps"] == pytest.approx(1)
@@ -168,10 +168,10 @@ def test_passthrough_and_labelled_devices() -> None:
         devices=(VmDevice(kind="passthrough", part="hosts[0]/gpu0"),),
     )
     labelled = with_changes(passed, id="dd", devices=(VmDevice(kind="dynamic_directpath", part="hosts[0]/gpu1"),))
-    told = rows(ask(with_vms(cluster(), passed, labelled, only=True), "evacuation", **EVACUATE))
-    assert "DirectPath" in told["pt"]["note"]
-    assert told["dd"]["how"] == "cold"
-    assert told["dd"]["to"] in {f"hosts[{n}]/server" for n in (1, 2, 3)}
+    stated = rows(ask(with_vms(cluster(), passed, labelled, only=True), "evacuation", **EVACUATE))
+    assert "DirectPath" in stated["pt"]["note"]
+    assert stated["dd"]["how"] == "cold"
+    assert stated["dd"]["to"] in {f"hosts[{n}]/server" for n in (1, 2, 3)}
     kept = rows(ask(with_vms(cluster(), passed, labelled, only=True), "evacuation", cold=False, **EVACUATE))
     assert kept["dd"]["how"] == "stays"
 
@@ -248,13 +248,13 @@ def test_no_host_is_emptied_faster_than_its_line_allows(rate: int, dirty: int, c
     design = plain_cluster(3, count, f"{rate} Gb/s")
     vms = [with_changes(vm, dirty_rate=f"{dirty} MB/s") for vm in design.vms.values()]
     result = ask(with_vms(design, *vms), "evacuation", hosts="hosts[0]/server", encrypted=encrypted)
-    told = [row for row in rows(result).values() if row["how"] != "stays"]
-    assert len(told) == count
+    stated = [row for row in rows(result).values() if row["how"] != "stays"]
+    assert len(stated) == count
     memory = sum((96 + 4 * v) * 2**30 for v in range(count))
     assert value(result, "transferred") >= memory * (1 - 1e-9)
     assert value(result, "evacuation_time") >= value(result, "transferred") / (rate * 0.125e9)
     assert value(result, "rate") <= rate * 0.125e9 * LINE_SHARE * (1 + 1e-9)
-    for row in told:
+    for row in stated:
         assert row["transferred"] <= row["rate"] * row["time"] * 1.03, "no machine sends more than it has time for"
     for name, metric in result.metrics.items():
         assert metric.low <= metric.value <= metric.high, name

@@ -1,4 +1,4 @@
-"""Migrations beside other workloads: programs on one clock, with and without each other."""
+"""Migrations next to other workloads: programs on one clock, with and without each other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINE = 25e9 / 8
 
 
 def moved(*steps: tuple[float, float, float]) -> Moves:
-    """One machine from host 0 to host 1, beside trainings that compute and then fill the cable of host 0.
+    """One machine from host 0 to host 1, next to trainings that compute and then fill the cable of host 0.
 
     Parameters
     ----------
@@ -122,17 +122,17 @@ def one_network(batch: int) -> Design:
 def test_the_steady_answer_is_what_the_clock_says(batch: int, near: float) -> None:
     """The migration lasts for many steps of a small batch, and for three of a large one, so phases count there."""
     design = one_network(batch)
-    told = {one.id: one for one in analyze(design, ["train", "move", "alone"], curves=False).workloads}
+    stated = {one.id: one for one in analyze(design, ["train", "move", "alone"], curves=False).workloads}
     run = simulate(design, ["move"], until=250.0, bands=False)
-    time = told["move"].metrics["migration_time"]
+    time = stated["move"].metrics["migration_time"]
     assert time.value == pytest.approx(run.metrics["move"]["migration_time"].value, rel=near)
     assert time.low <= run.metrics["move"]["migration_time"].value <= time.high
-    assert told["alone"].metrics["migration_time"].value < time.value
+    assert stated["alone"].metrics["migration_time"].value < time.value
     # what the training loses
-    beside = told["move"].tables["background"].rows[0]
+    beside = stated["move"].tables["background"].rows[0]
     lost = next(m for m in run.meetings if m.workload == "train")
     assert 1 / float(str(beside[3])) == pytest.approx(lost.times, rel=0.01)
-    assert any(f.code == "MIG-BESIDE" and f"{lost.times:.2f} times" in f.text for f in told["move"].findings)
+    assert any(f.code == "MIG-BESIDE" and f"{lost.times:.2f} times" in f.text for f in stated["move"].findings)
 
 
 def test_the_less_a_training_communicates_the_less_a_migration_loses() -> None:

@@ -101,8 +101,8 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_time_sliced_profiles_fill_a_gpu(name: str) -> None:
     gpu = vgpu_type(name)
-    for told in COUNTS[name].split(", "):
-        profile, both = told.split()
+    for stated in COUNTS[name].split(", "):
+        profile, both = stated.split()
         same, mixed = map(int, both.split("/"))
         assert same_size(gpu, [], profile).more == same
         assert len(mixed_size(gpu, [], profile).free) == mixed
@@ -112,7 +112,7 @@ Q_OF_48 = "1Q 32, 2Q 24, 3Q 16, 4Q 12, 6Q 8, 8Q 6, 12Q 4, 16Q 3, 24Q 2, 48Q 1"
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "stated"),
     [
         ("a40", Q_OF_48),
         ("l40", Q_OF_48),
@@ -122,9 +122,9 @@ Q_OF_48 = "1Q 32, 2Q 24, 3Q 16, 4Q 12, 6Q 8, 8Q 6, 12Q 4, 16Q 3, 24Q 2, 48Q 1"
         ("a16", "1B 16, 2B 8, 3B 5"),
     ],
 )
-def test_workstation_and_desktop_profiles(name: str, told: str) -> None:
+def test_workstation_and_desktop_profiles(name: str, stated: str) -> None:
     gpu = vgpu_type(name)
-    for each in told.split(", "):
+    for each in stated.split(", "):
         profile, most = each.split()
         assert same_size(gpu, [], profile).more == int(most)
 
@@ -255,9 +255,9 @@ def test_imagenet_and_bert() -> None:
 
 
 def test_other_shapes_are_counted_too() -> None:
-    told = rows(ask(cluster(), "vm_capacity", vm="infer0"), "profiles")
+    stated = rows(ask(cluster(), "vm_capacity", vm="infer0"), "profiles")
     # every GPU has machines, so there is room for the sizes that are there already
-    assert {name: row["more"] for name, row in told.items() if row["more"]} == {
+    assert {name: row["more"] for name, row in stated.items() if row["more"]} == {
         "grid_a100d-20c": 9,
         "grid_a100d-40c": 3,
     }
@@ -269,19 +269,19 @@ def test_other_shapes_are_counted_too() -> None:
 
 
 def test_what_a_machine_needs_is_reported_with_the_room_for_more() -> None:
-    told = {row[0]: row[1] for row in ask(cluster(), "vm_capacity", vm="infer0").tables["needs"].rows}
-    assert told["64-bit MMIO space"] == "pciPassthru.64bitMMIOSizeGB = 256, with EFI firmware"
-    assert told["time slice"] == "2 ms"
-    assert str(told["memory reservation"]).startswith("all of its")
+    stated = {row[0]: row[1] for row in ask(cluster(), "vm_capacity", vm="infer0").tables["needs"].rows}
+    assert stated["64-bit MMIO space"] == "pciPassthru.64bitMMIOSizeGB = 256, with EFI firmware"
+    assert stated["time slice"] == "2 ms"
+    assert str(stated["memory reservation"]).startswith("all of its")
 
 
 class TestSpareCapacity:
     def test_by_shape(self) -> None:
         result = ask(cluster(), "vm_capacity", vm="infer0")
-        told = rows(result, "spare")
+        stated = rows(result, "spare")
         # free GPUs do not help a machine that needs a whole one
-        assert told["hosts[0]/server"]["shape"] == "grid_a100d-80c"
-        assert told["hosts[2]/server"]["have no place"] == 0
+        assert stated["hosts[0]/server"]["shape"] == "grid_a100d-80c"
+        assert stated["hosts[2]/server"]["have no place"] == 0
         assert {f.code for f in result.findings} == {"HA-SHAPE"}
 
     def test_an_empty_host_of_the_same_shape_is_enough(self) -> None:

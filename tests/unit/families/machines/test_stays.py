@@ -61,12 +61,12 @@ class TestSeverity:
         big = with_changes(cluster().vms["web0"], working_set=None)
         result = ask(with_vms(cluster(), big), "kvm_migration", vms="web0", dirty_rate="8 GB/s")
         assert "migration_time" not in result.metrics
-        told = {row[1]: row for row in result.tables["ways"].rows}
-        assert set(told) == {"auto-converge", "post-copy"}
-        for _, _, time, worst, pause, _ in told.values():
+        stated = {row[1]: row for row in result.tables["ways"].rows}
+        assert set(stated) == {"auto-converge", "post-copy"}
+        for _, _, time, worst, pause, _ in stated.values():
             assert 0 < pause < time <= worst < 3600  # type: ignore[operator]
         # post-copy sends memory once, then what was dirtied
-        assert told["post-copy"][2] >= 64 * 2**30 / 1.25e9  # type: ignore[operator]
+        assert stated["post-copy"][2] >= 64 * 2**30 / 1.25e9  # type: ignore[operator]
         assert "post-copy" in result.findings[0].remedy
 
 
@@ -232,9 +232,9 @@ class TestSharesAndDisks:
         design = plain_cluster(3, 4)
         short, long = (ask(design, "evacuation", hosts=HOST, disks=size) for size in ("0 B", "500 GB"))
         more = value(long, "transferred") - value(short, "transferred")
-        # two at once instead of four write less anew on the way
+        # two at once instead of four write less again on the way
         assert more == pytest.approx(4 * 500e9, rel=0.03)
         extra = value(long, "evacuation_time") - value(short, "evacuation_time")
         assert extra == pytest.approx(more / (0.94 * 25e9 / 8), rel=0.05)
-        told = rows(long, "hosts")[HOST]
-        assert (told["at once"], told["because of"]) == (2, "host")
+        stated = rows(long, "hosts")[HOST]
+        assert (stated["at once"], stated["because of"]) == (2, "host")

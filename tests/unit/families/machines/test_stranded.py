@@ -67,7 +67,7 @@ def test_empty_and_owned_gpus_are_left_out() -> None:
 
 
 def test_the_capacity_of_a_cluster_tells_it_of_every_shared_gpu() -> None:
-    told = rows(ask(cluster(), "vm_capacity", vm="lab0"), "stranded")
-    assert set(told) == {f"hosts[{host}]/gpu{n}" for host in range(4) for n in range(2)}
-    assert {row["stranded"] for row in told.values()} == {0.0}
+    stated = rows(ask(cluster(), "vm_capacity", vm="lab0"), "stranded")
+    assert set(stated) == {f"hosts[{host}]/gpu{n}" for host in range(4) for n in range(2)}
+    assert {row["stranded"] for row in stated.values()} == {0.0}
     assert "stranded" not in ask(open_design("vsphere-cluster-4"), "evacuation", hosts="hosts[0]/server").tables

@@ -33,29 +33,29 @@ def moved(vms: str = "infer1", **changes: Any) -> WorkloadResult:
     return analyze(design.model_copy(update={"workloads": {"chat": chat, "move": move}}), ["move"]).workloads[0]
 
 
-def told(found: WorkloadResult, percentile: str, column: int) -> float:
+def stated(found: WorkloadResult, percentile: str, column: int) -> float:
     row = next(row for row in found.tables["users"].rows if row[1] == percentile)
     return float(row[column] or 0.0)
 
 
 def test_p95_is_the_pause_less_a_twentieth_of_the_move() -> None:
-    """Requests come evenly. In W = 83 s the machine stands still for the last P = 15 s; who comes d after its begin
+    """Requests come evenly. In W = 83 s the machine is paused for the last P = 15 s; who comes d after its begin
     waits P − d, so waits over w are a share of (P − w) / W of all. A twentieth is above w = P − W / 20.
     """
     found = moved()
     pause, whole = value(found, "switchover_time"), value(found, "migration_time")
     assert value(found, "ttft_p95_while_moving") == pytest.approx(pause - whole / 20, abs=0.35)
-    assert told(found, "ttft_p99", 2) == pytest.approx(pause - whole / 100, abs=0.35)
-    assert told(found, "ttft_p50", 2) < 0.1
+    assert stated(found, "ttft_p99", 2) == pytest.approx(pause - whole / 100, abs=0.35)
+    assert stated(found, "ttft_p50", 2) < 0.1
     (stood,) = found.tables["stands_still"].rows
     assert stood[3] == pytest.approx(pause, rel=1e-6)
     assert float(stood[2] or 0.0) + pause == pytest.approx(whole, rel=1e-6)
-    assert told(found, "ttft_p95", 4) == pytest.approx(4 * whole, abs=3)
+    assert stated(found, "ttft_p95", 4) == pytest.approx(4 * whole, abs=3)
 
 
 def test_while_pages_are_tracked_a_step_takes_a_twenty_fifth_longer() -> None:
     """96 % of the speed before the pause: half of the times between tokens are 1 / 0.96 of the usual ones."""
-    during, usual = (told(moved(), "itl_p50", column) for column in (2, 3))
+    during, usual = (stated(moved(), "itl_p50", column) for column in (2, 3))
     assert during == pytest.approx(usual / 0.96, rel=0.01)
 
 

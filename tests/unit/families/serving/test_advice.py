@@ -1,4 +1,4 @@
-"""What a newcomer is told to do: whether more replicas help, how many there must be, and what more would bring."""
+"""What a newcomer is asked to do: whether more replicas help, how many there must be, and what more would bring."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def served(**changes: object) -> WorkloadResult:
     return designer.analyze(design.model_copy(update={"workloads": {"s": spec}}), ["s"]).workloads[0]
 
 
-def told(result: WorkloadResult, code: str) -> Finding:
+def stated(result: WorkloadResult, code: str) -> Finding:
     return next(f for f in result.findings if f.code == code)
 
 
@@ -57,13 +57,13 @@ def test_a_request_alone_by_hand() -> None:
 
 
 def test_a_limit_below_what_one_request_takes_is_not_met_by_more_replicas() -> None:
-    assert "do not help" in told(served(ttft_limit="0.1 s"), "SERVE-LIMIT").remedy
-    assert "do not help" in told(served(tpot_limit="5 ms"), "SERVE-LIMIT").remedy
+    assert "do not help" in stated(served(ttft_limit="0.1 s"), "SERVE-LIMIT").remedy
+    assert "do not help" in stated(served(tpot_limit="5 ms"), "SERVE-LIMIT").remedy
 
 
 def test_a_limit_that_queues_break_is_met_by_more_replicas() -> None:
     short = served(ttft_limit="0.25 s", rate="10 1/s")
-    assert "use more replicas" in told(short, "SERVE-LIMIT").remedy
+    assert "use more replicas" in stated(short, "SERVE-LIMIT").remedy
     assert "SERVE-LIMIT" not in {f.code for f in served(ttft_limit="0.25 s", rate="1 1/s").findings}
 
 
@@ -73,12 +73,12 @@ def test_how_many_replicas_take_a_load_that_is_too_high() -> None:
     each = result.metrics["most_requests_per_second"].value / 2
     assert 20 / 4 < each < 20 / 3
     count = 4
-    assert told(result, "SERVE-SATURATED").text.startswith("20/s of requests arrive")
-    assert f"{count} replicas ({4 * count} accelerators) or more" in told(result, "SERVE-SATURATED").remedy
+    assert stated(result, "SERVE-SATURATED").text.startswith("20/s of requests arrive")
+    assert f"{count} replicas ({4 * count} accelerators) or more" in stated(result, "SERVE-SATURATED").remedy
 
 
 def test_what_more_would_bring_names_the_replica_and_the_part_of_each_phase() -> None:
-    text = told(served(), "SERVE-MORE").text
+    text = stated(served(), "SERVE-MORE").text
     assert "one more replica (4 x NVIDIA H100" in text
     assert "(arithmetic) makes prompts" in text
     assert "(memory bandwidth) makes decoding" in text
@@ -115,7 +115,7 @@ def test_the_batch_at_which_drafts_stop_paying_by_hand() -> None:
 
 def test_how_far_drafts_pay_is_told_and_beyond_it_it_is_a_warning() -> None:
     drafts = {"drafts": 3, "draft": "kimi-k2.5-eagle3"}
-    light = told(served(**drafts), "SERVE-DRAFTS")
+    light = stated(served(**drafts), "SERVE-DRAFTS")
     assert light.severity is Severity.INFO
     assert "drafting 3 tokens pays up to" in light.text
     assert not [f for f in served().findings if f.code == "SERVE-DRAFTS"]

@@ -65,9 +65,9 @@ def test_an_answer_says_what_is_counted_and_the_cold_wave_makes_first_tokens_lat
         found[name] = designer.analyze(design, ["w"]).workloads[0]
     plain, bench = found[""], found["vllm-bench"]
     assert not [f for f in plain.findings if f.code == "SERVE-COUNTED"]
-    (told,) = [f for f in bench.findings if f.code == "SERVE-COUNTED"]
-    assert "vllm bench serve" in told.text
-    assert "first wave" in told.text
+    (stated,) = [f for f in bench.findings if f.code == "SERVE-COUNTED"]
+    assert "vllm bench serve" in stated.text
+    assert "first wave" in stated.text
     assert bench.metrics["ttft"].value > plain.metrics["ttft"].value * 1.1
 
 

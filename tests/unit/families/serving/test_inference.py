@@ -140,9 +140,9 @@ def test_instances_of_a_gpu_serve_beside_each_other() -> None:
     ],
 )
 def test_bad_input_is_refused_in_words(changes: dict[str, object], words: str) -> None:
-    with pytest.raises(AnalysisError, match=words) as told:
+    with pytest.raises(AnalysisError, match=words) as stated:
         asked(**changes)
-    assert told.value.remedy
+    assert stated.value.remedy
 
 
 def test_samples_without_a_way_to_a_device_are_refused_in_words() -> None:
@@ -158,17 +158,17 @@ def test_samples_without_a_way_to_a_device_are_refused_in_words() -> None:
 def test_only_batches_that_ran_are_timed() -> None:
     """A hundred samples a second never fill the largest batch: how long all smaller ones take is nobody's question."""
     given = {"model": "", "flop": "8 GFLOP", "weights": "50 MB", "moved": "1 B", "rate": "100 1/s"}
-    told: list[int] = []
+    stated: list[int] = []
 
     def timed(samples: int, *rest: Any) -> tuple[float, float, float]:
-        told.append(samples)
+        stated.append(samples)
         return batch_parts(samples, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inference, "batch_parts", timed)
         found = asked(scenario="server", batch=50_000, **given)
     assert value(found, "mean_batch") < 10
-    assert len(set(told)) < 100
+    assert len(set(stated)) < 100
 
 
 def test_samples_are_read_where_they_are_and_the_way_there_is_shown() -> None:

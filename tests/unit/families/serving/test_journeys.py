@@ -54,10 +54,10 @@ def test_how_many_gpus_for_a_model_from_its_config(config: Path, capsys: pytest.
     assert 8 <= best["accelerators"] <= 24
     assert best["ttft"] <= 1
     assert all(c["why"] for c in found["candidates"])
-    # what binds is told of prompts and of decoding, apart
-    told = " ".join(b["why"] for b in found["binding"])
-    assert "prompts" in told
-    assert "decoding" in told
+    # what binds is stated of prompts and of decoding, apart
+    stated = " ".join(b["why"] for b in found["binding"])
+    assert "prompts" in stated
+    assert "decoding" in stated
     assert run(["size", "hgx-h100-8", *options]) == 0
     assert f"{best['accelerators']} accelerators" in capsys.readouterr().out
 
@@ -105,7 +105,7 @@ def test_stages_on_two_servers_join_their_heads_inside_them_and_one_replica_over
     assert "nic" in " ".join(b.id + b.label for b in narrow.binding)
 
 
-#: a matrix of links does not tell the product: its reader does
+#: a matrix of links does not state the product: its reader does
 MACHINES = {"h100x8": "h100-sxm5", "a100x8_oci": "a100-80-sxm4", "v100x8_hgx": "v100-sxm2-32"}
 DUMPS = [(p, t) for p in real_files("nvidia_smi_topo/*.txt") for k, t in MACHINES.items() if p.stem.startswith(k)]
 
@@ -122,11 +122,11 @@ def test_a_machine_from_its_dump_serves(
     capsys.readouterr()
     assert run(["size", str(out), *options, "--json"]) == 2
     assert "gpu*.type=" in capsys.readouterr().err
-    told = f"gpu*.type=gpu/nvidia/{product}"
-    assert run(["size", str(out), *options, "--set", told, "--json"]) == 0
+    stated = f"gpu*.type=gpu/nvidia/{product}"
+    assert run(["size", str(out), *options, "--set", stated, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert 1 <= found["best"]["accelerators"] <= 8
-    design = overridden(designer.open_design(str(out)), [told])
+    design = overridden(designer.open_design(str(out)), [stated])
     answer = served(design, model="llama-3-8b", weights="fp16", rate="10 1/s", tensor=2, count=300)
     assert answer.metrics["ttft"].value > 0
     assert answer.binding

@@ -57,7 +57,7 @@ ANY = st.tuples(st.sampled_from(TEMPLATES), st.sampled_from(sorted(MODELS)), st.
 
 
 def times(steps: StepTime, requests: int, context: int, tokens: int) -> tuple[float, float, float]:
-    """Decoding, decoding beside a prompt, a prompt alone [s]."""
+    """Decoding, decoding next to a prompt, a prompt alone [s]."""
     area = tokens * tokens / 2
     return (
         steps.decode(requests) + steps.context() * requests * context,
@@ -221,6 +221,6 @@ def test_prompts_near_their_limit_leave_the_band_between_tokens_as_it_is() -> No
     assert fastest(placement) > 1.1 * fast
     assert found["itl_p50"].low == pytest.approx(fast * found["itl_p50"].value, rel=0.02)
     assert found["ttft"].low > fast * found["ttft"].value
-    # however fast it were told to be, no token comes sooner than all weights are read
+    # however fast it were stated to be, no token comes sooner than all weights are read
     gaps, _ = settled(placement, served.sent.requests, 0.01).gaps()
     assert gaps.min() >= ideal.decode(1)

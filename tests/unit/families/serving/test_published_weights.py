@@ -44,9 +44,9 @@ def test_deepseek_is_served_in_fp8_where_that_fits() -> None:
     """671.0 billion weights, 1.85 billion of embedding and head in 16 bit: 672.9 GB, 84.1 GB on each of eight, and
     what every device holds whole. Nine tenths of 141 GiB (of 151 GB) leave 50 GB, of 80 GiB (of 86 GB) nothing."""
     found = served("hgx-h200-8", model="deepseek-v3")
-    (told,) = said(found)
-    assert told[0] is Severity.INFO
-    assert "served in fp8" in told[1]
+    (stated,) = said(found)
+    assert stated[0] is Severity.INFO
+    assert "served in fp8" in stated[1]
     # a token keeps 61 layers x (512 + 64) x 2 B = 70,272 B on every device
     room = 0.9 * 141 * 2**30 - 84.1e9
     assert 0.9 * room < value(found, "kv_capacity") * 70_272 < 1.02 * room
@@ -103,12 +103,12 @@ def test_what_a_configuration_does_not_say_is_told() -> None:
         "vocab_size": 32000,
         "torch_dtype": "bfloat16",
     }
-    for family, told in (("frobnicator", ["model_type 'frobnicator' is not known"]), ("llama", [])):
+    for family, stated in (("frobnicator", ["model_type 'frobnicator' is not known"]), ("llama", [])):
         for kind in ("serving", "training"):
             text = json.dumps({**config, "model_type": family, "intermediate_size": 11008})
             design = designer.open_design("hgx-h100-8")
             spec = WorkloadSpec.model_validate({"id": "s", "kind": kind, "settings": {"model": text}})
             found = designer.analyze(design.model_copy(update={"workloads": {"s": spec}}), ["s"]).workloads[0]
             texts = [f.text for f in found.findings if f.code == "MODEL-ASSUMED"]
-            assert len(texts) == len(told)
-            assert all(words in text for words, text in zip(told, texts, strict=True))
+            assert len(texts) == len(stated)
+            assert all(words in text for words, text in zip(stated, texts, strict=True))

@@ -59,9 +59,9 @@ def test_burstgpt_with_sessions_and_other_order_of_columns() -> None:
     ],
 )
 def test_mistakes_in_burstgpt_are_named_by_line(text: str, place: str) -> None:
-    with pytest.raises(ExchangeError) as told:
+    with pytest.raises(ExchangeError) as stated:
         parse_trace(text)
-    assert told.value.place == place
+    assert stated.value.place == place
 
 
 def test_routers_by_hand() -> None:
@@ -77,7 +77,7 @@ def test_routers_by_hand() -> None:
 
 
 def test_a_replica_with_many_more_requests_gets_none_for_its_cache() -> None:
-    """40 requests at once begin alike: from the 34th on the others take them."""
+    """40 requests at once begin in the same way: from the 34th on the others take them."""
     chosen, _ = route([(1,)] * 60, 512, [600] * 60, [0.0] * 60, 2, 10_000, "prefix")
     assert chosen[:33] == [0] * 33
     assert 1 in chosen[33:36]
@@ -113,7 +113,7 @@ def test_a_router_that_knows_prefixes_finds_more(tmp_path: Path) -> None:
 
 
 def test_prompts_of_agents_grow_by_answers_and_tools_by_hand() -> None:
-    """First 1,000 tokens; each turn adds an answer of 100 and 200 of a tool: 1,000, 1,300, 1,600; then anew."""
+    """First 1,000 tokens; each turn adds an answer of 100 and 200 of a tool: 1,000, 1,300, 1,600; then again."""
     requests, first = agents_of(
         load(clients=2, turns=3, waves=2, warm_up=1, prompt=1000, output=100, tool_tokens=200), 1, 0, 10**6
     )

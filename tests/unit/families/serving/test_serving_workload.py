@@ -189,16 +189,16 @@ def test_room_for_few_requests_is_what_binds() -> None:
     assert first.label.endswith("(memory)")
     assert first.gain is not None
     assert first.gain > 2
-    (told,) = [f for f in crowded.findings if f.code == "SERVE-SATURATED"]
-    assert told.remedy is not None
-    assert "wider replicas have more room" in told.remedy
+    (stated,) = [f for f in crowded.findings if f.code == "SERVE-SATURATED"]
+    assert stated.remedy is not None
+    assert "wider replicas have more room" in stated.remedy
     assert crowded.metrics["kv_capacity"].low == 0
     chosen = served(weights="bf16", tensor=0, rate="20 1/s")
     assert value(chosen, "replicas") == 2
     assert chosen.metrics["kv_capacity"].low > 0
     assert value(chosen, "most_requests_per_second") > 3 * value(crowded, "most_requests_per_second")
     held = chosen.metrics["memory_per_gpu"]
-    # nine tenths of the memory, give or take what is beside weights and caches
+    # nine tenths of the memory, give or take what is next to weights and caches
     assert 0.9 * held.value < held.low
     assert held.high < 1.1 * held.value
 
@@ -211,9 +211,9 @@ def test_slots_that_hold_requests_back_are_what_binds() -> None:
         value(served(slots=2, rate="20 1/s"), "most_requests_per_second") / value(one, "most_requests_per_second"),
         rel=0.05,
     )
-    (told,) = [f for f in one.findings if f.code == "SERVE-SATURATED"]
-    assert told.remedy is not None
-    assert "let an engine take more than 1 at once" in told.remedy
+    (stated,) = [f for f in one.findings if f.code == "SERVE-SATURATED"]
+    assert stated.remedy is not None
+    assert "let an engine take more than 1 at once" in stated.remedy
 
 
 @pytest.mark.parametrize(
@@ -229,11 +229,11 @@ def test_slots_that_hold_requests_back_are_what_binds() -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused_at_its_place(settings: Mapping[str, object], place: str, words: str) -> None:
-    with pytest.raises(AnalysisError) as told:
+    with pytest.raises(AnalysisError) as stated:
         served(**settings)
-    assert words in str(told.value)
-    assert told.value.remedy
-    assert str(told.value.place).endswith(f".{place}")
+    assert words in str(stated.value)
+    assert stated.value.remedy
+    assert str(stated.value.place).endswith(f".{place}")
 
 
 def test_outside_a_graph_every_collective_is_launched() -> None:
@@ -327,19 +327,19 @@ def test_a_slow_nic_between_prompts_and_answers_is_named() -> None:
     ],
 )
 def test_bad_input_is_refused_in_words(changes: Mapping[str, object], words: str) -> None:
-    with pytest.raises(AnalysisError, match=words) as told:
+    with pytest.raises(AnalysisError, match=words) as stated:
         served(rate="1 1/s", **changes)
-    assert told.value.remedy
+    assert stated.value.remedy
 
 
 @pytest.mark.parametrize(("template", "fits"), [("hgx-h200-8", "fp8"), ("hgx-h100-8", "int4")])
 def test_a_model_that_does_not_fit_names_weights_that_do(template: str, fits: str) -> None:
     """671 billion weights on eight devices: 168 GB each in 16 bit, 84 GB in 8 bit, 45 GB in 4 with scales. 90 % of
-    141 GB leave room for the second, of 80 GB only for the third. What is told does serve."""
+    141 GB leave room for the second, of 80 GB only for the third. What is stated does serve."""
     settings = {"model": "deepseek-v3", "rate": "0.1 1/s", "prompt": 500, "output": 50}
-    with pytest.raises(AnalysisError) as told:
+    with pytest.raises(AnalysisError) as stated:
         served(template, weights="bf16", replicas=1, tensor=8, **settings)
-    assert f"weights={fits}" in told.value.remedy
+    assert f"weights={fits}" in stated.value.remedy
     fitting = served(template, weights=fits, replicas=1, tensor=8, **settings)
     assert value(fitting, "kv_capacity") > 1000
 
@@ -354,9 +354,9 @@ def test_a_trace_is_read_and_its_prefixes_are_found(tmp_path: Path) -> None:
     found = served(load="trace", trace=str(path), rate="0 1/s")
     assert value(found, "prefix_hits") > 0.3
     path.write_text('{"timestamp": 1, "input_length": 5}\n', encoding="utf-8")
-    with pytest.raises(AnalysisError, match="output_length is missing") as told:
+    with pytest.raises(AnalysisError, match="output_length is missing") as stated:
         served(load="trace", trace=str(path))
-    assert "line 1" in (told.value.place or "")
+    assert "line 1" in (stated.value.place or "")
 
 
 def test_replicas_stand_inside_servers_where_there_is_room() -> None:

@@ -62,7 +62,7 @@ def test_the_clock_agrees() -> None:
 
 
 def test_more_than_half_of_what_it_can_answer_alone_is_too_much_beside_one_as_busy() -> None:
-    """Alone it answers twice as much as beside one that never rests, and more than that piles up for ever."""
+    """Alone it answers twice as much as next to one that never rests, and more than that piles up for ever."""
     most = asked({"beside": ""}, {}).metrics["most_requests_per_second"].value
     found = asked({"rate": f"{0.6 * most} 1/s"}, {"rate": f"{0.9 * most} 1/s"})
     assert found.metrics["most_requests_per_second"].value == pytest.approx(most / 2, rel=0.03)
@@ -72,7 +72,7 @@ def test_more_than_half_of_what_it_can_answer_alone_is_too_much_beside_one_as_bu
 
 
 def test_as_many_requests_are_under_way_as_arrive_while_one_is_answered() -> None:
-    """Little's law holds alone and beside another."""
+    """Little's law holds alone and with another."""
     for found in (asked({"beside": ""}, {}), asked({}, {"rate": "10 1/s"})):
         latency, rate = (found.metrics[name].value for name in ("latency_p50", "requests_per_second"))
         assert found.metrics["requests_running"].value == pytest.approx(latency * rate, rel=0.1)
@@ -80,9 +80,9 @@ def test_as_many_requests_are_under_way_as_arrive_while_one_is_answered() -> Non
 
 def test_memory_for_both_is_not_there() -> None:
     """Nine tenths each are 1.8 of the memory."""
-    with pytest.raises(AnalysisError, match="do not fit") as told:
+    with pytest.raises(AnalysisError, match="do not fit") as stated:
         asked({"memory_share": 0.9}, {"memory_share": 0.9})
-    assert "memory_share" in str(told.value.remedy)
+    assert "memory_share" in str(stated.value.remedy)
 
 
 def test_instances_that_fit_keep_out_of_each_others_way_and_others_are_refused() -> None:

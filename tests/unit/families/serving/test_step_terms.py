@@ -187,11 +187,11 @@ def test_launches_are_the_floors_of_all_kernels() -> None:
 
 def test_links_say_that_they_join_the_devices_and_nothing_else_does() -> None:
     placement = placed("hgx-h100-8", 1)
-    told = [b for listed in step_account(placement, Phase("prompts", 4096, 0, 0.0))[:2] for b in listed]
-    links_of = [b for b in told if b.what == "channel"]
+    stated = [b for listed in step_account(placement, Phase("prompts", 4096, 0, 0.0))[:2] for b in listed]
+    links_of = [b for b in stated if b.what == "channel"]
     assert links_of
     assert all("joining the devices: " in b.why for b in links_of)
-    assert not any("joining the devices" in b.why for b in told if b.what != "channel")
+    assert not any("joining the devices" in b.why for b in stated if b.what != "channel")
 
 
 def test_an_engines_own_all_reduce_is_for_eight_ranks_of_one_server_at_most() -> None:

@@ -78,9 +78,9 @@ def test_a_slow_tier_is_named_and_what_it_cannot_bring_is_computed_again() -> No
     ],
 )
 def test_bad_input_is_refused_in_words(changes: dict[str, object], words: str) -> None:
-    with pytest.raises(AnalysisError, match=words) as told:
+    with pytest.raises(AnalysisError, match=words) as stated:
         served(**changes)
-    assert told.value.remedy
+    assert stated.value.remedy
 
 
 def test_a_tier_without_reuse_is_told_to_change_nothing() -> None:

@@ -1,4 +1,4 @@
-"""What is set and changes nothing is told, and what nobody set is not."""
+"""What is set and changes nothing is stated, and what nobody set is not."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from designer.families.serving.unused import unused, unused_in_batches
 from tests.asked import in_batches, serving_asked
 
 
-def told(**settings: object) -> list[str]:
+def stated(**settings: object) -> list[str]:
     asked = serving_asked(settings, "s")
     assert isinstance(asked, Serving)
     return [finding.text for finding in unused(asked)]
 
 
 def test_what_nobody_set_is_not_told() -> None:
-    assert told() == []
-    assert told(load="clients", clients=64, waves=5) == []
-    assert told(load="offline") == []
-    assert told(load="clients", variation=4) == [], "the knee is looked for with requests that arrive so"
-    assert told(load="clients", count=100) == [], "points of the frontier have that many requests"
+    assert stated() == []
+    assert stated(load="clients", clients=64, waves=5) == []
+    assert stated(load="offline") == []
+    assert stated(load="clients", variation=4) == [], "the knee is looked for with requests that arrive so"
+    assert stated(load="clients", count=100) == [], "points of the frontier have that many requests"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_nobody_set_is_not_told() -> None:
     ],
 )
 def test_what_waits_for_another_setting_is_told_with_it(settings: Mapping[str, object], words: str) -> None:
-    found = told(**settings)
+    found = stated(**settings)
     assert len(found) == 1
     assert found[0].startswith(words)
 

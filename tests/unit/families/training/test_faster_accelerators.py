@@ -1,4 +1,4 @@
-"""Faster accelerators in a training step: limited by power, and beside slower ones."""
+"""Faster accelerators in a training step: limited by power, and next to slower ones."""
 
 from __future__ import annotations
 

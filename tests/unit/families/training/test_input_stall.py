@@ -39,6 +39,6 @@ def test_without_batches_ahead_all_reading_is_waiting() -> None:
 
 
 def test_no_waiting_where_reading_is_over_long_before() -> None:
-    """6.9 ms to read beside 38 ms of computing."""
+    """6.9 ms to read next to 38 ms of computing."""
     stall = of("hgx-h100-8", "resnet-50")["input_stall"]
     assert (stall.value, stall.low, stall.high) == (0.0, 0.0, 0.0)

@@ -42,7 +42,7 @@ def test_readers_of_the_other_socket_cross_to_the_memory_that_is_named() -> None
 
 
 def test_what_cores_decode_is_read_from_the_memory_that_is_named() -> None:
-    """Stored samples cross from the single channel to the memory beside each GPU, decoded ones from there to it."""
+    """Stored samples cross from the single channel to the memory next to each GPU, decoded ones from there to it."""
     decoded = loaded("mem2", decode="cpu", dataset="imagenet-1k", workers=64, decode_rate="1000000 1/s")
     assert decoded < CHANNEL
     found = study(machine(), "training", model="resnet-50", source="mem2", dataset="imagenet-1k", decode="none")[1]

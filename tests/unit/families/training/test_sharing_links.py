@@ -122,7 +122,7 @@ def test_accelerators_drawn_one_by_one_but_alike_are_of_one_kind() -> None:
 
 @pytest.mark.parametrize("gpu", ["gpu0", "gpu3", "gpu7"])
 def test_one_slower_memory_slows_all_ranks_wherever_it_is(gpu: str) -> None:
-    """1 of 3.35 TB/s, and ResNet-50 waits mostly for memory: a type that several parts share tells of none of them."""
+    """1 of 3.35 TB/s, and ResNet-50 waits mostly for memory: a type that several parts share describes none of them."""
     whole = open_design("hgx-h100-8")
     one = ChangeParts((gpu,), {"overrides": {"memory_bandwidth": {"value": "1 TB/s"}}}).apply(whole)
     spec = whole.workloads["resnet-50"]

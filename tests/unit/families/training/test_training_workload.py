@@ -281,8 +281,8 @@ def test_storage_sizing_asks_what_mlperf_storage_asks() -> None:
 def test_storage_sizing_keeps_the_utilisation_of_the_benchmark_unless_reported() -> None:
     """A valid CosmoFlow run keeps 70 %, the others 90 %."""
     most = {
-        kept: value(run(opened("su-h100-32"), "storage_sizing", benchmark="cosmoflow", **told), "accelerators")
-        for kept, told in (("rule", {}), ("70 %", {"threshold": "0.7"}), ("90 %", {"threshold": "0.9"}))
+        kept: value(run(opened("su-h100-32"), "storage_sizing", benchmark="cosmoflow", **stated), "accelerators")
+        for kept, stated in (("rule", {}), ("70 %", {"threshold": "0.7"}), ("90 %", {"threshold": "0.9"}))
     }
     assert most["rule"] == most["70 %"] > most["90 %"]
 
@@ -353,10 +353,10 @@ def test_trials_whose_ranks_lie_worse_decide_a_sweep() -> None:
 def test_retraining_that_piles_up_is_reported() -> None:
     design = opened("hgx-h100-8")
     whole = value(run(design, **RESNET), "time_to_train")
-    for every, told in ((2 * whole, False), (whole / 2, True)):
+    for every, stated in ((2 * whole, False), (whole / 2, True)):
         result = run(design, **RESNET, retrain_every=f"{every} s")
         assert value(result, "retraining_share") == pytest.approx(whole / every)
-        assert ("TRAIN-CADENCE" in {f.code for f in result.findings}) is told
+        assert ("TRAIN-CADENCE" in {f.code for f in result.findings}) is stated
 
 
 def test_samples_that_arrive_slowly_are_what_binds_online_learning() -> None:
@@ -435,8 +435,8 @@ def test_no_more_is_sharded_than_has_to_be() -> None:
     chosen = run(opened("hgx-h100-8"), model="llama-2-7b")
     named = run(opened("hgx-h100-8"), model="llama-2-7b", sharding="optimizer", recompute="none")
     assert value(chosen, "step_time") == value(named, "step_time")
-    (told,) = [f for f in chosen.findings if f.code == "TRAIN-CHOSEN"]
-    assert "sharding optimizer" in told.text
+    (stated,) = [f for f in chosen.findings if f.code == "TRAIN-CHOSEN"]
+    assert "sharding optimizer" in stated.text
     # what fits as it is stays as it is
     small = run(opened("hgx-h100-8"), model="gpt2-xl")
     assert "TRAIN-CHOSEN" not in {f.code for f in small.findings}
@@ -464,7 +464,7 @@ def test_utilization_is_as_unsure_as_computing_where_a_step_waits_for_its_input(
 
 
 def test_utilization_of_a_busy_step_counts_computing_and_traffic_apart() -> None:
-    """By hand: 396 of 455 ms compute. 339 beside 59 is .852, 453 beside 59 .885; 59 ± 30 % leaves .838 and .906. In
+    """By hand: 396 of 455 ms compute. 339 next to 59 is .852, 453 next to 59 .885; 59 ± 30 % leaves .838 and .906. In
     squares -.038 and +.038.
     """
     found = analyze(opened("hgx-h100-8"), ["llama-2-7b-fsdp"], curves=False).workloads[0].metrics["gpu_utilization"]

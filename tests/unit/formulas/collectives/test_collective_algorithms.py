@@ -131,7 +131,7 @@ def test_in_switch_trees_join_servers() -> None:
 
 
 def test_rack_scale_domains_are_reported_with_a_wide_band_below_a_baseboard() -> None:
-    # so large that the slices in flight are nothing beside it
+    # so large that the slices in flight are nothing next to it
     (board,) = in_switch(replace(H100, ranks=8, message=64 * GIB))
     (rack,) = in_switch(replace(H100, ranks=72, message=64 * GIB))
     share = (1 + 1 / 72) / (1 + 1 / 8)

@@ -19,7 +19,7 @@ from designer.formulas.placement.stranded import stranded_now, stranded_worst
 from tests.vgpus import vgpu_type
 
 MULTIPLES_OF = "multiples"
-#: published starts; a word stands for multiples of the size
+#: published starts; a word represents multiples of the size
 PUBLISHED: dict[tuple[int, int], tuple[int, ...] | str] = {
     (80, 40): (0, 40),
     (80, 20): (0, 20, 40, 60),

@@ -63,7 +63,7 @@ def test_changes_made_in_the_diagram_are_done(tmp_path: Path) -> None:
 
 
 def test_a_group_is_repeated_as_its_label_says(tmp_path: Path) -> None:
-    """The label tells how often: 32 servers become 16, half the GPUs."""
+    """The label states how often: 32 servers become 16, half the GPUs."""
     root = written("su-h100-32", tmp_path)
     servers = next(o for o in root.iter("object") if o.get("replicas") == "32")
     servers.set("label", servers.get("label", "").replace("× 32", "× 16"))
@@ -101,7 +101,7 @@ def test_compressed_diagrams_are_opened(tmp_path: Path) -> None:
 
 
 def test_shapes_with_kinds_are_enough(tmp_path: Path) -> None:
-    """Without the design the shapes tell what they hold: 8 GPUs, and links with their number and rate."""
+    """Without the design the shapes state what they hold: 8 GPUs, and links with their number and rate."""
     root = written("hgx-h100-8", tmp_path)
     drop(root, next(o for o in root.iter("object") if o.get("id") == "designer"))
     design, _ = back(root)

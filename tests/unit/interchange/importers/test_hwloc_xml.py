@@ -228,7 +228,7 @@ def test_refusals(text: str, reason: str) -> None:
 
 
 def test_infiniband_of_the_serial_bus_class_is_a_nic() -> None:
-    """Old adapters are of class 0c06, others of none that says network: their interfaces tell what they are."""
+    """Old adapters are of class 0c06, others of none that says network: their interfaces state what they are."""
     old = device("0000:12:00.0", "0c06 [15b3:673c] [15b3:0018] b0", os_device("ib0", 2) + os_device("mlx4_0", 3))
     bare = device("0000:13:00.0", "0c06 [15b3:673c] [15b3:0018] b0")
     odd = device("0000:14:00.0", "ff00 [17db:0501] [0000:0000] 00", os_device("hsn0", 2))
@@ -342,8 +342,8 @@ def test_old_processors_keep_their_year() -> None:
     )
     imported = read(text)
     assert imported.design.parts["cpu0"].type == ""
-    (told,) = [f for f in imported.findings if f.code == "IMP-CPU-TYPE"]
-    assert "E5-2680 v2" in told.text
+    (stated,) = [f for f in imported.findings if f.code == "IMP-CPU-TYPE"]
+    assert "E5-2680 v2" in stated.text
 
 
 def test_thousands_of_overlapping_nodes_take_seconds() -> None:

@@ -278,7 +278,7 @@ def test_refusals(text: str, reason: str) -> None:
 
 
 def test_the_idle_speed_of_an_uplink_is_not_taken_for_sure() -> None:
-    """Links train down when idle: a Gen2 reading above Gen5 devices stays as stated, but is told as unverified."""
+    """Links train down when idle: a Gen2 reading above Gen5 devices stays as stated, but is stated as unverified."""
 
     def tree(speed: str) -> Design:
         bridge = f'class="0x060400" link_speed="{speed} GT/s PCIe" link_width="16"'
@@ -384,5 +384,5 @@ def test_what_is_assumed_is_reported_with_its_speed_and_eight_are_not_two() -> N
     assert "GB/s" in texts["IMP-ASSUMED-C2C"]
     assert "twice" not in texts["IMP-DUPLICATE"]
     unknown = '<pci busid="0000:12:00.0" class="0x020000"/>'
-    told = [f.text for f in read(system(cpu(0, unknown + gpu("0000:11:00.0", 0)))).findings if "ASSUMED" in f.code]
-    assert not any("the usual" in text for text in told)
+    stated = [f.text for f in read(system(cpu(0, unknown + gpu("0000:11:00.0", 0)))).findings if "ASSUMED" in f.code]
+    assert not any("the usual" in text for text in stated)

@@ -99,11 +99,11 @@ def random_table(chance: random.Random) -> str:
             if i < gpus and pattern == "fabric" and gpus > 3:
                 cell = "NV12"
             cells[i, j] = cells[j, i] = cell
-    told = chance.random() < 0.7
+    stated = chance.random() < 0.7
     lines = ["\t" + "\t".join([*names, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"])]
     for i, name in enumerate(names):
         row = [" X " if i == j else cells[i, j] for j in range(len(names))]
-        tail = ["", str(places[i][0]), "", "N/A"] if told and i < gpus else ["", "", "", ""]
+        tail = ["", str(places[i][0]), "", "N/A"] if stated and i < gpus else ["", "", "", ""]
         lines.append("\t".join([name, *row, *tail]))
     return "\n".join(lines) + "\n"
 
@@ -142,8 +142,8 @@ def test_a_cell_no_tree_can_have_is_reported() -> None:
     text = rows(cells, ["GPU0", "NIC0", "NIC1"])
     imported = read_any(text.encode(), "nvidia-smi-topo")
     assert [cell[2:] for cell in wrong_cells(text, imported)] == [("NODE", "PIX")]
-    (told,) = [f for f in imported.findings if f.code == "IMP-CLASS-CONFLICT"]
-    assert "GPU0 to NIC1 is NODE in the table and PIX as drawn" in told.text
+    (stated,) = [f for f in imported.findings if f.code == "IMP-CLASS-CONFLICT"]
+    assert "GPU0 to NIC1 is NODE in the table and PIX as drawn" in stated.text
 
 
 def test_host_bridges_that_are_not_drawn_are_reported() -> None:

@@ -178,10 +178,10 @@ def test_refusals(text: str, reason: str) -> None:
 
 
 def test_eighteen_links_may_be_twice_as_fast_as_assumed() -> None:
-    """H100 and B200 tables look alike, but a link of the latter carries twice as much: that must be said."""
-    told = {f.code: f for f in read(complete(8, "NV18")).findings}
-    assert "50 GB/s" in told["IMP-ASSUMED-GPU"].text
-    assert len(told["IMP-ASSUMED-GPU"].where) == 8
+    """H100 and B200 tables look the same, but a link of the latter carries twice as much: that must be said."""
+    stated = {f.code: f for f in read(complete(8, "NV18")).findings}
+    assert "50 GB/s" in stated["IMP-ASSUMED-GPU"].text
+    assert len(stated["IMP-ASSUMED-GPU"].where) == 8
     assert "IMP-ASSUMED-GPU" not in {f.code for f in read(complete(8, "NV12")).findings}
 
 

@@ -17,12 +17,12 @@ def device(
     name: str, *, model: str = "", lanes: int | None = None, generation: str = "", **more: Any
 ) -> dict[str, Any]:
     path = f"{_ROOT}/1/PCIeDevices/{name}"
-    told = {"@odata.id": path, "@odata.type": "#PCIeDevice.v1_14_0.PCIeDevice", "Id": name, "Name": name, **more}
+    stated = {"@odata.id": path, "@odata.type": "#PCIeDevice.v1_14_0.PCIeDevice", "Id": name, "Name": name, **more}
     if model:
-        told["Model"] = model
+        stated["Model"] = model
     if lanes:
-        told["PCIeInterface"] = {"LanesInUse": lanes, "PCIeType": generation, "MaxLanes": 16, "MaxPCIeType": "Gen6"}
-    return told
+        stated["PCIeInterface"] = {"LanesInUse": lanes, "PCIeType": generation, "MaxLanes": 16, "MaxPCIeType": "Gen6"}
+    return stated
 
 
 def function(of: str, vendor: str, number: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -68,8 +68,8 @@ def test_devices_state_generation_and_lanes() -> None:
     assert parts["gpu0"].type == "gpu/nvidia/h100-nvl"
     assert parts["nic0"].type == "nic/nvidia/connectx-7"
     assert sum(p.kind in ("gpu", "nic") for p in parts.values()) == 2
-    told = {link.b: (link.generation, link.lanes, str(link.status)) for link in links.values() if link.kind == "pcie"}
-    assert told == {"gpu0": (5, 16, "primary"), "nic0": (4, 8, "primary")}
+    stated = {link.b: (link.generation, link.lanes, str(link.status)) for link in links.values() if link.kind == "pcie"}
+    assert stated == {"gpu0": (5, 16, "primary"), "nic0": (4, 8, "primary")}
 
 
 def test_a_server_the_catalog_has_is_told_by_its_model() -> None:

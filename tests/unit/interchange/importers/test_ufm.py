@@ -45,7 +45,7 @@ def test_switches_hosts_and_cables() -> None:
     kinds = [p.kind for p in parts.values()]
     assert (kinds.count("switch"), kinds.count("server"), kinds.count("nic")) == (2, 1, 2)
     rates = sorted(str(li.bandwidth_per_direction) for li in found.design.links.values())
-    # four lanes of 100 Gb/s are 50 GB/s; between switches the file tells no generation
+    # four lanes of 100 Gb/s are 50 GB/s; between switches the file states no generation
     assert rates == ["50 GB/s", "50 GB/s", "None", "None"]
     assert any(li.attributes.get("severity") == "Warning" for li in found.design.links.values())
     assert {"IMP-AGGREGATION", "IMP-ASSUMED-RATE"} <= {f.code for f in found.findings}

@@ -150,7 +150,7 @@ def test_a_full_disk_is_reported_and_the_next_record_begins_anew(
     keeper.record(later)
     found = recover(keeper.path)
     assert found.design == later
-    # two edits are in no file, though the journal was begun anew with both in it
+    # two edits are in no file, though the journal was begun again with both in it
     assert (found.edits, found.begun) == (2, None)
     keeper.discard()
 
@@ -158,18 +158,18 @@ def test_a_full_disk_is_reported_and_the_next_record_begins_anew(
 def test_a_disk_that_fails_to_keep_is_reported_at_once_and_at_the_next_edit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[OSError | None] = []
+    stated: list[OSError | None] = []
     heard = threading.Event()
 
     def synced(trouble: OSError | None) -> None:
-        told.append(trouble)
+        stated.append(trouble)
         heard.set()
 
     keeper = Journal(tmp_path / "a.journal", synced=synced)
     design = one_unit(2)
     keeper.record(design)
     assert heard.wait(5)
-    assert told == [None]
+    assert stated == [None]
     heard.clear()
 
     def broken(_handle: int) -> None:
@@ -179,7 +179,7 @@ def test_a_disk_that_fails_to_keep_is_reported_at_once_and_at_the_next_edit(
         patch.setattr(journals.os, "fsync", broken)
         keeper.record(design := SetProperties({"title": "1"}).apply(design))
         assert heard.wait(5)
-        assert isinstance(told[-1], OSError)
+        assert isinstance(stated[-1], OSError)
     with pytest.raises(FormatError, match="Input/output"):
         keeper.record(design := SetProperties({"title": "2"}).apply(design))
     keeper.record(design := SetProperties({"title": "3"}).apply(design))

@@ -98,11 +98,11 @@ def test_every_refusal_names_file_place_and_remedy(which: str) -> None:
             refusals.append(error)
         assert time.monotonic() - start < 5
     assert len(refusals) > _TRIES / 4
-    for told in refusals:
-        assert told.file == "mine.design.json"
-        assert told.place, str(told)
-        assert told.remedy, str(told)
-        assert len(str(told)) < _PAGE, str(told)[:500]
+    for stated in refusals:
+        assert stated.file == "mine.design.json"
+        assert stated.place, str(stated)
+        assert stated.remedy, str(stated)
+        assert len(str(stated)) < _PAGE, str(stated)[:500]
 
 
 _SMALL = "azure-ncv4-a100-pcie.design.json"

@@ -230,7 +230,7 @@ def test_xen_goes_on_where_qemu_would_stop() -> None:
 
 
 def test_hyper_v_moves_a_guest_that_never_converges_on_qemu() -> None:
-    """2 GB/s written at 1 GB/s: all 16 GB are sent six times, the last time while the guest stands still."""
+    """2 GB/s written at 1 GB/s: all 16 GB are sent six times, the last time while the guest is paused."""
     found = kvm_precopy(16 * GB, 1 * GB, 2 * GB, stop=STOPS[Monitor.HYPER_V])
     assert found.converged
     assert found.downtime.value == pytest.approx(16, rel=0.01)

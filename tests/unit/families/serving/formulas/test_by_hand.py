@@ -342,7 +342,7 @@ def test_long_prompts_come_no_nearer_to_the_peak_than_the_largest_products() -> 
     fmt = number_format("bf16")
     one = StepTime(shape("llama-3-8b"), H100, Split(), fmt, fmt, over, Joins())
     assert one.step(8192, 0.0, 1, 0, 0.0) >= 0.1335
-    # few tokens beside requests that decode come with weights that are read anyway
+    # few tokens next to requests that decode come with weights that are read anyway
     beside = one.step(64, 0.0, 1, 32, 32 * 500.0) - one.decode(32) - 32 * 500 * one.context() - over.prefill_step
     assert beside < 64 * 2 * 6.98e9 / (0.866 * 989e12) + 1e-3
 

@@ -133,7 +133,7 @@ def test_a_slow_network_shows_as_traffic_not_as_computing() -> None:
 
 
 def test_bands_are_wider_where_a_program_was_never_seen() -> None:
-    """The same numbers, told of a generation, a program or a format that no fitted run has."""
+    """The same numbers, stated of a generation, a program or a format that no fitted run has."""
 
     def width(program: str, number_format: str, generation: str) -> float:
         part = dataclasses.replace(PARTS["H100"], generation=generation)
