@@ -14,10 +14,18 @@ from designer.report.document import Chapter, Drawing, Report
 from designer.report.renderers.legend import LEGEND
 from designer.report.renderers.pdf_blocks import SHEETS, TITLE, Blocks, opened, quiet, said, shown_scale
 from designer.report.renderers.pdf_columns import WIDTH
-from designer.report.renderers.pdf_sheets import HEIGHT as SHEET_HEIGHT
+from designer.report.renderers.pdf_sheets import (
+    ACROSS,
+    UPRIGHT,
+    Sheet,
+    draw_legend,
+    draw_sheet,
+    holds,
+    legend_of,
+    place_of,
+    sheets_of,
+)
 from designer.report.renderers.pdf_sheets import LEGEND as LEGEND_ROW
-from designer.report.renderers.pdf_sheets import WIDTH as SHEET_WIDTH
-from designer.report.renderers.pdf_sheets import Sheet, draw_legend, draw_sheet, holds, legend_of, place_of, sheets_of
 
 #: height of the text area [points]; between chapters on one page; a long chapter begins where so much of it is left
 _FRAME: Final = 719.89
@@ -112,6 +120,10 @@ class _Book(Blocks):
         def frame(high: float) -> Any:
             return frames.Frame(left, foot, page[0] - left - right, page[1] - foot - high, **_BARE)
 
+        def sheet(name: str, area: tuple[float, float], size: tuple[float, float]) -> Any:
+            inside = frames.Frame((size[0] - area[0]) / 2, foot - 8, area[0], area[1] + 1, **_BARE)
+            return templates.PageTemplate(name, [inside], onPage=later, onPageEnd=finished, pagesize=size)
+
         out = io.BytesIO()
         document = Document(
             out,
@@ -128,13 +140,8 @@ class _Book(Blocks):
             [
                 templates.PageTemplate("front", [frame(48.0)], onPage=front, onPageEnd=finished, pagesize=page),
                 templates.PageTemplate("later", [frame(top)], onPage=later, onPageEnd=finished, pagesize=page),
-                templates.PageTemplate(
-                    "sheet",
-                    [frames.Frame((page[1] - SHEET_WIDTH) / 2, foot - 8, SHEET_WIDTH, SHEET_HEIGHT + 1, **_BARE)],
-                    onPage=later,
-                    onPageEnd=finished,
-                    pagesize=page[::-1],
-                ),
+                sheet("across", ACROSS, page[::-1]),
+                sheet("upright", UPRIGHT, page),
             ]
         )
 
@@ -200,7 +207,7 @@ class _Book(Blocks):
         return story + self._sheets()
 
     def _sheets(self) -> list[Any]:
-        """Drawings that are too small where they are placed, on pages across."""
+        """Drawings that are too small where they are placed, on pages of their own."""
         p = self.platypus
         found: list[Any] = []
         for block in self.large:
@@ -210,7 +217,7 @@ class _Book(Blocks):
                 if not found:
                     title = f"{len(pieces)} sheets to be read on paper" if len(pieces) > 1 else "To be read on paper"
                     page.chapter = (_ANNEX, Chapter(SHEETS, "Drawing, large", title, "What is each part called?", ()))
-                found += [p.NextPageTemplate("sheet"), p.PageBreak(), page]
+                found += [p.NextPageTemplate("upright" if sheet.area == UPRIGHT else "across"), p.PageBreak(), page]
         return found
 
     def _sheet(self, block: Drawing, sheet: Sheet) -> Any:
@@ -224,19 +231,19 @@ class _Book(Blocks):
             """Draws the piece, and what it is above it."""
 
             def wrap(self, room: float, height: float) -> tuple[float, float]:
-                return SHEET_WIDTH, SHEET_HEIGHT
+                return sheet.area
 
             def draw(self) -> None:
                 page = self.canv
                 page.setFont("Inter", 7.5)
                 page.setFillColor(ink)
-                page.drawString(0, SHEET_HEIGHT + (LEGEND_ROW + 4 if repeated else 6), stated)
+                page.drawString(0, sheet.area[1] + (LEGEND_ROW + 4 if repeated else 6), stated)
                 if repeated is not None:
                     page.saveState()
-                    page.translate(0, SHEET_HEIGHT + 4)
-                    draw_legend(page, repeated, sheet.scale)
+                    page.translate(0, sheet.area[1] + 4)
+                    draw_legend(page, repeated, sheet.scale, sheet.area[0])
                     page.restoreState()
-                page.translate(0, SHEET_HEIGHT - sheet.height * sheet.scale)
+                page.translate(0, sheet.area[1] - sheet.height * sheet.scale)
                 draw_sheet(page, picture, sheet)
 
         return Piece()

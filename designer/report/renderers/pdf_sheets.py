@@ -1,4 +1,4 @@
-"""Drawings too large for the width of a page, once more on sheets across, at a size that is read on paper."""
+"""Drawings too large for the width of a page, once more on sheets of their own, at a size that is read on paper."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from designer.report.drawing.pdf import PageWriter
 
 Float = npt.NDArray[np.float64]
 
-#: text area of a sheet: A4 across; the row for the legend above it [points]
-WIDTH: Final = 776.0
-HEIGHT: Final = 487.0
+#: text areas of a sheet, A4 across and upright; the row for the legend above it [points]
+ACROSS: Final = (776.0, 487.0)
+UPRIGHT: Final = (529.0, 719.0)
 LEGEND: Final = 18.0
 #: texts are at least so high; where it saves a sheet, less by so much [points]
 READABLE: Final = 7.5
@@ -44,6 +44,8 @@ class Sheet:
         Points a unit.
     column, row, columns, rows
         Its place among all.
+    area
+        Width and height of the text area of its page [points].
     """
 
     x: float
@@ -55,6 +57,7 @@ class Sheet:
     row: int
     columns: int
     rows: int
+    area: tuple[float, float] = ACROSS
 
 
 def sheets_of(picture: Picture, shown: float) -> list[Sheet]:
@@ -69,18 +72,17 @@ def sheets_of(picture: Picture, shown: float) -> list[Sheet]:
     if picture.width <= NARROW or not size or size * shown >= READABLE * _LESS:
         return []
     wanted = READABLE / size
-    for columns, rows in sorted(
-        ((c, r) for c in range(1, _MOST + 1) for r in range(1, _MOST + 1) if c * r <= _MOST),
-        key=lambda n: (n[0] * n[1], n[1]),
-    ):
+    numbers = [(c, r) for c in range(1, _MOST + 1) for r in range(1, _MOST + 1) if c * r <= _MOST]
+    candidates = [(c, r, area) for area in (ACROSS, UPRIGHT) for c, r in numbers]
+    for columns, rows, area in sorted(candidates, key=lambda n: (n[0] * n[1], n[2] == UPRIGHT, n[1])):
         scale = min(
-            columns * WIDTH / (picture.width + 2 * _OVERLAP * (columns - 1)),
-            rows * HEIGHT / (picture.height + 2 * _OVERLAP * (rows - 1)),
+            columns * area[0] / (picture.width + 2 * _OVERLAP * (columns - 1)),
+            rows * area[1] / (picture.height + 2 * _OVERLAP * (rows - 1)),
         )
         if scale >= wanted * _LESS:
             boxes = np.array([_box(e) for e in picture.elements if isinstance(e, Panel | Label)]).reshape(-1, 4)
             # a little smaller, where that leaves room for what a cut would go through
-            tried = [_divided(picture, boxes, s, columns, rows) for s in (min(scale, wanted), wanted * _LESS)]
+            tried = [_divided(picture, boxes, s, (columns, rows), area) for s in (min(scale, wanted), wanted * _LESS)]
             return min(tried, key=lambda sheets: _divided_boxes(boxes, sheets))
     return []
 
@@ -94,11 +96,14 @@ def _divided_boxes(boxes: Float, sheets: list[Sheet]) -> int:
     return int((~whole).sum())
 
 
-def _divided(picture: Picture, boxes: Float, scale: float, columns: int, rows: int) -> list[Sheet]:
-    across = _cuts(boxes[:, (0, 2)], picture.x, picture.x + picture.width, columns, WIDTH / scale)
-    down = _cuts(boxes[:, (1, 3)], picture.y, picture.y + picture.height, rows, HEIGHT / scale)
+def _divided(
+    picture: Picture, boxes: Float, scale: float, count: tuple[int, int], area: tuple[float, float]
+) -> list[Sheet]:
+    columns, rows = count
+    across = _cuts(boxes[:, (0, 2)], picture.x, picture.x + picture.width, columns, area[0] / scale)
+    down = _cuts(boxes[:, (1, 3)], picture.y, picture.y + picture.height, rows, area[1] / scale)
     return [
-        Sheet(left, top, right - left, low - top, scale, column, row, columns, rows)
+        Sheet(left, top, right - left, low - top, scale, column, row, columns, rows, area)
         for row, (top, low) in enumerate(down)
         for column, (left, right) in enumerate(across)
     ]
@@ -174,9 +179,9 @@ def _bounds(element: Element) -> tuple[float, float, float, float]:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def draw_legend(page: Any, legend: Picture, most: float) -> None:
+def draw_legend(page: Any, legend: Picture, most: float, width: float) -> None:
     """Draw a legend in the row above a sheet, its lower left corner at the origin, no larger than `most` a unit."""
-    scale = min(most, WIDTH / legend.width, (LEGEND - 4) / legend.height)
+    scale = min(most, width / legend.width, (LEGEND - 4) / legend.height)
     draw_sheet(page, legend, Sheet(legend.x, legend.y, legend.width, legend.height, scale, 0, 0, 1, 1))
 
 

@@ -14,8 +14,7 @@ from designer.report.renderers import pdf
 from designer.report.renderers.pdf import to_pdf
 from designer.report.renderers.pdf_blocks import shown_scale
 from designer.report.renderers.pdf_columns import WIDTH
-from designer.report.renderers.pdf_sheets import HEIGHT, Sheet, holds, legend_of, place_of, sheets_of
-from designer.report.renderers.pdf_sheets import WIDTH as SHEET_WIDTH
+from designer.report.renderers.pdf_sheets import UPRIGHT, Sheet, holds, legend_of, place_of, sheets_of
 from designer.report.settings import Chosen, Settings
 
 
@@ -28,15 +27,15 @@ def sheets(picture: Picture) -> list[Sheet]:
 
 
 @pytest.mark.parametrize(
-    ("template", "columns", "rows"), [("aws-p4d", 1, 2), ("hgx-h100-8", 2, 2), ("dgx2", 2, 2), ("h100-4-2p-epyc", 1, 1)]
+    ("template", "columns", "rows"), [("aws-p4d", 1, 2), ("hgx-h100-8", 2, 1), ("dgx2", 2, 2), ("h100-4-2p-epyc", 1, 1)]
 )
 def test_sheets_hold_a_whole_drawing_at_a_size_that_is_read(template: str, columns: int, rows: int) -> None:
     picture = picture_of(template)
     found = sheets(picture)
     assert [(s.column, s.row) for s in found] == [(c, r) for r in range(rows) for c in range(columns)]
     for sheet in found:
-        assert sheet.width * sheet.scale <= SHEET_WIDTH * (1 + 1e-9)
-        assert sheet.height * sheet.scale <= HEIGHT * (1 + 1e-9)
+        assert sheet.width * sheet.scale <= sheet.area[0] * (1 + 1e-9)
+        assert sheet.height * sheet.scale <= sheet.area[1] * (1 + 1e-9)
         assert 12 * sheet.scale >= 7.19
     assert min(s.x for s in found) == picture.x
     assert max(s.x + s.width for s in found) == pytest.approx(picture.x + picture.width)
@@ -67,12 +66,15 @@ def test_what_would_fill_a_wall_has_none() -> None:
 def test_sheets_are_called_by_their_place() -> None:
     found = sheets(picture_of("dgx2"))
     assert [place_of(s) for s in found] == ["upper left", "upper right", "lower left", "lower right"]
-    assert [place_of(s) for s in sheets(picture_of("aws-p4d"))] == ["upper", "lower"]
+    upright = sheets(picture_of("hgx-h100-8"))
+    assert [(place_of(s), s.area) for s in upright] == [("left", UPRIGHT), ("right", UPRIGHT)]
 
 
-def test_sheets_are_pages_across_at_the_end() -> None:
-    data = to_pdf(compose_report([designer.open_design("hgx-h100-8")], Settings()))
-    assert data.count(b"841.8898 595.2756") + data.count(b"841.89 595.28") == 4
+def test_sheets_are_pages_at_the_end() -> None:
+    across = to_pdf(compose_report([designer.open_design("dgx2")], Settings()))
+    assert across.count(b"841.8898 595.2756") + across.count(b"841.89 595.28") == 4
+    upright = to_pdf(compose_report([designer.open_design("hgx-h100-8")], Settings()))
+    assert upright.count(b"841.8898 595.2756") + upright.count(b"841.89 595.28") == 0
 
 
 def test_the_legend_of_a_drawing_is_taken_out_whole() -> None:
@@ -88,7 +90,7 @@ def test_the_legend_of_a_drawing_is_taken_out_whole() -> None:
 
 def test_sheets_without_the_legend_repeat_it(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Picture] = []
-    monkeypatch.setattr(pdf, "draw_legend", lambda page, legend, most: drawn.append(legend))
+    monkeypatch.setattr(pdf, "draw_legend", lambda page, legend, most, width: drawn.append(legend))
     to_pdf(compose_report([designer.open_design("dgx2")], Settings(chosen=Chosen(chapters=("drawing",)))))
     picture = picture_of("dgx2")
     legend = legend_of(picture)
