@@ -29,7 +29,7 @@ def answered(design: Design, spec: WorkloadSpec, classes: bool) -> Answer:
     few, many = (2, 0) if classes else (10**9, 10**9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(folding, "FOLDED_LIMIT", few)
-        patch.setattr(frames, "ALIKE_LIMIT", few)
+        patch.setattr(frames, "EQUAL_LIMIT", few)
         patch.setattr(hop_loads, "FOLDED_LIMIT", many)
         forget()
         try:
