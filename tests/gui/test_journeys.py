@@ -390,7 +390,7 @@ class Keys:
         line = next(n for n, c in enumerate(palette.shown) if hint in (c.title, c.hint, c.hint.split(" ")[-1]))
         self.press(*["Down"] * line)
         if then is not None:
-            QTimer.singleShot(0, then)
+            QTimer.singleShot(0, lambda: closing(then))
         self.press("Return")
 
     def find(self, part: str) -> None:
@@ -399,6 +399,17 @@ class Keys:
         self.choose(self.user.session.design.parts[part].label, part)
         assert self.user.session.selection == {((), Ref("parts", part))}
         assert self.focus is self.user.canvas
+
+
+def closing(fill: Callable[[], None]) -> None:
+    """Fill a dialog; where that fails the dialog is closed, which otherwise waits for ever."""
+    try:
+        fill()
+    except BaseException:
+        dialog = QApplication.activeModalWidget()
+        if dialog is not None:
+            dialog.close()
+        raise
 
 
 def fill_by_keys(keys: Keys, storage: str) -> None:

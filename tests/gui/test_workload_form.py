@@ -270,3 +270,10 @@ def test_what_is_offered_closes_where_its_field_is_scrolled_out_of_sight(qtbot: 
     bar.setValue(bar.maximum())
     assert field.offers is not None
     assert field.offers.isHidden()
+
+
+def test_every_setting_of_a_kind_with_groups_of_its_own_is_in_one() -> None:
+    """A setting that no group names would be in the first, which is open and one goes through by Tab."""
+    for kind, groups in workload_choices._OWN_GROUPS.items():
+        named = [name for names in groups.values() for name in names]
+        assert sorted(named) == sorted(setting.name for setting in workload_kinds()[kind].settings)

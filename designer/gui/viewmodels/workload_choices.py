@@ -30,7 +30,8 @@ GROUPS: Final[Mapping[str, frozenset[str]]] = {
     "What": frozenset(),
     "Data": _names(
         """dataset source workers prefetch decode decode_rate cached access gpudirect background load rate clients
-        variation profile prompt output spread lengths trace prefix storage readers dirty_rate device_state disks"""
+        variation profile prompt output spread lengths trace prefix storage readers dirty_rate device_state disks
+        io_size queue_depth threads origin request reply"""
     ),
     "Parallel": _names(
         """micro_batch global_batch tensor pipeline data context expert interleave schedule sequence_parallel sharding
@@ -56,11 +57,20 @@ _OWN_GROUPS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
             "model group engine release weights load rate clients prompt output ttft_limit tpot_limit latency_limit"
             " limit_at"
         ),
-        "Requests": _names("variation profile spread lengths trace prefix reuse count waves warm_up seed measured_as"),
-        "Parallel": _names("tensor pipeline data expert replicas prompt_group prompt_tensor"),
-        "Engine": _names("cache block budget slots memory_share graph adapters drafts draft stream_interval"),
+        "Requests": _names(
+            "variation profile spread lengths trace prefix reuse count waves warm_up seed measured_as"
+            " routing turns tool_tokens pause origin request reply"
+        ),
+        "Parallel": _names("tensor pipeline data expert replicas"),
+        "Experts": _names("redundant_experts expert_skew overlap"),
+        "Prompts on their own": _names(
+            "prompt_group prompt_tensor prompt_data prompt_expert prompt_pipeline hand_over"
+        ),
+        "Engine": _names(
+            "cache block budget slots memory_share graph adapters drafts draft stream_interval calibration"
+        ),
         "Cache beyond the GPU": _names("tiers tier_share"),
-        "Start and update": _names("storage readers cold peers update"),
+        "Start and update": _names("storage readers cold peers update scaling"),
         "Shared GPUs": _names("machines part beside"),
     }
 }
