@@ -41,8 +41,10 @@ def write(page: ProposePage, name: str, text: str) -> None:
 
 
 def search(qtbot: QtBot, page: ProposePage) -> None:
+    before = page.found
+    qtbot.waitUntil(lambda: page.job.go.isEnabled() and page.job.go.isVisible(), timeout=10_000)
     qtbot.mouseClick(page.job.go, LEFT)
-    qtbot.waitUntil(lambda: not page.job.busy, timeout=120_000)
+    qtbot.waitUntil(lambda: not page.job.busy and page.found is not before, timeout=120_000)
 
 
 def test_the_best_are_cards_and_one_opens(window: MainWindow, page: ProposePage, qtbot: QtBot) -> None:
@@ -52,9 +54,12 @@ def test_the_best_are_cards_and_one_opens(window: MainWindow, page: ProposePage,
     cards = page.cards.shown
     assert len(cards) == len(page.found.best)
     assert "the goal" in page.headline.text()
+    wanted = page.found.best[-1].design
+    qtbot.waitUntil(cards[-1].button.isVisible, timeout=10_000)
+    # cards are laid out when the event loop has been round: a person sees them no sooner
+    qtbot.wait(100)
     qtbot.mouseClick(cards[-1].button, LEFT)
-    assert window.document is not None
-    assert window.document.session.design == page.found.best[-1].design
+    qtbot.waitUntil(lambda: window.document is not None and window.document.session.design == wanted, timeout=10_000)
 
 
 def test_a_point_of_the_front_is_clicked_and_marks_its_card(page: ProposePage, qtbot: QtBot) -> None:
