@@ -140,7 +140,7 @@ class _Book(Blocks):
             [
                 templates.PageTemplate("front", [frame(48.0)], onPage=front, onPageEnd=finished, pagesize=page),
                 templates.PageTemplate("later", [frame(top)], onPage=later, onPageEnd=finished, pagesize=page),
-                sheet("across", ACROSS, page[::-1]),
+                sheet("across", ACROSS, (page[1], page[0])),
                 sheet("upright", UPRIGHT, page),
             ]
         )
