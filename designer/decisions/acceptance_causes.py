@@ -1,7 +1,7 @@
 """Why a machine measures what it does: faults put into the drawing, ranked by how well they explain the results.
 
 Each kind of fault is a file in ``designer/decisions/faults``: an edit of the drawing, whose promises are worked out as
-for the sound one, or what is left of the rates it slows down, where no drawing tells. How likely results are
+for the sound one, or what is left of the rates it slows down, where no drawing shows it. How likely results are
 under a promise follows from its band: what is measured in the same way shares one error of the estimate, as wide as the
 band
 says, and each result scatters a little by itself. So eight GPUs that all read low are a poor estimate or something they

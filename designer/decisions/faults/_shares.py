@@ -1,4 +1,4 @@
-"""What faults leave of rates where no drawing tells; kinds that show in the same way share a constant, and are named
+"""What faults leave of rates where no drawing shows it; kinds that show in the same way share a constant, and are named
 together."""
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def _quotient(  # noqa: PLR0915
     single[list(apart)] = 1 + np.arange(len(apart))
     paint = mix(rounded(figures[used]), kind[used], single[used])
     figure = rounded(usage)
-    # what the very same works use alike is equivalent: a collective meets a million resources in some dozens of ways
+    # resources that the same works use in the same way are equivalent: some dozens of ways for a million resources
     met_by = np.zeros(len(used), dtype=np.uint64)
     sign, flows = mix(work, figure), given[work]
     np.add.at(met_by, place[resource[flows]], sign[flows])

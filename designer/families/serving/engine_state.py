@@ -200,7 +200,7 @@ class Book:
             self._recorded(turn, pauses)
 
     def _recorded(self, turn: array[float], pauses: Sequence[tuple[float, float]]) -> None:
-        """A turn of alike steps; one that is paused in the middle is three: before, the step that waited, after."""
+        """A turn of equal steps; one that is paused in the middle is three: before, the step that waited, after."""
         at, first, growth, steps, *rest = turn
         for pause, length in pauses:
             if at >= pause:

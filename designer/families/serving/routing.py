@@ -11,10 +11,10 @@ from designer.sources import Constant, Status
 #: how a router may choose: in turns, the replica with the fewest requests, or the one that holds most of the prompt
 ROUTINGS: Final = ("turns", "fewest", "prefix")
 #: share of a prompt that has to be found for it to go there, in place of the replica with the fewest requests
-FOUND: Final = Constant(0.5, 0.3, 0.5, "sglang-router", Status.SECONDARY, "1", "cache_threshold")
+FOUND: Final = Constant(0.5, 0.3, 0.5, "sglang-router", Status.UNVERIFIED, "1", "cache_threshold")
 #: more requests than the fewest, and times as many, beyond which a replica gets none for its cache
-MORE: Final = Constant(32.0, 32.0, 64.0, "sglang-router", Status.SECONDARY, "1", "balance_abs_threshold")
-TIMES: Final = Constant(1.1, 1.0001, 1.5, "sglang-router", Status.SECONDARY, "1", "balance_rel_threshold")
+MORE: Final = Constant(32.0, 32.0, 64.0, "sglang-router", Status.UNVERIFIED, "1", "balance_abs_threshold")
+TIMES: Final = Constant(1.1, 1.0001, 1.5, "sglang-router", Status.UNVERIFIED, "1", "balance_rel_threshold")
 #: a request counts as under way for so long: routers see answers end, a plan of requests does not
 STAY: Final = Constant(10.0, 2.0, 60.0, "assumed-serving", Status.ASSUMED, "s", "some hundred tokens of answer")
 

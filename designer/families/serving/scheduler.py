@@ -39,7 +39,7 @@ def run_requests(
     path
         A request's way to the queue [s].
     jump
-        True if alike steps are taken at once; the result is the same.
+        True if equal steps are taken at once; the result is the same.
 
     Raises
     ------

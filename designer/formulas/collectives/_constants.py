@@ -156,10 +156,10 @@ IN_SWITCH: Final = {
     100: Constant(0.60, 0.56, 0.64, _BOOK, Status.SECONDARY, "1", "838 GB/s of bus bandwidth on 8 B200"),
 }
 #: chunks of an in-switch reduction: their usual size, and how many for every channel and head keep it
-IN_SWITCH_CHUNK: Final = Constant(65536.0, 65536.0, 131072.0, _NCCL, Status.PRIMARY, "B", "src/enqueue.cc")
-IN_SWITCH_CHUNKS: Final = Constant(8.0, 8.0, 8.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc")
+IN_SWITCH_CHUNK: Final = Constant(65536.0, 65536.0, 131072.0, _NCCL, Status.UNVERIFIED, "B", "src/enqueue.cc")
+IN_SWITCH_CHUNKS: Final = Constant(8.0, 8.0, 8.0, _NCCL, Status.UNVERIFIED, "1", "src/enqueue.cc")
 IN_SWITCH_CHANNELS: Final = {
-    90: Constant(16.0, 16.0, 24.0, _NCCL, Status.PRIMARY, "1", "default of NCCL_NVLS_NCHANNELS"),
+    90: Constant(16.0, 16.0, 24.0, _NCCL, Status.UNVERIFIED, "1", "default of NCCL_NVLS_NCHANNELS"),
     100: Constant(
         32.0,
         24.0,
@@ -225,7 +225,7 @@ IN_NETWORK_SHARE: Final = Constant(0.9, 0.75, 0.97, _NCCL, Status.PRIMARY)
 
 #: channels that leave a server or a rack, each through one NIC
 NETWORK_CHANNELS: Final = Constant(
-    32.0, 24.0, 64.0, _NCCL, Status.DERIVED, "1", "NCCL_MAX_NVLS_ARITY and MAXCHANNELS are 32; 64 in newer releases"
+    32.0, 24.0, 64.0, _NCCL, Status.UNVERIFIED, "1", "NCCL_MAX_NVLS_ARITY and MAXCHANNELS are 32; 64 in newer releases"
 )
 #: efficiency of the line, by network kind
 NETWORK: Final = {

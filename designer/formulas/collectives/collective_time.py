@@ -77,7 +77,7 @@ def _planned(candidates: tuple[AlgorithmTime, ...]) -> tuple[AlgorithmTime, ...]
     -----
     Where the NVSwitch of one server reduces, the table gives it 25 µs and 5/6 of .85 (.74 from Blackwell on) of the
     planned rate; rings and trees with other flags than LL take 31 µs and more, and .53 of that rate at most. So at any
-    size they are planned behind it, and only LL competes.
+    size they are planned behind it, and only LL competes. The figures of the table were not read again for this.
     """
     if not any(one.algorithm == "nvls" for one in candidates):
         return candidates

@@ -42,7 +42,7 @@ class Ruled:
     pages
         The page of every rule that was broken, as Markdown.
     twice
-        Codes under which others state what a rule tells.
+        Codes under which others state what a rule states.
     waived
         What was accepted, and by which waiver.
     """
