@@ -8,6 +8,7 @@ from designer.report.charts.elevation import elevation
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, Subject
 from designer.report.tables.racks import EMPTY, FOOTPRINT, Rack, kinds_of_racks
+from designer.report.tables.supply import WARMING, Supply, supplies
 from designer.report.wording import counted, listed, percent, quantity
 
 
@@ -54,6 +55,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     heavy = _weights(kinds)
     if heavy is not None:
         blocks.append(heavy)
+    fed = supplies(subject.design)
+    if fed:
+        blocks.append(_supply(fed))
     tallest = max(plan.racks, key=lambda k: k.used)
     over = [k for k in plan.racks if k.power and k.watts > k.power]
     follows = []
@@ -71,6 +75,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                 " height and power in the settings of the report, to replace it."
             )
         )
+    follows += [rich(f"{s.rack.name} {problem}.") for s in fed for problem in s.problems()]
     nameless = list(dict.fromkeys(stock.title(u.part) for u in stock.classes if stock.number(u.part, "weight") is None))
     if nameless:
         follows.append(
@@ -108,6 +113,42 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         ),
         context.lettered(subject),
     )
+
+
+def _supply(fed: list[Supply]) -> Table:
+    """Power shelves, busbar, and heat into liquid and air of each kind of rack."""
+    rows = [
+        Row(
+            (
+                strong(s.rack.name),
+                text(f"{s.shelves}" if s.shelves else "–"),
+                text(f"{quantity(s.load, 'W')} of {quantity(s.half_lost, 'W')}" if s.half_lost else "–"),
+                text(quantity(s.loss, "W") if s.shelves else "–"),
+                text(
+                    f"{quantity(s.busbar, 'W')} of {quantity(s.busbar_limit, 'W')}"
+                    if s.busbar is not None and s.busbar_limit
+                    else "–"
+                ),
+                text(f"{quantity(s.liquid, 'W')}, {percent(s.liquid_share)}", "alarm" if s.problems() else "strong"),
+                text(quantity(s.air, "W")),
+                text(f"{s.flow:,.0f}\u00a0L/min" if s.liquid else "–"),
+            )
+        )
+        for s in fed[:10]
+    ]
+    r = Align.RIGHT
+    heads = (
+        Head("Rack"),
+        Head("Shelves", r),
+        Head("Load, of half of them", r),
+        Head("Loss", r),
+        Head("Busbar at most", r),
+        Head("Into liquid", r),
+        Head("Into air", r),
+        Head("Coolant", r),
+    )
+    note = rich(f"Rated power. Coolant warmed by {WARMING.value:g} K, assumed. Shelves share the load equally.")
+    return Table("Supply and cooling", heads, tuple(rows), "", note)
 
 
 def _weights(kinds: list[tuple[Rack, int]]) -> Table | None:
