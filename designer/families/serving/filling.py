@@ -31,12 +31,17 @@ def filled(load: Load, placement: Placement, requests: Requests, replicas: int, 
     """
     if load.kind != "rate" or load.profile:
         return load
+    together = at_once(load, placement, requests, replicas) * looked
+    count = math.ceil(min(_MOST_LIMIT, FILLING_LIMIT * LIVES.value * together))
+    return replace(load, count=count) if count > load.count else load
+
+
+def at_once(load: Load, placement: Placement, requests: Requests, replicas: int) -> float:
+    """Requests of a load that are at one of so many replicas at once in the mean, at most those it has room for."""
     rate = offered(load, requests, replicas)
     prompt = sum(requests.prompt) / len(requests.prompt)
     output = sum(requests.output) / len(requests.output)
     ttft, tpot = closed_form(placement, rate, prompt, output)
     # requests at once by Little's law, never more than there is room for
     room = min(placement.scheduling.slots, placement.capacity / (prompt + output / 2))
-    together = min(rate * (ttft + tpot * output), room) * looked
-    count = math.ceil(min(_MOST_LIMIT, FILLING_LIMIT * LIVES.value * together))
-    return replace(load, count=count) if count > load.count else load
+    return min(rate * (ttft + tpot * output), room)

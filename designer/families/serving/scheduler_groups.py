@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from designer.errors import AnalysisError, Cancelled
-from designer.families.serving.engine_state import LOOK_LIMIT, SPAN_LIMIT, TURN, Book, EngineState, Held, Steps
+from designer.families.serving.engine_state import LOOK_LIMIT, TURN, Book, EngineState, Held, Steps
 from designer.families.serving.formulas._release import Scheduling
 
 #: more groups than this are run as so many that represent several each, which share what these have
@@ -72,7 +72,7 @@ def groups_at_work(
             continue
         if one.admit():
             one.read()
-        elif any(lane.running for lane in one.lanes):
+        elif one.decodes:
             until = coming[0][0] if coming else hold
             one.decode(hold if hold < until else until)
         elif coming:
@@ -84,13 +84,13 @@ def groups_at_work(
     book.now = one.now
 
 
-def _context(lane: EngineState) -> int:
-    """Cached tokens that requests of a group read in a step."""
-    return lane.context
-
-
 class _Groups:
-    """Groups between two steps, each an engine whose steps are those of all."""
+    """Groups between two steps, each an engine whose steps are those of all.
+
+    All groups that decode take the same steps, so what grows with these is known by the count of steps: a group is
+    brought up to date only where it has prompts, ends an answer or lacks room. A step costs the same whatever their
+    number.
+    """
 
     def __init__(self, steps: Steps, book: Book, how: Scheduling, capacity: int, *, jump: bool, live: bool) -> None:
         self.steps, self.book, self.jumps = steps, book, jump
@@ -103,20 +103,63 @@ class _Groups:
         self._lengths: dict[tuple[int, int], float] = {}
         self._lines: list[float] = []
         self._stepped = self._spoken = self._peak = 0
+        #: decoding steps of all groups so far, and those up to which each is up to date
+        self._step, self._reached = 0, [0] * count
+        self._running, self._held = [0] * count, [0] * count
+        #: cached tokens and contexts of groups at step 0, had they always decoded what they do now
+        self._cached, self._context = [0] * count, [0] * count
+        self._decoding = self._all_cached = 0
+        #: steps at which the first answer of a group ends, and at which it has no more room
+        self._ends, self._full = [math.inf] * count, [math.inf] * count
+        #: groups with prompts to read, and those that read some in the next step
+        self._asked: set[int] = set()
+        self._fills: list[int] = []
 
     @property
     def idle(self) -> bool:
         """True if there is nothing to do."""
-        return not any(lane.running or lane.waiting or lane.split >= 0 for lane in self.lanes)
+        return not self._asked and not self._decoding
+
+    @property
+    def decodes(self) -> bool:
+        """True if a request decodes."""
+        return self._decoding > 0
+
+    def _catch_up(self, k: int) -> EngineState:
+        """A group with all decoding steps so far."""
+        lane, behind = self.lanes[k], self._step - self._reached[k]
+        if behind:
+            lane.spoke(behind)
+            self._reached[k] = self._step
+        return lane
+
+    def _note(self, k: int) -> None:
+        """Note what a group that is up to date has and when it needs to be looked at next."""
+        lane, step = self.lanes[k], self._step
+        running, cached = lane.running, lane.cached - step * lane.running
+        self._decoding += running - self._running[k]
+        self._all_cached += cached - self._cached[k]
+        self._running[k], self._cached[k], self._context[k] = running, cached, lane.context - step * running
+        self._ends[k] = self._full[k] = math.inf
+        if running:
+            self._ends[k] = step + lane.next_end()
+            if lane.reserve < 1:
+                self._full[k] = step + max(0, (lane.capacity - lane.cached) // running)
+        queued = len(lane.waiting) + (lane.split >= 0)
+        self._held[k] = running + queued
+        if queued:
+            self._asked.add(k)
+        else:
+            self._asked.discard(k)
 
     def take(self) -> None:
         """Requests that have come are in the queues of the groups that have the fewest."""
-        coming, lanes = self.book.coming, self.lanes
-        held = [lane.running + len(lane.waiting) + (lane.split >= 0) for lane in lanes]
+        coming, held = self.book.coming, self._held
         while coming and coming[0][0] <= self.now:
             least = held.index(min(held))
             held[least] += 1
-            lanes[least].waiting.append(coming.popleft()[1])
+            self.lanes[least].waiting.append(coming.popleft()[1])
+            self._asked.add(least)
 
     def refresh(self) -> None:
         """Steps may take another time than when the engine was held."""
@@ -125,50 +168,69 @@ class _Groups:
 
     def admit(self) -> bool:
         """Put prompts into the next step of each group; True if any has some."""
-        found = False
-        for lane in self.lanes:
-            lane.fill, lane.area, lane.ready = 0, 0.0, []
-            running = lane.running
-            robbed = running > 0 and lane.reserve < 1 and lane.cached + running > lane.capacity and lane.preempt()
-            if lane.waiting or lane.split >= 0:
-                lane.now = self.now
-                found = lane.admit(robbed) > 0 or found
-        return found
+        step, full = self._step, self._full
+        self._fills = fills = []
+        lacking = min(full) <= step
+        if not lacking and not self._asked:
+            return False
+        for k in range(self.count) if lacking else sorted(self._asked):
+            if k not in self._asked and full[k] > step:
+                continue
+            lane = self._catch_up(k)
+            lane.fill, lane.area, lane.ready, lane.now = 0, 0.0, [], self.now
+            robbed = full[k] <= step and lane.preempt()
+            if (lane.waiting or lane.split >= 0) and lane.admit(robbed) > 0:
+                # the rest is noted once the step is over
+                fills.append(k)
+                cached = lane.cached - step * lane.running
+                self._all_cached += cached - self._cached[k]
+                self._cached[k] = cached
+                if not robbed:
+                    continue
+            self._note(k)
+        return bool(fills)
+
+    def _contexts(self) -> list[int]:
+        """Cached tokens that requests of each group read in the next step."""
+        step = self._step
+        return [context + step * running for context, running in zip(self._context, self._running)]  # noqa: B905
 
     def read(self) -> None:
         """A step with prompts in some groups; where the engine mixes them, all others decode."""
-        count, begin, mixed = self.count, self.now, self.mixed
-        fill = ready = most = context = running = tokens = 0
+        count, begin = self.count, self.now
+        lanes = [self.lanes[k] for k in self._fills]
+        fill = tokens = ready = 0
         area = 0.0
-        for lane in self.lanes:
+        for lane in lanes:
             tokens += lane.fill
             fill, area, ready = max(fill, lane.fill), max(area, lane.area), max(ready, len(lane.ready))
-            if mixed and lane.running:
-                running += lane.running
-                most, context = max(most, lane.running), max(context, lane.context)
+        most = context = running = 0
+        if self.mixed and self._decoding:
+            running, most, context = self._decoding, max(self._running), max(self._contexts())
         length = self.steps.step(count * fill, count * area, count * ready, count * most, count * context)
         length -= self.steps.uneven(count * (fill + most), tokens + running)
         self._tell(begin, length, 0.0, 1, running)
         self.now = begin + length
-        for lane in self.lanes:
-            beside = lane.running if mixed else 0
-            if beside or lane.fill:
-                lane.now = self.now
-                lane.stepped_on(beside, lane.context)
+        self._step += running > 0
+        for k, lane in zip(self._fills, lanes, strict=True):
+            lane.now = self.now
+            lane.stepped_on(lane.running if self.mixed else 0, lane.context)
+            self._reached[k] = self._step
+            self._note(k)
 
     def decode(self, until: float) -> None:
         """Steps that only decode, in one jump: until one ends, there is no more room, or a time has come [s]."""
-        count, now = self.count, self.now
-        busy = [lane for lane in self.lanes if lane.running]
-        k = min(lane.most_steps() for lane in busy)
-        most, together = max(lane.running for lane in busy), sum(lane.running for lane in busy)
+        count, now, step = self.count, self.now, self._step
+        k = min(min(self._ends), max(min(self._full), step + 1)) - step
+        most, together = max(self._running), self._decoding
         length = self._lengths.get((most, together))
         if length is None:
             length = self.steps.decode(count * most) - self.steps.uneven(count * most, together)
             self._lengths[most, together] = length
-        longest = max(busy, key=_context)
-        one = length + self.growth * count * longest.context
-        more = self.growth * count * longest.running
+        contexts = self._contexts()
+        context = max(contexts)
+        one = length + self.growth * count * context
+        more = self.growth * count * self._running[contexts.index(context)]
         wait = until - now
         if k * one + more * k * (k - 1) / 2 > wait:
             if more > 0:
@@ -179,24 +241,26 @@ class _Groups:
             k = min(k, max(last, 1))
         if not self.jumps:
             k = 1
+        k = int(k)
         self._tell(now, one, more, k, together)
         self.now = now + (k * one + more * k * (k - 1) / 2)
-        for lane in busy:
-            lane.spoke(k)
-            lane.now = self.now
+        self._step += k
 
     def end(self) -> None:
         """Requests that have their last token leave."""
-        for lane in self.lanes:
-            if lane.ends and (lane.ends[0] < (lane.count + 1) * SPAN_LIMIT or lane.preempted):
+        step = self._step
+        if min(self._ends) > step:
+            return
+        for k, at in enumerate(self._ends):
+            if at <= step:
+                lane = self._catch_up(k)
                 lane.now = self.now
                 lane.end()
+                self._note(k)
 
     def _tell(self, begin: float, first: float, growth: float, steps: int, running: int) -> None:
-        cached = waiting = 0
-        for lane in self.lanes:
-            cached += lane.cached
-            waiting += len(lane.waiting)
+        cached = self._all_cached + self._step * self._decoding
+        waiting = sum(len(self.lanes[k].waiting) for k in self._asked) if self._asked else 0
         self._lines.extend((begin, first, growth, steps, running, cached, waiting))
         self._stepped += steps
         self._spoken += steps * running
