@@ -158,9 +158,13 @@ IN_SWITCH: Final = {
 #: chunks of an in-switch reduction: their usual size, and how many for every channel and head keep it
 IN_SWITCH_CHUNK: Final = Constant(65536.0, 65536.0, 131072.0, _NCCL, Status.PRIMARY, "B", "src/enqueue.cc of 2.30")
 IN_SWITCH_CHUNKS: Final = Constant(8.0, 8.0, 8.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc of 2.30")
-#: the same of trees that join servers, up to how many servers it is kept
+#: the same of trees that join servers, chunks that keep it before each halving, and servers from which it is 64 KiB
 IN_SWITCH_TREE_CHUNK: Final = Constant(
     131072.0, 65536.0, 131072.0, _NCCL, Status.PRIMARY, "B", "NCCL_NVLS_CHUNKSIZE; 64 KiB in 2.30 on two sm_100 servers"
+)
+IN_SWITCH_TREE_CHUNKS: Final = (
+    Constant(4.0, 4.0, 4.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc of 2.30"),
+    Constant(1.0, 1.0, 1.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc of 2.30"),
 )
 IN_SWITCH_TREE_SERVERS: Final = Constant(4.0, 4.0, 4.0, _NCCL, Status.PRIMARY, "1", "src/transport/nvls.cc of 2.30")
 #: what a rank that also feeds the trees between servers keeps of its rate inside

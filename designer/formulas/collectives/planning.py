@@ -1,8 +1,8 @@
 """Which algorithm and protocol NCCL plans: its tuning model, by which it picks the least time.
 
 The figures are those of ``src/graph/tuning.cc``, ``search.cc`` and ``topo.h`` of NCCL 2.30 (2026-06). They are plans,
-not predictions: what the planned choice really takes is priced by the algorithms. Plug-ins of clouds that bring their own
-tuner (EFA) and RCCL plan otherwise, so there the cheapest is taken.
+not predictions: the algorithms price what the planned choice really takes. Plug-ins of clouds that bring a tuner of
+their own (EFA) and RCCL plan otherwise, so there the cheapest is taken.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ def _read(value: float, unit: str = "1", note: str = "") -> Constant:
     return Constant(value, value, value, _SOURCE, Status.PRIMARY, unit, note)
 
 
+def _row(*values: float, unit: str = "B/s") -> tuple[Constant, ...]:
+    """One column each for one, two, and three and more servers, or for sizes."""
+    return tuple(_read(value, unit) for value in values)
+
+
 #: planned share of raw NVLink bandwidth by architecture
 _NVLINK: Final = {60: _read(0.9), 70: _read(0.8), 86: _read(0.853), 90: _read(0.824), 100: _read(0.802)}
 #: planned share of raw PCIe and network bandwidth: 12 of 15.75 and of 12.5 GB/s
@@ -40,18 +45,18 @@ _CHANNEL_NETWORK: Final = {60: _read(48e9, "B/s"), 100: _read(96e9, "B/s")}
 _CHANNEL_INSIDE: Final = {60: _read(40e9, "B/s"), 90: _read(60e9, "B/s"), 100: _read(90e9, "B/s")}
 #: most of a channel on one, two and more servers [B/s]
 _TREE_CHANNEL: Final = {
-    60: (26.5e9, 18.5e9, 10.0e9),
-    80: (24.0e9, 23.6e9, 17.8e9),
-    90: (38.7e9, 41.4e9, 36.0e9),
-    100: (70.0e9, 42.8e9, 24.0e9),
+    60: _row(26.5e9, 18.5e9, 10.0e9),
+    80: _row(24.0e9, 23.6e9, 17.8e9),
+    90: _row(38.7e9, 41.4e9, 36.0e9),
+    100: _row(70.0e9, 42.8e9, 24.0e9),
 }
 _TREE_LL128_CHANNEL: Final = {
-    60: (20.0e9, 20.0e9, 20.0e9),
-    90: (36.7e9, 36.7e9, 29.0e9),
-    100: (55.6e9, 31.67e9, 20.0e9),
+    60: _row(20.0e9, 20.0e9, 20.0e9),
+    90: _row(36.7e9, 36.7e9, 29.0e9),
+    100: _row(55.6e9, 31.67e9, 20.0e9),
 }
 _RING_LL128_CHANNEL: Final = {60: _read(20.0e9, "B/s"), 90: _read(36.7e9, "B/s"), 100: _read(40.0e9, "B/s")}
-_SWITCH_TREE_CHANNEL: Final = {90: (math.inf, 57.7e9, 45.5e9), 100: (math.inf, 96.0e9, 80.0e9)}
+_SWITCH_TREE_CHANNEL: Final = {90: _row(57.7e9, 57.7e9, 45.5e9), 100: _row(96.0e9, 96.0e9, 80.0e9)}
 #: efficiency of in-switch reductions
 _SWITCH: Final = {90: _read(0.85), 100: _read(0.74)}
 #: message of an in-switch reduction per byte on its line, up to release 2.26
@@ -60,15 +65,20 @@ _RING_LL128: Final = _read(0.92)
 #: latency of rings with large chunks between servers counts so many times, before Ampere and from it on
 _PLATEAU: Final = {60: _read(1.9), 80: _read(1.4)}
 #: correction of trees at messages of 64 B, 128 B and so on
-_CORRECTION: Final[Mapping[Protocol, tuple[float, ...]]] = {
-    Protocol.LL: (1, 1, 1, 1, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-    Protocol.LL128: (1, 1, 1, 1, 1, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9, 0.9, 0.9),
-    Protocol.SIMPLE: (
+_CORRECTION: Final = {
+    Protocol.LL: _row(
+        *(1, 1, 1, 1, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), unit="1"
+    ),
+    Protocol.LL128: _row(
+        *(1, 1, 1, 1, 1, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9, 0.9, 0.9), unit="1"
+    ),
+    Protocol.SIMPLE: _row(
         *(0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.8, 0.7, 0.6, 0.6, 0.5),
         *(0.5, 0.5, 0.5, 0.6, 0.7, 0.8, 0.7, 0.7, 0.8, 0.9, 0.9),
+        unit="1",
     ),
 }
-_SMALLEST_CORRECTED: Final = 64.0
+_SMALLEST_CORRECTED: Final = _read(64.0, "B")
 _PLANNED_NETWORKS: Final = (NetworkKind.INFINIBAND, NetworkKind.ROCE, NetworkKind.TCP)
 
 
@@ -120,15 +130,15 @@ def _bandwidth(situation: CollectiveSituation, one: AlgorithmTime) -> float:
 
 
 def _tree(situation: CollectiveSituation, protocol: Protocol, inside: float, outside: float, channels: float) -> float:
-    servers = min(3, situation.servers) - 1
+    column = _column(situation)
     # trees over two servers are planned at what they get inside, at most twice the network
     line = min(inside, outside * (2 if situation.servers == 2 else 1))
-    bus = min(line * c.TREE_SHARE.value, channels * _of(_TREE_CHANNEL, situation)[servers])
+    bus = min(line * c.TREE_SHARE.value, channels * _of(_TREE_CHANNEL, situation)[column].value)
     if protocol is Protocol.LL:
         bus = min(bus * c.LL_TREE_SHARE.value, _ll_ceiling(situation))
     if protocol is Protocol.LL128:
         share = c.TREE_LL128_SHARE.value if situation.servers == 1 else c.LL128_NETWORK.value
-        bus = min(bus * share, channels * _of(_TREE_LL128_CHANNEL, situation)[servers])
+        bus = min(bus * share, channels * _of(_TREE_LL128_CHANNEL, situation)[column].value)
     return bus * _correction(situation.message, protocol)
 
 
@@ -140,11 +150,11 @@ def _switch(situation: CollectiveSituation, inside: float, outside: float) -> fl
         line = min(inside * heads / (heads - 1), heads * _of(_CHANNEL_INSIDE, situation).value)
         return line * share * _SWITCH_RATIO.value * 2 * (heads - 1) / heads
     reduced = 2 * inside * share * (heads - 1) / heads
-    servers = min(3, situation.servers) - 1
+    column = _column(situation)
     bus = min(
         reduced,
         outside * (2 if situation.servers == 2 else 1),
-        heads * _of(_SWITCH_TREE_CHANNEL, situation)[servers],
+        heads * _of(_SWITCH_TREE_CHANNEL, situation)[column].value,
     )
     newest = generation(situation.architecture) >= max(_SWITCH)
     return bus * (_correction(situation.message, Protocol.SIMPLE) if newest else 1.0)
@@ -167,10 +177,16 @@ def _lines(situation: CollectiveSituation) -> tuple[float, float, float]:
     return inside, outside, max(2.0, situation.nics_per_server * per_nic)
 
 
+def _column(situation: CollectiveSituation) -> int:
+    """Column of the tables: one, two, three and more servers."""
+    return min(situation.servers, len(next(iter(_TREE_CHANNEL.values())))) - 1
+
+
 def _correction(message: float, protocol: Protocol) -> float:
-    place = int(math.log2(max(message, _SMALLEST_CORRECTED) / _SMALLEST_CORRECTED))
+    smallest = _SMALLEST_CORRECTED.value
+    place = int(math.log2(max(message, smallest) / smallest))
     table = _CORRECTION[protocol]
-    return table[place] if place < len(table) else 1.0
+    return table[place].value if place < len(table) else 1.0
 
 
 def _ll_ceiling(situation: CollectiveSituation) -> float:

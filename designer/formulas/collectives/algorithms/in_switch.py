@@ -86,8 +86,8 @@ def _round(situation: CollectiveSituation) -> float:
     many = situation.servers >= c.IN_SWITCH_TREE_SERVERS.value
     chunk = (c.IN_SWITCH_CHUNK if many else c.IN_SWITCH_TREE_CHUNK).value
     smallest = c.IN_SWITCH_CHUNK.value / 2
-    for chunks in (4, 1):
-        if situation.message < chunks * heads * chunk and chunk > smallest:
+    for chunks in c.IN_SWITCH_TREE_CHUNKS:
+        if situation.message < chunks.value * heads * chunk and chunk > smallest:
             chunk /= 2
     return min(heads * chunk, situation.message / 2)
 
