@@ -27,6 +27,11 @@ LAUNCH: Final = Constant(
     "empty all-reduce of 4 A100 takes 12.5 µs of which 10.2 are steps; frameworks add up to 25 µs",
 )
 
+#: the same inside a CUDA graph: the device starts one kernel after the other
+LAUNCH_GRAPH: Final = Constant(
+    2.6e-6, 0.0, 5e-6, "cuda-graphs", Status.UNVERIFIED, "s", "0.4 µs less a kernel than by the host, and no framework"
+)
+
 # ------------------------------------------------------------------ base and step latencies
 RING_BASE: Final = {
     _LL: Constant(6.6e-6, 4.5e-6, 9e-6, _NCCL, Status.PRIMARY, "s"),
@@ -98,12 +103,16 @@ NETWORK_EXTRA: Final = {
         "s",
         "162 µs floor of a two-server tree in Simple gives (162 − 92 − 3) ÷ 4 = 17; with mid sizes 19",
     ),
+    NetworkKind.TCPX: Constant(20e-6, 1e-5, 5e-5, "assumed-collectives", Status.ASSUMED, "s", "between EFA and TCP"),
+    NetworkKind.TCPXO: Constant(8e-6, 2e-6, 2.5e-5, "assumed-collectives", Status.ASSUMED, "s", "from RoCE to EFA"),
     NetworkKind.TCP: Constant(30e-6, 1.5e-5, 8e-5, "assumed-collectives", Status.ASSUMED, "s"),
 }
 SWITCH_HOP: Final = {
     NetworkKind.INFINIBAND: Constant(0.13e-6, 0.09e-6, 0.25e-6, "switch-latency", Status.SECONDARY, "s"),
     NetworkKind.ROCE: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
     NetworkKind.EFA: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
+    NetworkKind.TCPX: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
+    NetworkKind.TCPXO: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
     NetworkKind.TCP: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
 }
 
@@ -236,6 +245,13 @@ SEND_NETWORK: Final = Constant(
 AGGREGATED_SHARE: Final = Constant(0.75, 0.6, 0.9, _NCCL, Status.PRIMARY)
 IN_NETWORK_SHARE: Final = Constant(0.9, 0.75, 0.97, _NCCL, Status.PRIMARY)
 
+#: most one channel moves inside a server, as bus bandwidth, by GPU architecture
+CHANNEL_RATE: Final = {
+    70: Constant(26.5e9, 2e10, 2.8e10, _NCCL, Status.PRIMARY, "B/s", "perChMaxTreeBws, one server"),
+    80: Constant(24e9, 2e10, 2.6e10, _NCCL, Status.PRIMARY, "B/s", "perChMaxTreeBws, one server"),
+    90: Constant(38.7e9, 3.6e10, 4.2e10, _NCCL, Status.PRIMARY, "B/s", "perChMaxTreeBws, one server"),
+    100: Constant(70e9, 4e10, 7.5e10, _NCCL, Status.PRIMARY, "B/s", "perChMaxTreeBws, one server"),
+}
 #: algorithms planned within so much of the best are not separated, up to two servers and from three on
 PLAN_MARGIN: Final = Constant(
     0.15, 0.0, 0.3, "assumed-collectives", Status.ASSUMED, "1", "planned speeds are rounded to steps of 10 to 25 %"
@@ -254,6 +270,8 @@ NETWORK: Final = {
     ),
     NetworkKind.ROCE: Constant(0.91, 0.84, 0.97, _FIT, Status.DERIVED, "1", "21.4 of 25 GB/s; residual 4 %"),
     NetworkKind.EFA: Constant(0.95, 0.85, 0.98, _FIT, Status.DERIVED, "1", "one two-server sweep; residual 10 %"),
+    NetworkKind.TCPX: Constant(0.80, 0.6, 0.92, "assumed-collectives", Status.ASSUMED, "1", "between TCP and EFA"),
+    NetworkKind.TCPXO: Constant(0.90, 0.78, 0.96, "assumed-collectives", Status.ASSUMED, "1", "as RoCE at best"),
     NetworkKind.TCP: Constant(0.65, 0.4, 0.85, "assumed-collectives", Status.ASSUMED, "1", "bound by host cores"),
 }
 #: a rank's PCIe path to its NIC, when that is narrower than the NIC
