@@ -195,7 +195,15 @@ IN_SWITCH_CHANNELS: Final = {
 #: what chunks half as large leave of the rate
 IN_SWITCH_SMALL_CHUNKS: Final = {
     90: Constant(0.80, 0.66, 1.0, _FIT, Status.DERIVED, "1", "8 H200 0.69, 8 H100 0.85 and 1.0 at 8 MiB"),
-    100: Constant(0.69, 0.60, 0.80, _FIT, Status.DERIVED, "1", "8 B200, 8 to 64 MiB, residual 7 %"),
+    100: Constant(0.74, 0.64, 0.86, _FIT, Status.DERIVED, "1", "8 B200, 8 to 64 MiB, residual 7 %"),
+}
+#: how many chunks of 128 KiB for every channel and head keep that size, and what 64 KiB leave of the rate
+IN_SWITCH_LARGE_CHUNKS: Final = Constant(64.0, 64.0, 64.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc of 2.30")
+IN_SWITCH_USUAL_CHUNKS: Final = {
+    90: Constant(1.0, 0.96, 1.0, _FIT, Status.DERIVED, "1", "8 H100 and H200, 64 MiB to 16 GiB: nothing seen"),
+    100: Constant(
+        0.93, 0.88, 0.98, _FIT, Status.DERIVED, "1", "8 B200, 6 points of 128 MiB to 4 GiB with chunks set to 512 KiB"
+    ),
 }
 #: what a rank has in flight before reading and storing overlap
 IN_SWITCH_SLICE: Final = Constant(

@@ -112,17 +112,26 @@ def _chunk_share(situation: CollectiveSituation) -> Constant:
 
     Notes
     -----
-    Chunks of 64 KiB become 32 KiB where a message has fewer than 8 of them for every channel and head. Below half of
-    that size all of the loss is there, from there on it falls in proportion, so that more bytes never take less time.
-    In a rack the slices that are not filled hold the loss already.
+    Chunks of 128 KiB become 64 KiB where a message has fewer than 64 of them for every channel and head, and 32 KiB
+    below 8 of those. Below half of such a size all of the loss is there, from there on it falls in proportion, so that
+    more bytes never take less time. In a rack the slices that are not filled hold the loss already.
     """
     if situation.ranks_per_server > c.BASEBOARD_RANKS.value:
         return _WHOLE
-    share = by_generation(c.IN_SWITCH_SMALL_CHUNKS, situation.architecture)
-    enough = c.IN_SWITCH_CHUNKS.value * c.IN_SWITCH_CHUNK.value * _channels(situation) * situation.ranks_per_server
-    kept = min(1.0, max(0.0, 2 * situation.message / enough - 1))
+    heads = _channels(situation) * situation.ranks_per_server
+    small = by_generation(c.IN_SWITCH_SMALL_CHUNKS, situation.architecture)
+    usual = by_generation(c.IN_SWITCH_USUAL_CHUNKS, situation.architecture)
+    below_usual = _lost(small, situation.message, heads * c.IN_SWITCH_CHUNKS.value * c.IN_SWITCH_CHUNK.value)
+    below_large = _lost(usual, situation.message, heads * c.IN_SWITCH_LARGE_CHUNKS.value * c.IN_SWITCH_TREE_CHUNK.value)
+    value, low, high = (one * other for one, other in zip(below_usual, below_large, strict=True))
+    return Constant(value, low, high, small.source, small.status)
+
+
+def _lost(share: Constant, message: float, enough: float) -> tuple[float, float, float]:
+    """Share that smaller chunks leave of the rate, with its band; all of it from `enough` bytes on [1]."""
+    kept = min(1.0, max(0.0, 2 * message / enough - 1))
     value, low, high = (one + (1 - one) * kept for one in (share.value, share.low, share.high))
-    return Constant(value, low, high, share.source, share.status)
+    return value, low, high
 
 
 #: chunks of the usual size
