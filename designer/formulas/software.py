@@ -14,6 +14,8 @@ from designer.units import Ratio
 #: the program nobody stated anything of
 UNKNOWN: Final = "unknown"
 
+_MANY: Final = Constant(0, 0, 0, "assumed-training", Status.ASSUMED, "1", "as many as layers")
+
 
 @dataclass(frozen=True, slots=True)
 class Software:
@@ -77,14 +79,14 @@ class Software:
     reduce_bytes: Constant
     straggler: Constant
     expert_overlap: Constant
-    buckets: int = 0
+    buckets: Constant = _MANY
     gathers_first: bool = False
     fitted_on: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def hidden_gradients(self) -> Ratio:
         """Most of the sum of gradients that the backward pass hides: all that starts early, never the last bucket."""
-        last = 1 / self.buckets if self.buckets else 0.0
+        last = 1 / self.buckets.value if self.buckets.value else 0.0
         return Ratio(min(self.data_overlap.value, 1 - last))
 
 
@@ -225,8 +227,7 @@ _FUSED_2023: Final = replace(
     ),
     step_floor=_assumed(2e-3, 1e-3, 4e-3, "graph launch", "s"),
     convolution_traffic=_FUSED_PASSES,
-    # source mlperf-bert, as what follows
-    buckets=5,
+    buckets=Constant(5, 5, 5, "mlperf-bert", Status.SECONDARY),
     gathers_first=True,
 )
 
@@ -257,7 +258,7 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
                 data_overlap=Constant(
                     0.0, 0.0, 0.8, "mlperf-bert", Status.SECONDARY, "1", "gradients summed after the backward pass"
                 ),
-                buckets=0,
+                buckets=_MANY,
             ),
             replace(
                 _FSDP,
