@@ -106,6 +106,11 @@ class Inventory:
         quantity = self.design.quantity(part, name)
         return value_of(part.kind, name, quantity) if quantity is not None else None
 
+    def text(self, part: Part, name: str) -> str:
+        """A value of a part that is text; empty where it is not stated."""
+        quantity = self.design.quantity(part, name)
+        return str(quantity.value) if quantity is not None else ""
+
     def status(self, part: Part, name: str) -> Status:
         """How sure a value of a part is."""
         quantity = self.design.quantity(part, name)

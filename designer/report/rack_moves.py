@@ -41,6 +41,9 @@ def why_not(design: Design, plan: Plan, member: int, to: int, at: int) -> str:
     if at - 1 + unit.height > rack.height:
         return f"beyond the height of the rack: it would reach unit {at - 1 + unit.height:g} of {rack.height:g}"
     other = next((u for u in rack.units if u.part != member and at < u.top and u.at < at + unit.height), None)
+    fixture = next((f for f in rack.fixed if at < f.top and f.at < at + unit.height), None)
+    if fixture is not None:
+        return f"occupied: {fixture.name.lower()} in unit {fixture.at:g}"
     if other is not None:
         units = f"unit {other.at:g}" if other.height <= 1 else f"units {other.at:g} to {other.top - 1:g}"
         return f"occupied: {other.name} takes {units}"

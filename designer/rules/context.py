@@ -97,6 +97,19 @@ class Context:
         """The design and the contents of its groups, each once: with the path to the first, and how often it stands."""
         return _blocks(self.design, "", 1)
 
+    def racks(self) -> Iterator[tuple[Part, list[Part], str, int]]:
+        """Drawn racks: each with the units drawn in it, its path, and how many are equal."""
+        for block, prefix, times in self.blocks():
+            for rack in block.parts.values():
+                if rack.kind != "rack":
+                    continue
+                units = [part for part in block.parts.values() if part.parent == rack.id]
+                for group in block.groups.values():
+                    if group.parent == rack.id:
+                        members = (group.member(index) for index in range(group.replicas))
+                        units += [part for member in members for part in member.parts.values() if part.parent is None]
+                yield rack, units, f"{prefix}{rack.id}", times
+
     def standing_in(self, rack: Elevation) -> dict[str, Part]:
         """The units whose place in a rack is fixed, by path; those that are gone are left out."""
         found: dict[str, Part] = {}

@@ -82,3 +82,26 @@ def test_a_rate_that_is_dragged_is_estimated_again_at_once(benchmark: Any) -> No
     benchmark.pedantic(lambda: None, rounds=1)
     again = against(benchmark, lambda: analyze(edited(), [LOAD], curves=False), heap_of(EVENTS * runs * looked_at))
     assert again <= DRAGGED
+
+
+GROUPS = {"model": "gpt-oss-120b", "tensor": 1, "data": 8, "expert": 8, "storage": "", "release": "0.18.0"}
+#: eight schedulers that share their steps, in times of the heap: some 75; with its frontier it is 600
+DRAGGED_GROUPS = 100
+
+
+def test_a_rate_on_eight_groups_is_estimated_again_at_once(benchmark: Any) -> None:
+    """As above with a scheduler for each of eight attention groups; the frontier is kept, it is the same."""
+    design = open_design(TEMPLATE)
+    spec = design.workloads[LOAD]
+    rates = count(4000)
+
+    def edited() -> Design:
+        settings = {**spec.settings, **GROUPS, "weights": "auto", "rate": f"{next(rates) / 100} 1/s"}
+        asked = spec.model_copy(update={"settings": settings})
+        return design.model_copy(update={"workloads": {**design.workloads, LOAD: asked}})
+
+    runs, looked_at = 3, 2000
+    analyze(edited(), [LOAD], curves=False)
+    benchmark.pedantic(lambda: None, rounds=1)
+    again = against(benchmark, lambda: analyze(edited(), [LOAD], curves=False), heap_of(EVENTS * runs * looked_at))
+    assert again <= DRAGGED_GROUPS

@@ -20,5 +20,8 @@ KIND = PartKind(
         Field("bandwidth_per_direction", "Switching capacity, one way", "rate"),
         Field("in_switch_reduction", "Reduces in the switch", "flag"),
         Field("hop_latency", "Port-to-port latency", "duration"),
+        Field("power_max", "Largest power draw", "power"),
+        Field("weight", "Weight", "mass"),
+        Field("liquid_share", "Share of its heat that goes into liquid", "ratio"),
     ),
 )

@@ -17,5 +17,16 @@ KIND = PartKind(
         Field("height", "Height units", "count"),
         Field("weight", "Weight, empty", "mass"),
         Field("weight_capacity", "Weight it can carry", "mass"),
+        Field(
+            "layout",
+            "What each height unit holds",
+            "text",
+            help="kinds of units with first and last height unit, lowest first: server 6-13, power_shelf 2-5",
+        ),
+        Field("power_shelves", "Power shelves", "count"),
+        Field("power_shelf_capacity", "Output of a power shelf", "power"),
+        Field("power_shelf_efficiency", "Output over input of a power shelf", "ratio"),
+        Field("busbar_capacity", "Power one point of the busbar carries", "power"),
+        Field("liquid_capacity", "Heat its liquid cooling takes", "power"),
     ),
 )

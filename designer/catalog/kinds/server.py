@@ -15,6 +15,7 @@ KIND = PartKind(
         Field("height", "Height units", "count"),
         Field("power_max", "Largest power draw", "power"),
         Field("weight", "Weight", "mass"),
+        Field("liquid_share", "Share of its heat that goes into liquid", "ratio"),
         Field("vendor_model", "Vendor model", "text"),
         Field("ports_per_cage", "Network ports in one OSFP cage", "count"),
         Field("memory_tiering", "Memory tiering over NVMe", "flag"),

@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_design(parser)
     parser.add_argument("-o", "--output", metavar="OUT", help="file to write: .xlsx for all, or .csv")
-    parser.add_argument("--table", metavar="NAME", help="table of a .csv: bill, power, racks, cables, cabling or cost")
+    parser.add_argument(
+        "--table", metavar="NAME", help="table of a .csv: bill, power, racks, supply, cables, cabling or cost"
+    )
     parser.add_argument("--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date …")
     parser.add_argument("--media", choices=("any", "optical"), default="any", help="optical leaves copper cables out")
     parser.add_argument("--spares", metavar="SHARE", help='spare cables and transceivers, such as "3 %%"')

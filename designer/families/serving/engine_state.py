@@ -517,11 +517,14 @@ class EngineState:
 
     def most_steps(self) -> int:
         """Steps until a request ends or there is no more room; at least one."""
-        running, cached = self.running, self.cached
-        k = (self._first_end() if self.preempted else self.ends[0]) // SPAN_LIMIT - self.count
+        running, cached, k = self.running, self.cached, self.next_end()
         if cached + k * running > self.capacity and self.reserve < 1:
             k = max(1, (self.capacity - cached) // running)
         return k
+
+    def next_end(self) -> int:
+        """Steps until a running request has its last token."""
+        return (self._first_end() if self.preempted else self.ends[0]) // SPAN_LIMIT - self.count
 
     def spoke(self, k: int) -> None:
         """All running requests decoded in so many steps."""

@@ -11,13 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.families.serving.answers import Served, path_of, settled
+from designer.families.serving.closed_form import LIVES, at_once
 from designer.families.serving.deployment import Load
-from designer.families.serving.filling import filled
-from designer.families.serving.load import sent_to_one
+from designer.families.serving.load import Sent, sent_to_one
+from designer.families.serving.placement import Placement
 from designer.families.serving.readings import quantiles
 from designer.families.serving.records import ServingRun
 from designer.families.serving.split import run_split
 from designer.memo import Interned
+from designer.sources import Constant, Status
 
 Float = npt.NDArray[np.float64]
 
@@ -26,6 +28,8 @@ _LOADS_LIMIT: Final = (10, 30, 50, 60, 70, 80, 90, 96)
 _HUNDREDTHS_LIMIT: Final = 100
 #: requests of a run at one load, and at most as many as the load itself is looked at with
 COUNT_LIMIT: Final = 240
+#: answers that follow each other at one load: the engine has changed all its requests once
+LOOKED_LIVES: Final = Constant(1.0, 0.5, 4.0, "assumed-serving", Status.ASSUMED, "1", "answers looked at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ def frontier(served: Served, cancelled: Callable[[], bool] | None = None) -> Fro
         return _frontier(served, base, most, cancelled)
     deployment = placement.deployment
     engine = placement.scheduling, placement.capacity, path_of(placement), deployment.drafts, placement.curve
-    load = replace(base, rate=1.0, clients=0)
+    load = replace(base, rate=1.0, clients=0, count=min(base.count, COUNT_LIMIT), profile=())
     key = placement.steps, engine, load, asked.limits.share, most, served.stands, len(placement.replicas)
     return _KNOWN(key, lambda: _frontier(served, base, most, cancelled))
 
@@ -106,11 +110,22 @@ def _frontier(served: Served, base: Load, most: float, cancelled: Callable[[], b
     return Frontier(*columns)
 
 
+def _filled(load: Load, placement: Placement, sent: Sent) -> tuple[Load, int]:
+    """A load of which enough requests are sent to fill an engine and to look at it, and the first that counts."""
+    together = at_once(load, placement, sent.requests, len(placement.replicas))
+    filling = math.ceil(LIVES.value * together)
+    if load.kind != "rate" or filling <= sent.first:
+        return load, sent.first
+    count = filling + math.ceil(max(len(sent.requests.prompt) - sent.first, LOOKED_LIVES.value * together))
+    return replace(load, count=count), filling
+
+
 def _run(served: Served, load: Load, cancelled: Callable[[], bool] | None) -> tuple[ServingRun, int]:
     placement = served.placement
     if served.prompts is None:
         sent = sent_to_one(load, len(placement.replicas), placement.place, placement.capacity)
-        load = filled(load, placement, sent.requests, len(placement.replicas))
-        sent = sent_to_one(load, len(placement.replicas), placement.place, placement.capacity)
-        return settled(placement, sent.requests, 1.0, cancelled), sent.first
+        load, first = _filled(load, placement, sent)
+        if load.count != len(sent.requests.prompt):
+            sent = sent_to_one(load, len(placement.replicas), placement.place, placement.capacity)
+        return settled(placement, sent.requests, 1.0, cancelled), first
     return run_split(served, load, cancelled)

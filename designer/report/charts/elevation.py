@@ -105,6 +105,12 @@ def _front(
         if u:
             sheet.text(x - 5, y + 3.2 + UNIT, str(u), "muted", size=_TEXT, anchor="end")
             sheet.line(((x, y), (x + wide, y)), "hair")
+    for fixture in rack.fixed:
+        if fixture.top - 1 <= shown:
+            top = bottom - (fixture.top - 1) * UNIT
+            sheet.panel(x + 3, top + 0.7, wide - 6, fixture.height * UNIT - 1.4, "rule", radius=1.5)
+            middle = top + fixture.height * UNIT / 2 + _LOW * 0.36 - 0.7
+            sheet.text(x + 9, middle, fixture.name, "muted", size=_LOW, room=wide - 18)
     for run in runs:
         if len(run) > 1:
             _many(sheet, run, x, bottom, wide)
@@ -164,7 +170,7 @@ def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
     gap = 26.0
     wide = min(190.0, (WIDTH - 22.0 * len(shown) - gap * (len(shown) - 1)) / max(1, len(shown)))
     # what is empty above all units is not drawn
-    used = max((unit.top - 1 for r, _ in shown for unit in r.units), default=0.0)
+    used = max((unit.top - 1 for r, _ in shown for unit in (*r.units, *r.fixed)), default=0.0)
     tallest = min(max((r.height for r, _ in shown), default=42.0), _NUMBERED * math.ceil((used + 3) / _NUMBERED))
     bottom = 44.0 + tallest * UNIT
     for k, (rack, equal) in enumerate(shown):

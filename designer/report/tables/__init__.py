@@ -21,12 +21,13 @@ def tables_of(
     >>> tables_of(designer.open_design("m40-server"))["bill"].rows[0][4]
     1
     """
-    from designer.report.tables import bill_of_materials, cables, cost, order, power, racks
+    from designer.report.tables import bill_of_materials, cables, cost, order, power, racks, supply
 
     found = {
         "bill": bill_of_materials.sheet(design),
         "power": power.sheet(design),
         "racks": racks.sheet(design),
+        "supply": supply.sheet(design),
         "cables": cables.sheet(design),
         "cabling": order.sheet(design, media, spares),
     }

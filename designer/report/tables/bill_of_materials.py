@@ -8,7 +8,7 @@ from designer.catalog.parttype import part_kinds
 from designer.design.document import Design, Part
 from designer.report.inventory import Bundle, Inventory, UnitClass, bundles, group_name, inventory
 from designer.report.tables.table_sheet import Column, TableSheet, Total, Value
-from designer.report.wording import line_rate, listed
+from designer.report.wording import line_rate, listed, quantity
 from designer.sources import Status
 
 
@@ -50,10 +50,30 @@ def items_of(design: Design) -> list[BillLine]:
     found: list[BillLine] = []
     for unit in stock.classes:
         found += _unit(stock, unit)
-    if len(stock.racks):
-        part = stock.net.part(int(stock.racks[0]))
-        found.append(_item(stock, part, len(stock.racks), "racks as drawn", "rack"))
+    found += _racks(stock)
     found += [_cable(bundle) for bundle in bundles(stock)]
+    return found
+
+
+def _racks(stock: Inventory) -> list[BillLine]:
+    """Racks as drawn, equal types together, each with the power shelves that its type states."""
+    kinds: dict[str, list[int]] = {}
+    for rack in stock.racks.tolist():
+        part = stock.net.part(rack)
+        kinds.setdefault(part.type or part.label, []).append(rack)
+    found: list[BillLine] = []
+    for members in kinds.values():
+        part, n = stock.net.part(members[0]), len(members)
+        found.append(_item(stock, part, n, "racks as drawn", "rack"))
+        shelves = int(stock.number(part, "power_shelves") or 0)
+        if shelves:
+            output = stock.number(part, "power_shelf_capacity")
+            model = f"Power shelf, {quantity(output, 'W')}" if output is not None else "Power shelf"
+            reason = f"{n:,}\u00a0×\u00a0{shelves}" if n > 1 else f"{shelves} each"
+            status = stock.status(part, "power_shelves")
+            found.append(
+                BillLine("Power shelf", model, "rack", "", n * shelves, reason, height=1.0, status=status, inside=True)
+            )
     return found
 
 

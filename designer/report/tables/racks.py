@@ -13,6 +13,7 @@ from designer.errors import DocumentError
 from designer.fields import amount
 from designer.report.inventory import Inventory, UnitClass, group_name, inventory, unit_name
 from designer.report.tables.power import rated_of
+from designer.report.tables.rack_layout import Fixture, Stretch, fixtures, read_layout
 from designer.report.tables.table_sheet import Column, TableSheet, Value
 from designer.sources import Constant, Status
 
@@ -69,6 +70,8 @@ class Rack:
         Id of the design's elevation of it; empty for a proposal, or where the drawing states all.
     drawn
         Number of the part it is; −1 where it is not drawn.
+    layout, fixed
+        Which height units its type keeps for which kind of unit, and what is fixed in it.
     """
 
     name: str
@@ -80,6 +83,8 @@ class Rack:
     feeds: int = 2
     key: str = ""
     drawn: int = -1
+    layout: tuple[Stretch, ...] = ()
+    fixed: tuple[Fixture, ...] = ()
 
     @property
     def proposed(self) -> bool:
@@ -89,16 +94,26 @@ class Rack:
     def lowest_free(self, height: float) -> float:
         """The lowest rack unit where so many are free, above all others where none are."""
         at = 1.0
-        for unit in sorted(self.units, key=lambda u: u.at):
+        for unit in sorted((*self.units, *self.fixed), key=lambda u: u.at):
             if at + height <= unit.at:
                 break
             at = max(at, unit.top)
         return at
 
+    def next_of(self, kind: str, height: float) -> float | None:
+        """The lowest free height unit that the layout keeps for a kind of unit; None where there is none."""
+        for stretch in self.layout:
+            if stretch.kind != kind:
+                continue
+            at = max((u.top for u in self.units if stretch.first <= u.at <= stretch.last), default=float(stretch.first))
+            if at + height <= stretch.last + 1:
+                return at
+        return None
+
     @property
     def used(self) -> float:
         """Units taken."""
-        return sum(u.height for u in self.units)
+        return sum(u.height for u in self.units) + sum(f.height for f in self.fixed)
 
     @property
     def watts(self) -> float:
@@ -187,7 +202,12 @@ def _as_placed(stock: Inventory) -> Plan:
                 if n < 0 or (place is not None) is not stated:
                     continue
                 rack = racks[n]
-                at = float(place.unit) if place is not None else rack.lowest_free(high) if n in fixed else tops[n] + 1
+                if place is not None:
+                    at = float(place.unit)
+                elif rack.layout:
+                    at = rack.next_of(unit.part.kind, high) or rack.lowest_free(high)
+                else:
+                    at = rack.lowest_free(high) if n in fixed else tops[n] + 1
                 tops[n] += high
                 of_unit[member] = n
                 name, feed = unit_name(stock, member), place.feed if place is not None else ""
@@ -207,6 +227,7 @@ def _standing(stock: Inventory) -> tuple[list[Rack], dict[int, tuple[int, RackPl
     for r in stock.racks.tolist():
         part = stock.net.part(r)
         named = unit_name(stock, r)
+        laid = read_layout(stock.text(part, "layout"))
         racks.append(
             Rack(
                 named,
@@ -216,6 +237,8 @@ def _standing(stock: Inventory) -> tuple[list[Rack], dict[int, tuple[int, RackPl
                 carries=stock.number(part, "weight_capacity"),
                 feeds=int(stock.number(part, "feeds") or 2),
                 drawn=r,
+                layout=laid,
+                fixed=fixtures(laid),
             )
         )
     at = {rack.drawn: n for n, rack in enumerate(racks)}
@@ -322,7 +345,7 @@ def kinds_of_racks(plan: Plan, stock: Inventory) -> list[tuple[Rack, int]]:
     """One rack of each kind, with how many are equivalent."""
     found: dict[tuple[object, ...], tuple[Rack, int]] = {}
     for rack in plan.racks:
-        key = tuple((u.kind, u.at, u.height, group_name(stock, u.part), u.watts) for u in rack.units)
+        key = (rack.layout, *((u.kind, u.at, u.height, group_name(stock, u.part), u.watts) for u in rack.units))
         first, n = found.get(key, (rack, 0))
         found[key] = (first, n + 1)
     return list(found.values())
@@ -335,6 +358,11 @@ def sheet(design: Design) -> TableSheet:
         (rack.name, u.at, u.height, u.name, u.kind, u.watts, u.weight, "" if u.height_known else "height assumed")
         for rack in plan.racks
         for u in rack.units
+    ]
+    rows += [
+        (rack.name, f.at, f.height, f.name, "part of the rack", None, None, "")
+        for rack in plan.racks
+        for f in rack.fixed
     ]
     columns = (
         Column("Rack"),

@@ -25,27 +25,15 @@ from designer.units import format_quantity
 
 
 def check(context: Context) -> Iterator[Offence]:
-    for block, prefix, times in context.blocks():
-        for rack in block.parts.values():
-            room = context.number(rack, "power_capacity") if rack.kind == "rack" else None
-            if room is None:
-                continue
-            draw = sum(power(context, part) for part in block.parts.values() if part.parent == rack.id)
-            for group in block.groups.values():
-                if group.parent == rack.id:
-                    draw += sum(
-                        power(context, part)
-                        for index in range(group.replicas)
-                        for part in group.member(index).parts.values()
-                        if part.parent is None
-                    )
-            if draw > room:
-                text = (
-                    f"the content of {prefix}{rack.id} draws up to {format_quantity(draw, 'power')}, it can feed "
-                    f"{format_quantity(room, 'power')}"
-                )
-                yield Offence(text, (f"{prefix}{rack.id}",), "fewer servers, or a stronger feed", equal=times)
-
+    for rack, units, path, times in context.racks():
+        room = context.number(rack, "power_capacity")
+        draw = sum(power(context, part) for part in units)
+        if room is not None and draw > room:
+            text = (
+                f"the content of {path} draws up to {format_quantity(draw, 'power')}, it can feed "
+                f"{format_quantity(room, 'power')}"
+            )
+            yield Offence(text, (path,), "fewer servers, or a stronger feed", equal=times)
     for rack in context.design.racks.values():
         if rack.part is not None or rack.power is None:
             continue

@@ -22,20 +22,12 @@ from designer.rules.rule import Offence, Rule
 
 
 def check(context: Context) -> Iterator[Offence]:
-    for block, prefix, times in context.blocks():
-        for rack in block.parts.values():
-            room = context.number(rack, "height") if rack.kind == "rack" else None
-            if room is None:
-                continue
-            parts = [part for part in block.parts.values() if part.parent == rack.id]
-            for group in block.groups.values():
-                if group.parent == rack.id:
-                    members = [group.member(index) for index in range(group.replicas)]
-                    parts += [part for member in members for part in member.parts.values() if part.parent is None]
-            used = sum(context.number(part, "height") or 0.0 for part in parts)
-            if used > room:
-                text = f"the content of {prefix}{rack.id} takes {used:.0f} height units, it has {room:.0f}"
-                yield Offence(text, (f"{prefix}{rack.id}",), "use another rack for some of it", equal=times)
+    for rack, units, path, times in context.racks():
+        room = context.number(rack, "height")
+        used = sum(context.number(part, "height") or 0.0 for part in units)
+        if room is not None and used > room:
+            text = f"the content of {path} takes {used:.0f} height units, it has {room:.0f}"
+            yield Offence(text, (path,), "use another rack for some of it", equal=times)
     for rack in context.design.racks.values():
         if rack.part is not None or rack.height is None:
             continue

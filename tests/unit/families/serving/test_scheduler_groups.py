@@ -8,12 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from designer.families.serving.engine_state import Book, Requests
+from designer.families.serving.engine_state import Book, EngineState, Requests
 from designer.families.serving.formulas._release import Scheduling
-from designer.families.serving.records import ServingRun
-from designer.families.serving.scheduler import run_requests
-from designer.families.serving.scheduler_groups import groups_at_work, lanes_of
-from designer.families.serving.streaming import streamed
+from designer.families.serving.records import ServingRun, streamed
+from designer.families.serving.scheduler import groups_at_work, lanes_of, run_requests
 
 
 class Counted:
@@ -116,3 +114,22 @@ def test_uneven_groups_are_slower_than_even_ones() -> None:
 
 def test_many_groups_are_run_as_few_that_stand_for_several() -> None:
     assert [lanes_of(n) for n in (1, 2, 7, 8, 16, 32, 72, 17, 144)] == [1, 2, 7, 8, 8, 8, 8, 1, 8]
+
+
+def test_only_groups_that_change_are_brought_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight groups that decode together: each answer begins and ends once, however many steps the others take."""
+    caught: list[int] = []
+    spoke = EngineState.spoke
+
+    def counted(lane: EngineState, k: int) -> None:
+        caught.append(k)
+        spoke(lane, k)
+
+    monkeypatch.setattr(EngineState, "spoke", counted)
+    requests = drawn(300)
+    run = in_groups(requests, HOW, 8)
+    assert run.served.all()
+    # once when its prompt is read, by chunks of a step, and once when it ends
+    chunks = sum(-(-prompt // (HOW.budget // 2)) for prompt in requests.prompt)
+    assert len(caught) <= chunks + len(requests.prompt)
+    assert run.counts.turns * 8 > 4 * len(caught)
