@@ -15,7 +15,6 @@ from designer.families.serving.answers import SOURCES, Served, serve
 from designer.families.serving.benchmarks import counted
 from designer.families.serving.bottlenecks import bottlenecks
 from designer.families.serving.deployment import Limits, Serving
-from designer.families.serving.formulas.cold_start import START, START_EAGER
 from designer.families.serving.frontier import Frontier, frontier
 from designer.families.serving.metrics import metrics
 from designer.families.serving.network_leg import Leg, network_leg
@@ -23,7 +22,7 @@ from designer.families.serving.placement import place_deployment
 from designer.families.serving.scaling import follows_load, scaled
 from designer.families.serving.sharing import sharing
 from designer.families.serving.split import serve_split
-from designer.families.serving.starting import start_engines, update_engines
+from designer.families.serving.starting import engine_start, start_engines, update_engines
 from designer.families.serving.unused import unused
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
@@ -96,7 +95,7 @@ def answered(
     start = start_engines(engines, asked.storage, asked.readers, place, peers=asked.peers) if asked.storage else None
     paid: Mapping[str, Estimate] = {}
     if follows_load(asked) and served.runs:
-        began = start.time.value if start is not None else (START if asked.deployment.graph else START_EAGER).value
+        began = start.time.value if start is not None else engine_start(asked.deployment)
         served, paid, why = scaled(served, began, cancelled)
         stated = (*stated, *why)
     found = {**metrics(served), **paid}
