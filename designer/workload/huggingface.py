@@ -13,7 +13,6 @@ from typing import Final, NoReturn, cast
 from designer.errors import CatalogError, ExchangeError
 from designer.plain_text import deeper_than
 from designer.workload.layer_kinds import LayerKinds, layer_kinds, searched_layers, selection
-from designer.workload.missing_mechanisms import missing_mechanism
 from designer.workload.model_families import (
     CLASSIC,
     ENCODERS,
@@ -23,6 +22,7 @@ from designer.workload.model_families import (
     TIED,
     WITHOUT_ATTENTION,
     WITHOUT_GATE,
+    missing_mechanism,
 )
 from designer.workload.published_formats import UNSAID, PublishedFormat, published_format
 from designer.workload.shape import LARGEST, TransformerShape

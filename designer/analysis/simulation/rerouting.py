@@ -40,8 +40,8 @@ from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_T
 from designer.units import format_quantity
 from designer.workload.kind import kind_of, task_of, workload_kinds
 from designer.workload.program import Collective, Compute, Delay, Mark, Move, Program, Recovery, Step, Task
-from designer.workload.program.rerouted import Rerouted
 from designer.workload.program.restarting import FAILURE, RESTORE
+from designer.workload.program.tasks import Rerouted
 
 Int = npt.NDArray[np.int64]
 

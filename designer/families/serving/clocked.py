@@ -15,6 +15,7 @@ from designer.engine.clock.interruptions import is_paused, was_paused
 from designer.families.serving.deployment import Load
 from designer.families.serving.load import FILLING_LIMIT, Sent
 from designer.families.serving.placement import Placement
+from designer.families.serving.records import streamed
 from designer.families.serving.replica import (
     COMPUTES,
     ONE_STEP,
@@ -24,7 +25,6 @@ from designer.families.serving.replica import (
     never,
 )
 from designer.families.serving.request_log import RequestLog, until_end
-from designer.families.serving.streaming import streamed
 from designer.families.serving.tiers import Tier, sent_from
 from designer.sources import Constant, Estimate, Status
 from designer.workload.program.process import Item

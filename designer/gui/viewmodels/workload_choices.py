@@ -9,7 +9,7 @@ from typing import Final
 from designer.design.document import Block, Design
 from designer.design.naming import part_title
 from designer.errors import DesignerError
-from designer.families.serving.drafts import drafts
+from designer.families.serving.drafting import drafts
 from designer.families.serving.engines import releases
 from designer.gui.viewmodels.forms import Entry
 from designer.spelling import near

@@ -15,7 +15,7 @@ from functools import cache
 from statistics import mean
 from typing import Final
 
-from designer.families.serving.drafts import draft
+from designer.families.serving.drafting import draft
 from designer.families.serving.engines import release, releases
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._release import Overheads, Release

@@ -16,9 +16,17 @@ from designer.families.machines.formulas._esxi import (
     SETUP_TIME,
     SWITCHOVER_GOAL,
 )
-from designer.families.machines.formulas._inputs import not_negative, positive
-from designer.families.machines.formulas._outcome import Outcome, Verdict, curve, slowed
-from designer.families.machines.formulas._rounds import Dirtying, Rounds, iterate
+from designer.families.machines.formulas._precopy import (
+    Dirtying,
+    Outcome,
+    Rounds,
+    Verdict,
+    curve,
+    iterate,
+    not_negative,
+    positive,
+    slowed,
+)
 from designer.formulas.formula import Formula
 from designer.sources import Estimate
 from designer.units import Bytes, BytesPerSecond, Seconds

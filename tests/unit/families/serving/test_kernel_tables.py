@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from designer.families.serving.devices import is_measured, kernel_table
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._kernels import KERNELS
 from designer.families.serving.formulas._number_format import number_format
 from designer.families.serving.formulas._release import Overheads
 from designer.families.serving.formulas.kernel_table import ExpertShape, KernelTable
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
-from designer.families.serving.kernel_tables import is_measured, kernel_table
 from designer.resources import assets
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
