@@ -90,8 +90,6 @@ class SavingState:
         who = document.owner.text if document.owner is not None else ""
         modified = document.session.modified
         self.notice.show_text(*others(document.file_state.value, file.name if file else "", who, modified))
-            *others(document.file_state.value, file.name if file else "", who, document.session.modified)
-        )
 
     def _chosen(self, choice: str) -> None:
         document = self._document()
