@@ -203,7 +203,7 @@ class MainWindow(PanelWindow):
         session.message.connect(self.say)
         for signal in (
             session.analysis_changed,
-            session.survey_changed,
+            session.overlay_changed,
             session.trial_changed,
             session.workload_changed,
             session.simulation_changed,
@@ -446,6 +446,12 @@ class MainWindow(PanelWindow):
         """Show the bill of materials of the document."""
         if self.document is not None:
             self.billing.show(self.document.session, self.theme, self.files.folder())
+
+    def compare_built(self) -> None:
+        """Ask for the dump of the fabric that was built, and compare the document with it."""
+        if self.document is not None:
+            self.show_panel("built")
+            self._ready_places().built.ask()
 
     def export_report(self) -> None:
         """Ask where the report of the document goes."""

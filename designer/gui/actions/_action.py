@@ -162,6 +162,10 @@ class Window(Protocol):
         """Show the racks of the document."""
         ...
 
+    def compare_built(self) -> None:
+        """Ask for the dump of the fabric that was built, and compare the document with it."""
+        ...
+
     def export_report(self) -> None:
         """Ask where the report of the document goes."""
         ...

@@ -247,7 +247,8 @@ class Scene:
             loads = with_binding(loads, self._map, numbers, self._binding, self._bottleneck_parts)
             loads = with_limits(loads, geometry, self._mark)
         if self._failed:
-            loads = with_failed(loads, self._map, link_numbers(self._map, self._failed), self._failed)
+            words = self._loads.words if self._loads is not None else None
+            loads = with_failed(loads, self._map, link_numbers(self._map, self._failed), self._failed, words)
         if self._route:
             numbers = link_numbers(self._map, self._route)
             loads = with_route(loads, geometry, self._map, numbers, self._route)

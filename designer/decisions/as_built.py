@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from designer.decisions.fabric_matching import FabricGraph, How, Match, Pair, fabric_of, match
 from designer.design.document import Design, LinkValues
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
 from designer.findings import Finding, Severity
-from designer.interchange.fabric_matching import FabricGraph, How, Match, Pair, fabric_of, match
 from designer.plain_text import counted, shortened
 from designer.units import format_quantity
 
@@ -51,6 +51,8 @@ class Differences:
     ----------
     missing
         Cables of the design that are not in the dump.
+    extra
+        Cables that are in the dump and not in the design, without those that lead elsewhere.
     moved
         Cables that lead elsewhere: the end that is right, where the other was to be, and where it is.
     slow
@@ -60,6 +62,7 @@ class Differences:
     plan: FabricGraph
     match: Match
     missing: Mapping[Pair, int]
+    extra: Mapping[Pair, int]
     moved: tuple[tuple[int, int, int], ...]
     slow: Mapping[Pair, tuple[int, float]]
 
@@ -126,7 +129,7 @@ class _Messages:
                 planned = self.plan.cables.get((low, high), 0)
                 if count > planned:
                     extra[low, high] = count - planned
-        self._miswired(missing, extra)
+        spare = self._miswired(missing, extra)
         slow, lost = self._degraded()
         self._missing(missing, lost)
         total = sum(self._rate(p) * n for p, n in self.plan.cables.items())
@@ -139,7 +142,7 @@ class _Messages:
             sum(extra.values()),
             slow,
             max(0.0, 1 - gone / total) if total else 0.0,
-            Differences(self.plan, self.found, missing, tuple(self.moved), self.slow),
+            Differences(self.plan, self.found, missing, spare, tuple(self.moved), self.slow),
         )
 
     def _rate(self, pair: Pair) -> float:
@@ -197,8 +200,11 @@ class _Messages:
             text = f"{len(guesses)} nodes are guesses, another node of the dump fits as well: {names}"
             self._tell("BUILT-GUESSED", Severity.WARNING, text, guesses, "name them, and compare again")
 
-    def _miswired(self, missing: dict[Pair, int], extra: dict[Pair, int]) -> None:
-        """A cable that is missing at one place and too many at another, with one end in common, was plugged wrongly."""
+    def _miswired(self, missing: dict[Pair, int], extra: dict[Pair, int]) -> dict[Pair, int]:
+        """A cable that is missing at one place and too many at another, with one end in common, was plugged wrongly.
+
+        Returned are the other cables that are too many.
+        """
         at: dict[int, list[Pair]] = defaultdict(list)
         for pair in extra:
             for node in pair:
@@ -223,6 +229,7 @@ class _Messages:
             nodes = [n for pair in spare for n in pair]
             text = f"{sum(spare.values())} cables are in the dump and not in the design"
             self._tell("BUILT-EXTRA", Severity.WARNING, text, nodes, "draw them, or take them out")
+        return spare
 
     def _missing(self, missing: dict[Pair, int], lost: dict[Pair, float]) -> None:
         del lost

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from designer.decisions.as_built import Comparison, compare_built
 from designer.errors import ExchangeError
-from designer.interchange.as_built import Comparison, compare_built
 from designer.interchange.generating import generate
 from designer.interchange.importing import read_any
 

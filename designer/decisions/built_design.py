@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
 
+from designer.decisions.as_built import Differences
 from designer.design.document import Design, Link, LinkValues, Wiring, with_changes
 from designer.design.elaborate import Netlist
 from designer.errors import ExchangeError
-from designer.interchange.as_built import Differences
 from designer.units import format_quantity
 
 #: wirings of more cables stay as they are
