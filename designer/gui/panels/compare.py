@@ -77,7 +77,7 @@ class ComparePanel(Panel):
         self._why_of, self._reasons = (this, other), None
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.testing.comparing import compare as compare_designs
+            from designer.decisions.comparing import compare as compare_designs
 
             return compare.reasons_of(compare_designs(this, other, 0, cancelled))
 
