@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from designer.analysis.study import analyze
+from designer.decisions.as_built import Comparison
+from designer.decisions.built_design import built_design
 from designer.design.document import Design
 from designer.engine.account.worth import share_of, worth_of
-from designer.errors import AnalysisError
+from designer.errors import AnalysisError, DesignerError
 from designer.sources import Estimate
 
 
@@ -57,3 +59,13 @@ def costs(designed: Design, built: Design, workloads: Sequence[str] | None = Non
         share = share_of(before, after)
         found.append(Cost(spec, title, metric, before.metrics[metric], after.metrics.get(metric), share))
     return found
+
+
+def priced(designed: Design, found: Comparison) -> tuple[list[Cost], str]:
+    """What differences of a fabric as built cost all workloads; a sentence where that is not known."""
+    if not (found.differences.missing or found.differences.slow) or not designed.workloads:
+        return [], ""
+    try:
+        return costs(designed, built_design(designed, found.differences)), ""
+    except DesignerError as error:
+        return [], error.text

@@ -123,9 +123,9 @@ def _on_links(view_state: ViewState, frame: Frame, links: Int, wide: float, high
     ways = ways[np.argsort(-np.ptp(ways, axis=1).sum(axis=1), kind="stable")[:_LONGEST]]
     on = [along(group.points, share) for share in _SHARES for group in polylines(np.arange(len(ways)), ways)]
     points = np.concatenate(on)
-    beside = np.array([[wide / 2 + high / 2, 0], [-wide / 2 - high / 2, 0], [0, high], [0, -high]])
+    steps = np.array([[wide / 2 + high / 2, 0], [-wide / 2 - high / 2, 0], [0, high], [0, -high]])
     around = np.concatenate((ways.min(axis=1), np.ptp(ways, axis=1)), axis=1)
-    return np.concatenate((points, *(points + step for step in beside))), around
+    return np.concatenate((points, *(points + step for step in steps))), around
 
 
 def _beyond(view_state: ViewState, around: Float, high: float) -> Float:
@@ -240,30 +240,40 @@ def badges(
 
 
 def _failed(view_state: ViewState, frame: Frame, region: Rect, taken: list[Rect]) -> list[Batch]:
-    """What has failed: links dashed, parts crossed out, and on each the word on a plate that is not filled."""
+    """What has failed: links dashed, parts crossed out, and on each the word on a plate that is not filled.
+
+    What is marked with words of its own has not failed: its parts are outlined.
+    """
     loads, theme = view_state.loads, view_state.theme
     links, boxes = np.flatnonzero(loads.failed)[:_MOST_BADGES], np.flatnonzero(loads.box_failed)[:_MOST_BADGES]
-    if not len(links) and not len(boxes):
-        return []
     found: list[Batch] = []
-    points = np.empty((0, 2))
+    marks: list[tuple[str, Float]] = []
     if len(links):
         ways = view_state.routes(frame, links)
-        points = halfway(ways)
         lines = [pieces(group.points) for group in polylines(np.arange(len(ways)), frame.points(ways))]
         dash = (4 * frame.ratio, 3 * frame.ratio)
         found.append(Lines(np.concatenate(lines), theme.background, 4 * frame.ratio, (), False))
         found.append(Lines(np.concatenate(lines), theme.bad, 2 * frame.ratio, dash, False))
-    if len(boxes):
         # the links of a failed part need no word of their own
+        usual = "" if len(boxes) and not loads.failed_words else "failed"
+        words = [loads.failed_words.get(n, usual) for n in links.tolist()]
+        marks += zip(words, frame.points(halfway(ways)), strict=True)
+    if len(boxes):
         rect = view_state.geometry.rect[boxes]
-        found.append(Lines(_crosses(frame, rect), theme.bad, 2 * frame.ratio, (), True))
-        points = rect[:, :2] + rect[:, 2:] * (0.5, 1.0)
+        words = [loads.box_failed_words.get(n, "") for n in boxes.tolist()]
+        named = np.array([bool(word) for word in words])
+        if named.any():
+            found.append(outline(frame.boxes(rect[named]), round(2 * frame.ratio), theme.bad, frame.ratio))
+        if not named.all():
+            found.append(Lines(_crosses(frame, rect[~named]), theme.bad, 2 * frame.ratio, (), True))
+        feet = frame.points(rect[:, :2] + rect[:, 2:] * (0.5, 1.0))
+        marks += zip([word or "failed" for word in words], feet, strict=True)
     plates: list[Boxes] = []
     labels: list[Label] = []
-    for x, y in frame.points(points).tolist():
-        plate, label = pill("failed", x, y, frame, theme.pill, theme.bad, theme.bad, True)
-        if _inside(np.array([[x, y]]), region)[0] and is_free(plate, taken):
+    for word, at in marks:
+        x, y = at.tolist()
+        plate, label = pill(word, x, y, frame, theme.pill, theme.bad, theme.bad, True)
+        if word and _inside(np.array([[x, y]]), region)[0] and is_free(plate, taken):
             plates.append(plate)
             labels.append(label)
     return found + stacked(plates, labels)

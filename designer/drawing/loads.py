@@ -6,7 +6,7 @@ Channels are numbered as in the analysis: ``2·link`` runs a → b, ``2·link + 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -50,7 +50,7 @@ def links_on_connections(geometry: Geometry, shown: Int) -> tuple[Int, Int, Bool
     Parameters
     ----------
     shown
-        What `boxes_of_parts` tells.
+        What `boxes_of_parts` returns.
 
     Raises
     ------
@@ -130,6 +130,8 @@ class ChannelState:
         What parts do at an instant of a run; None where nothing is run over time.
     title
         What the colours mean where that is something else than utilisation.
+    words
+        Words of the marks on links and parts by path, where they have not failed but are marked as those that have.
     classes
         Which channels are the same, where they are given in classes; None where each is reported.
     """
@@ -138,6 +140,7 @@ class ChannelState:
     utilization: Float
     activity: Activity | None = None
     title: str = ""
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
     classes: Partition[Numbers] | None = None
 
     @staticmethod
@@ -170,7 +173,7 @@ class ChannelState:
         mine, its = ((one.load, one.utilization) if equal else one.every() for one in (self, other))
         return (
             np.array_equal(mine[0], its[0])
-            and self.title == other.title
+            and (self.title, self.words) == (other.title, other.words)
             and np.array_equal(mine[1], its[1], True)
             and (self.activity is None) == (other.activity is None)
             and (self.activity is None or other.activity is None or self.activity.same(other.activity))
@@ -225,6 +228,7 @@ class Loads:
     box_limits : (n,) whether a part that a box shows is one of those that limit
     box_bottleneck : (n,) how many equal parts a box represents that bind by themselves, 0 for none
     failed, box_failed : (m,), (n,) whether a connection or box has no capacity left at the instant shown
+    failed_words, box_failed_words : words of their marks by number, where they are others than "failed"
     on_route : (m,) or None: what the highlighted route uses
     box_used : (n,) utilisation of the busiest connection at a box, NaN
     box_busy, box_fill : (n,) or None: share of what a box shows that computes, and of its memory that is taken; NaN
@@ -250,6 +254,8 @@ class Loads:
     title: str = ""
     #: what limits, in the words of the mark on it
     mark: str = ""
+    failed_words: Mapping[int, str] = field(default_factory=dict[int, str])
+    box_failed_words: Mapping[int, str] = field(default_factory=dict[int, str])
     box_busy: Float | None = None
     box_fill: Float | None = None
 
@@ -416,33 +422,58 @@ def with_binding(
     # a link inside a closed card has no connection: the card describes it
     boxes[_cards_around(found, numbers)] = 1
     for path, equal in parts:
-        box = _box_of(found, path)
+        box = box_of_path(found, path)
         if box >= 0:
             boxes[box] = max(boxes[box], equal)
     return replace(loads, bottleneck=bottleneck, box_bottleneck=boxes)
 
 
-def with_failed(loads: Loads, found: ConnectionMap, numbers: Mapping[str, int], paths: Iterable[str]) -> Loads:
+def with_failed(
+    loads: Loads,
+    found: ConnectionMap,
+    numbers: Mapping[str, int],
+    paths: Iterable[str],
+    words: Mapping[str, str] | None = None,
+) -> Loads:
     """The state with failed links and parts marked; what has failed limits nothing.
 
     Parameters
     ----------
     numbers
         Number of the link of each path that is one.
+    words
+        Words of the marks by path; the links of a part with words of its own are not marked.
     """
+    words = words or {}
     failed, boxes = loads.failed.copy(), loads.box_failed.copy()
+    failed_words: dict[int, str] = {}
+    box_words: dict[int, str] = {}
     for path in paths:
         if path in numbers:
-            failed[connections_of_channels(found, numbers, (path,))] = True
+            at = connections_of_channels(found, numbers, (path,))
+            failed[at] = True
+            if path in words:
+                failed_words.update(dict.fromkeys(at.tolist(), words[path]))
             continue
-        box = _box_of(found, path)
-        if box >= 0 and found.net is not None:
+        box = box_of_path(found, path)
+        if box >= 0 and path in words:
+            boxes[box] = True
+            box_words[box] = words[path]
+        elif box >= 0 and found.net is not None:
             boxes[box] = True
             part = found.net.index_of(path)
             at = found.connections_of(np.flatnonzero((found.net.link_a == part) | (found.net.link_b == part)))
             failed[at[at >= 0]] = True
     bottleneck, box_bottleneck = loads.bottleneck & ~failed, np.where(boxes, 0, loads.box_bottleneck)
-    return replace(loads, failed=failed, box_failed=boxes, bottleneck=bottleneck, box_bottleneck=box_bottleneck)
+    return replace(
+        loads,
+        failed=failed,
+        box_failed=boxes,
+        bottleneck=bottleneck,
+        box_bottleneck=box_bottleneck,
+        failed_words=failed_words,
+        box_failed_words=box_words,
+    )
 
 
 def with_limits(loads: Loads, geometry: Geometry, mark: str) -> Loads:
@@ -475,7 +506,8 @@ def _cards_around(found: ConnectionMap, numbers: Mapping[str, int]) -> Int:
     return np.unique(a[(a >= 0) & (a == b)])
 
 
-def _box_of(found: ConnectionMap, path: str) -> int:
+def box_of_path(found: ConnectionMap, path: str) -> int:
+    """Number of the box that shows a part; −1 for none."""
     try:
         return int(found.box[found.net.index_of(path)]) if found.net is not None else -1
     except DocumentError:

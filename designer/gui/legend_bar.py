@@ -44,7 +44,8 @@ class Keys(QWidget):
         elif loads.bottleneck.any():
             samples.append(("limits", theme.bottleneck, 4.0, False))
         if loads.failed.any() or loads.box_failed.any():
-            samples.append(("failed", theme.bad, 2.0, True))
+            marked = loads.failed_words or loads.box_failed_words
+            samples.append(("deviates" if marked else "failed", theme.bad, 2.0, True))
         if loads.assumed.any():
             samples.append(("rate assumed", theme.muted, 2.0, True))
         if state.calm:

@@ -1,6 +1,6 @@
 """The window: menus and tabs above, the canvases, side panel and tools below.
 
-Only Qt is loaded with this module; everything heavier comes when it is first needed, so the window stands quickly.
+Only Qt is loaded with this module; everything heavier comes when it is first needed, so the window opens quickly.
 """
 
 from __future__ import annotations
@@ -9,32 +9,27 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import (
     QApplication,
-    QFrame,
-    QMainWindow,
-    QMenu,
     QMenuBar,
     QMessageBox,
-    QToolButton,
     QWidget,
 )
 
 from designer.gui import icons, theme
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
-from designer.gui.layouts import FLUSH, in_column, in_row
-from designer.gui.legend_bar import LegendBar
+from designer.gui.layouts import FLUSH, in_column
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
-from designer.gui.toolbar import Hint, ToolBar
 from designer.gui.window.billing import Billing
 from designer.gui.window.head import Head
 from designer.gui.window.menus import Menus
+from designer.gui.window.panel_window import PanelWindow
 from designer.gui.window.racking import Racking
 from designer.gui.window.recovery import Recovery
 from designer.gui.window.reporting import Reporting
@@ -42,7 +37,6 @@ from designer.gui.window.requests import Requests
 from designer.gui.window.saving import SavingState
 from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
-from designer.gui.window_area import WindowArea
 from designer.memo import forget
 from designer.plain_text import in_one_line
 
@@ -52,31 +46,17 @@ if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.dialogs.command_palette import PaletteEntry
     from designer.gui.documents import Document
-    from designer.gui.panels._panel import Panel, PanelKind, Place, Surroundings
-    from designer.gui.panels.improve import ImprovePanel
     from designer.gui.places import Places
     from designer.gui.recovery_page import RecoveryPage
-    from designer.gui.time_bar import TimeBar
-    from designer.gui.viewmodels.sweep import Varied
     from designer.gui.workers import Sweeper
     from designer.gui.workspace import Workspace
 
-#: meanings of the colours of links
-_COLOURS: Final = {"limits": "What limits", "utilization": "Utilization"}
-#: how many numbers are kept of what is open
-_KEPT: Final = 2
-#: room for the frame and title that desktops draw around a window [px]
-_FRAME: Final = 2
-_TITLE_BAR: Final = 32
 
-
-class MainWindow(QMainWindow):
+class MainWindow(PanelWindow):
     """The frame around everything. Its public methods are what actions ask for (``actions._action.Window``)."""
 
-    def __init__(self, settings: Settings | None = None) -> None:  # noqa: PLR0915
-        super().__init__()
-        self.settings = settings or Settings()
-        self.theme = theme.resolve(self.settings.theme)
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(settings or Settings())
         self.setWindowTitle("designer[*]")
         self.setAcceptDrops(True)
         self.resize(1440, 900)
@@ -88,10 +68,8 @@ class MainWindow(QMainWindow):
         self.pages.addWidget(self.start)
         self.saving = SavingState(lambda: self.document, lambda: self.run("file.save"), self._settle)
         self.autosave, self.notice = self.saving.button, self.saving.notice
-        self.places: Places | None = None
         self._over = middle = QWidget()
-        self.area = WindowArea(self.pages)
-        self.area.arranged.connect(self._arranged)
+        self._make_area(self.pages)
         in_column(self.notice, (self.area, 1), on=middle, margins=FLUSH, spacing=0)
         self.setCentralWidget(middle)
         self.toasts = Toasts(middle, self._in_question)
@@ -101,57 +79,22 @@ class MainWindow(QMainWindow):
         self.racking = Racking(self)
         self.billing = Billing(self)
         self.reporting = Reporting(self)
-        self.time_bar_: TimeBar | None = None
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
         self._ending = False
-        self._panels: dict[str, Panel] = {}
         self.warming = Warming(self, self)
         self._connections: list[tuple[Any, Callable[..., object]]] = []
         self.menus = Menus(self, self, self.pages, self.theme)
         self.qt_actions = self.menus.actions
         self.head = Head(self._menu_bar, self.tabs, self.autosave, self.menus.search)
         self.setMenuWidget(self.head)
-        self.toolbar, self.hint = ToolBar(self.qt_actions), Hint()
-        self.legend = LegendBar(self.hint)
-        self.area.tools, self.area.legend = self.area.hold(self.toolbar), self.area.hold(self.legend)
-        self.opener, self.colours = QToolButton(), QToolButton()
-        self.opener.setText("Answer ‹")
-        self.opener.setToolTip("Show the side panel  (F9)")
-        self.opener.clicked.connect(self.toggle_side)
-        self.colours.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.colours.setToolTip("What the colours of links mean")
-        menu = QMenu(self.colours)
-        for name, title in _COLOURS.items():
-            menu.addAction(title, partial(self.set_colours, name))
-        self.colours.setMenu(menu)
-        corner = QFrame()
-        corner.setObjectName("floating")
-        in_row(self.colours, self.opener, on=corner, margins=(4, 3, 4, 3), spacing=4)
-        self.area.corner = self.area.hold(corner)
-        #: what colours of links mean where no place asks for another meaning
-        self._colours = "limits"
+        self._make_tools()
         geometry = self.settings.layout("geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)
         if sys.platform == "darwin":
             # only there the desktop asks this way, and a filter sees each single event of the program
             QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
-
-    def fit_screen(self, room: QRect) -> None:
-        """Make the window no larger than a screen has room for, with the frame around it, and bring it inside.
-
-        Parameters
-        ----------
-        room
-            What the desktop leaves of the screen.
-        """
-        most = room.adjusted(0, 0, -2 * _FRAME, -_TITLE_BAR)
-        least = self.minimumSize().boundedTo(most.size())
-        self.setMinimumSize(least)
-        self.resize(self.size().boundedTo(most.size()).expandedTo(least))
-        if not room.contains(self.geometry()):
-            self.move(room.center() - self.rect().center())
 
     def _start_page(self) -> StartPage:
         start = StartPage(self.theme, lambda: self.settings.recent)
@@ -162,7 +105,7 @@ class MainWindow(QMainWindow):
         start.question_chosen.connect(self.open_question)
         start.file_chosen.connect(self.open_file)
         start.recovery_wanted.connect(self.show_recovery)
-        # netlists of all templates are of no use to whoever opens one
+        # netlists of all templates are of no use once one is opened
         start.pictures_painted.connect(lambda: not self.documents.order and forget())
         return start
 
@@ -192,16 +135,6 @@ class MainWindow(QMainWindow):
             self.workspace_.warned.connect(self.warn)
             self.workspace_.message.connect(self.say)
         return self.workspace_
-
-    @property
-    def time_bar(self) -> TimeBar:
-        """The bar under the canvas; made at first need."""
-        if self.time_bar_ is None:
-            from designer.gui.time_bar import TimeBar
-
-            self.time_bar_ = TimeBar(self.theme)
-            self.area.bar = self.area.hold(self.time_bar_)
-        return self.time_bar_
 
     @property
     def document(self) -> Document | None:
@@ -270,7 +203,7 @@ class MainWindow(QMainWindow):
         session.message.connect(self.say)
         for signal in (
             session.analysis_changed,
-            session.survey_changed,
+            session.overlay_changed,
             session.trial_changed,
             session.workload_changed,
             session.simulation_changed,
@@ -334,155 +267,27 @@ class MainWindow(QMainWindow):
         self.area.arrange()
         self.update_actions()
 
-    def _ready_places(self) -> Places:
-        if self.places is None:
-            from designer.gui.actions._late import tools_of_toolbar
-            from designer.gui.actions._members import show as show_member
-            from designer.gui.actions._members import shown_group
-            from designer.gui.panels._panel import Place
-            from designer.gui.places import Palette, Places
+    # ---- the document in front
 
-            self.menus.add_late(self.theme)
-            self.toolbar.add_tools([self.qt_actions[name] for name in ("view.parts", *tools_of_toolbar())])
-            self.legend.add_actions(self.qt_actions, self.run)
-            places = self.places = Places(self._around(), self._panels, self.qt_actions["analyze.edit"], self.run)
-            self._panels = {}
-            area = self.area
-            area.side = area.hold(places)
-            area.palette_ = area.hold(Palette(places.books[Place.PALETTE], self.leave_panels, area))
-            area.run = area.hold(places.books[Place.RUN])
-            area.brief = area.hold(places.brief)
-            places.brief.opened.connect(partial(places.bring, "answer"))
-            places.wanted.connect(self._open_place)
-            places.tabs.currentChanged.connect(lambda: self._colour())
-            places.widened.connect(self._widen)
-            places.head.add_wanted.connect(lambda: self.edit_workload(new=True))
-            places.parts.insert_requested.connect(self.requests.insert)
-            places.parts.dropped.connect(self._dropped)
-            places.left = self.leave_panels
-            places.inspector.shown_group = partial(shown_group, self)
-            places.inspector.member_wanted.connect(partial(show_member, self))
-            places.inspector.what_if.tried.connect(self.update_actions)
-            places.inspector.sweep_wanted.connect(self.sweep_value)
-            places.opened = self.open_proposal
-            places.findings.waive_wanted.connect(self.requests.waive)
-            places.answer.workload_wanted.connect(lambda: self.edit_workload(new=True))
-            places.answer.update_wanted.connect(partial(self.run, "analyze.run"))
-            places.answer.stop_wanted.connect(partial(self.run, "analyze.stop"))
-            places.answer.place_wanted.connect(self.show_panel)
-            places.answer.formula_wanted.connect(places.start_test)
-            places.moment.run_wanted.connect(partial(self.run, "time.run"))
-            places.moment.lanes_wanted.connect(self.toggle_run)
-            for name in ("outline", "history"):
-                places.frames[name].addAction(self.qt_actions["edit.delete"])
-            # what is selected there is selected on the canvas: its letter does there what it does here
-            places.frames["outline"].addAction(self.qt_actions["edit.connect"])
-            self._restore_places()
-        return self.places
+    def _connect_places(self, places: Places) -> None:
+        from designer.gui.actions._members import show as show_member
+        from designer.gui.actions._members import shown_group
 
-    def _restore_places(self) -> None:
-        state = self.settings.layout("places")
-        words = bytes(state.data()).decode(errors="replace").split() if state is not None else []
-        if len(words) == _KEPT and all(word.isdigit() for word in words):
-            self.area.side_shown, self.area.side_width = words[0] != "0", int(words[1])
-
-    # ---- what is open around the canvas
-
-    def _arranged(self) -> None:
-        """The tools lie elsewhere: the whole design is fitted next to them, and panels out of sight rest."""
-        if self.canvas is not None:
-            self.canvas.set_free(self.area.margins())
-        if self.places is not None:
-            self.places.look()
-            self.opener.setVisible(self.area.document and self.places.isHidden() and not self.area.narrow)
-            self._colour()
-
-    def _open_place(self, place: Place) -> None:
-        from designer.gui.panels._panel import Place
-
-        area = self.area
-        if place is Place.PALETTE:
-            area.palette_shown = True
-        elif place is Place.RUN:
-            area.run_shown = True
-        elif area.narrow:
-            area.side_over = True
-        else:
-            area.side_shown = True
-        area.arrange()
-
-    def _widen(self, wide: bool) -> None:
-        self.area.wide = wide
-        self.area.arrange()
-
-    def set_colours(self, name: str) -> None:
-        """What colours of links mean: ``limits`` or ``utilization``."""
-        self._colours = name
-        self._colour()
-
-    def _colour(self) -> None:
-        """Links by utilization while they are listed, else as chosen."""
-        from designer.gui.panels._panel import Place
-
-        listed = self.places is not None and self.places.place is Place.LINKS and self.places.isVisible()
-        name = "utilization" if listed else self._colours
-        self.colours.setText(f"Colours: {_COLOURS[name]}")
-        if self.canvas is not None:
-            self.canvas.set_colours(name)
-            self.legend.explain(self.canvas)
-
-    def toggle_side(self) -> None:
-        """Show or hide the side panel."""
-        area = self.area
-        if area.narrow:
-            area.side_over = not area.side_over
-        else:
-            area.side_shown = not area.side_shown
-        area.arrange()
-        if self.places is not None and self.places.isHidden():
-            self.focus_canvas()
-
-    def toggle_wide(self) -> None:
-        """Give the side panel much of the window, or take it back."""
-        if self.places is not None:
-            self.places.wide.toggle()
-
-    def toggle_parts(self) -> None:
-        """Open the palette, or close it."""
-        if self.area.palette_shown:
-            self.leave_panels()
-        else:
-            self.search_parts()
-
-    def toggle_run(self) -> None:
-        """Show or hide the pages of a run below the canvas."""
-        self.area.run_shown = not self.area.run_shown
-        self.area.arrange()
-
-    def leave_panels(self) -> None:
-        """Close what lies over the canvas, and give it the keys."""
-        self.area.palette_shown = self.area.side_over = False
-        self.area.arrange()
-        self.focus_canvas()
-
-    def _dropped(self) -> None:
-        """A part was dragged out of the palette: it closes, unless Ctrl is held."""
-        if not QApplication.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.leave_panels()
-
-    def _around(self) -> Surroundings:
-        from designer.gui.panels._panel import Surroundings
-
-        return Surroundings(self.theme, self.settings, self.find_icon, self._others)
-
-    def make_panel(self, kind: PanelKind) -> None:
-        """Make a panel before the places are wanted."""
-        if self.places is None and kind.name not in self._panels:
-            self._panels[kind.name] = kind.build(self._around())
-
-    def make_places(self) -> None:
-        """Make the places before a document is there to be shown in them."""
-        self._ready_places()
+        places.head.add_wanted.connect(lambda: self.edit_workload(new=True))
+        places.parts.insert_requested.connect(self.requests.insert)
+        places.inspector.shown_group = partial(shown_group, self)
+        places.inspector.member_wanted.connect(partial(show_member, self))
+        places.inspector.what_if.tried.connect(self.update_actions)
+        places.inspector.sweep_wanted.connect(self.sweep_value)
+        places.opened = self.open_proposal
+        places.findings.waive_wanted.connect(self.requests.waive)
+        places.answer.workload_wanted.connect(lambda: self.edit_workload(new=True))
+        places.answer.update_wanted.connect(partial(self.run, "analyze.run"))
+        places.answer.stop_wanted.connect(partial(self.run, "analyze.stop"))
+        places.answer.place_wanted.connect(self.show_panel)
+        places.answer.formula_wanted.connect(places.start_test)
+        places.moment.run_wanted.connect(partial(self.run, "time.run"))
+        places.moment.lanes_wanted.connect(self.toggle_run)
 
     def _follow(self, document: Document | None) -> None:
         self._disconnect()
@@ -522,11 +327,6 @@ class MainWindow(QMainWindow):
 
             light(canvas, document)
             self.legend.explain(canvas)
-
-    def _migrated(self, migration: object) -> None:
-        """Bring what a move takes to the front; the keys stay with the canvas."""
-        if migration is not None and self.places is not None:
-            self.places.bring("migration", keys=False)
 
     def _renamed(self, changes: Diff) -> None:
         if changes.before.title != changes.after.title:
@@ -586,14 +386,7 @@ class MainWindow(QMainWindow):
         self.billing.set_theme(self.theme)
         for _, canvas in self.documents:
             canvas.set_theme(self._canvas_theme())
-        for panel in self._panels.values():
-            panel.set_theme(self.theme)
-        if self.places is not None:
-            self.places.set_theme(self.theme)
-        if self.canvas is not None:
-            self.legend.explain(self.canvas)
-        if self.time_bar_ is not None:
-            self.time_bar_.set_theme(self.theme)
+        self._colour_panels()
         self.update_actions()
 
     def find_icon(self, kind: str) -> QIcon | None:
@@ -639,103 +432,10 @@ class MainWindow(QMainWindow):
         """Close the window."""
         self.close()
 
-    def find_in_design(self) -> None:
-        """Show the outline, ready to type."""
-        self.show_panel("outline")
-        if self.places is not None:
-            self.places.outline.search.setFocus()
-            self.places.outline.search.selectAll()
-
-    def search_parts(self) -> None:
-        """Show the palette, ready to type."""
-        if self.document is None:
-            self.new_document()
-        self.show_panel("parts")
-        if self.places is not None:
-            self.places.parts.search.setFocus()
-            self.places.parts.search.selectAll()
-
-    def show_panel(self, name: str) -> None:
-        """Bring a panel to the front."""
-        if self.document is not None:
-            self._ready_places().bring(name)
-
-    def focus_canvas(self) -> None:
-        """Give the keys to the canvas."""
-        canvas = self.canvas
-        if canvas is not None:
-            canvas.setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def scale_value(self, by: int) -> None:
-        """What if the number in question were twice as large, or half for −1; the keys stay where they are."""
-        if self.places is not None:
-            self.places.bring("inspector", keys=False)
-            self.places.inspector.scale(by)
-
-    @property
-    def on_trial(self) -> bool:
-        """True if a what-if stands next to the design."""
-        return self.places is not None and self.places.inspector.what_if.on_trial
-
-    def end_trial(self, apply: bool) -> None:
-        """Put the what-if into the design, or forget it."""
-        if self.places is not None:
-            what_if = self.places.inspector.what_if
-            what_if.apply() if apply else what_if.discard()
-
-    def choose_workload(self) -> None:
-        """Open the list of workloads."""
-        if self.document is not None:
-            from designer.gui.panels._panel import Place
-
-            self._open_place(Place.ANSWER)
-            chooser = self._ready_places().head.chooser
-            chooser.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            chooser.showPopup()
-
-    def offer(self, choices: list[Any], hint: str) -> None:
-        """Show a list to search and choose from."""
-        from designer.gui.dialogs.command_palette import CommandPalette
-
-        CommandPalette(choices, self.theme, hint, self).open_over(self)
-
-    def reset_layout(self) -> None:
-        """Put all panels back to where they came from."""
-        self.settings.set_layout("places", None)
-        area = self.area
-        area.side_shown, area.side_width = True, 0
-        area.palette_shown = area.run_shown = area.side_over = False
-        if self.places is not None:
-            self.places.arrange()
-        area.arrange()
-
     def next_tab(self, by: int) -> None:
         """Show another open document."""
         self.documents.next(by)
         self._show_document()
-
-    def edit_workload(self, new: bool = False) -> None:
-        """Show the form of the workload."""
-        from designer.gui.workload_form import edit_workload
-
-        if self.document is not None:
-            varied = edit_workload(self.document.session, new, self)
-            if varied is not None:
-                self.sweep_value(varied)
-                return
-            # what had the keys before may be gone, as the command palette is
-            self.activateWindow()
-            self.focus_canvas()
-
-    def sweep_value(self, varied: Varied | None = None) -> None:
-        """Ask what the workload does while a value varies; the batch, or what comes first, where none is named."""
-        if self.document is not None:
-            self._improve().ask_sweep(varied)
-
-    def _improve(self) -> ImprovePanel:
-        """The place Improve, in front."""
-        self.show_panel("improve")
-        return self._ready_places().improve
 
     def edit_racks(self) -> None:
         """Show the racks of the document, to move what is in them."""
@@ -747,16 +447,16 @@ class MainWindow(QMainWindow):
         if self.document is not None:
             self.billing.show(self.document.session, self.theme, self.files.folder())
 
+    def compare_built(self) -> None:
+        """Ask for the dump of the fabric that was built, and compare the document with it."""
+        if self.document is not None:
+            self.show_panel("built")
+            self._ready_places().built.ask()
+
     def export_report(self) -> None:
         """Ask where the report of the document goes."""
         if self.document is not None:
             self.reporting.show(self.document.session, self.files.folder())
-
-    def propose_designs(self) -> None:
-        """Ask for designs that reach a goal."""
-        if self.document is None:
-            self.new_document()
-        self._improve().ask_designs()
 
     def open_proposal(self, design: Design) -> None:
         """Open a proposed design as a new, unsaved document."""
@@ -884,7 +584,7 @@ class MainWindow(QMainWindow):
             self.sweeper = None
 
     def begin(self, files: list[str]) -> None:
-        """What is done once the window stands: fill the start page, open files, offer recovery."""
+        """Work after the window is shown: fill the start page, open files, offer recovery."""
         if not files:
             self.start.fill()
         for name in files:

@@ -19,6 +19,7 @@ from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.panels._brief import Brief
 from designer.gui.panels._panel import Panel, PanelKind, Place, Surroundings, panel_kinds
 from designer.gui.panels.answer import AnswerPanel
+from designer.gui.panels.built import BuiltPanel
 from designer.gui.panels.compare import ComparePanel
 from designer.gui.panels.findings import FindingsPanel
 from designer.gui.panels.improve import ImprovePanel
@@ -262,6 +263,11 @@ class Places(QFrame):
     def improve(self) -> ImprovePanel:
         """The panel of changes, sizes, sweeps and proposals."""
         return self._one("improve", ImprovePanel)
+
+    @property
+    def built(self) -> BuiltPanel:
+        """The panel of a fabric as built."""
+        return self._one("built", BuiltPanel)
 
     def _one(self, name: str, kind: type[P]) -> P:
         """A panel as what it is."""

@@ -28,11 +28,11 @@ from designer.present.blocks import State
 
 if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
-    from designer.decisions.failures_survey import Survey
     from designer.decisions.fitting import FittingSettings
     from designer.engine.clock.frames import Frames
     from designer.engine.results import Analysis, WorkloadResult
     from designer.findings import Finding
+    from designer.gui.viewmodels.overlay import Overlay
     from designer.gui.viewmodels.virtual_machines import Migration
 
 #: one selected thing: the address of the block it is in, and what it is there; see ``Geometry.address``
@@ -59,6 +59,8 @@ class Session(QObject):
         A virtual machine was moved by hand; None when that no longer holds.
     simulation_changed : ``Simulation | None``
         A run over time to look at, or none any more.
+    overlay_changed : ``Overlay | None``
+        The drawing is to be coloured by something else than loads, or by loads again.
     moment_changed : ``float``
         The instant of the run that is looked at [s].
     stale_changed : ``bool``
@@ -78,7 +80,7 @@ class Session(QObject):
     reveal_requested : ``frozenset[Picked]``
         Bring these into sight.
     message, warned : ``str``
-        Something to tell: done, or refused.
+        A message: done, or refused.
     """
 
     design_changed = Signal(object)
@@ -94,7 +96,7 @@ class Session(QObject):
     state_changed = Signal(object)
     progress_changed = Signal(float, str)
     fitting_changed = Signal()
-    survey_changed = Signal(object)
+    overlay_changed = Signal(object)
     trial_changed = Signal()
     workload_changed = Signal(str)
     modified_changed = Signal(bool)
@@ -116,8 +118,8 @@ class Session(QObject):
         self.migration: Migration | None = None
         self.simulation: Simulation | None = None
         self.frames: Frames | None = None
-        #: what failures cost, while the drawing is coloured by it
-        self.survey: Survey | None = None
+        #: what the drawing is coloured by in place of loads
+        self.overlay: Overlay | None = None
         #: a design on trial with its answer, while a value is dragged
         self.trial: tuple[Design, Analysis] | None = None
         self.moment = 0.0
@@ -439,11 +441,16 @@ class Session(QObject):
         self._tell_state()
         self.analysis_changed.emit(analysis)
 
-    def set_survey(self, survey: Survey | None) -> None:
-        """Colour the drawing by what failures cost; None for loads again."""
-        if survey is not self.survey:
-            self.survey = survey
-            self.survey_changed.emit(survey)
+    def set_overlay(self, overlay: Overlay | None) -> None:
+        """Colour the drawing by something else than loads; None for loads again."""
+        if overlay is not self.overlay:
+            self.overlay = overlay
+            self.overlay_changed.emit(overlay)
+
+    def clear_overlay(self, about: str) -> None:
+        """Colour the drawing by loads again, where it is coloured by what a panel has found."""
+        if self.overlay is not None and self.overlay.about == about:
+            self.set_overlay(None)
 
     def _set_stale(self, stale: bool) -> None:
         if stale != self.stale:
@@ -505,7 +512,7 @@ def exists(design: Design, picked: Picked) -> bool:
 
 
 def added(changes: Diff) -> frozenset[Picked]:
-    """What an edit brought, without what stands inside of it; links only if nothing else came."""
+    """What an edit brought, without its content; links only if nothing else came."""
     found: set[Picked] = set()
     links: set[Picked] = set()
     for within, block in changes.blocks.items():

@@ -138,7 +138,7 @@ class StartPage(QWidget):
     recovery_wanted = Signal()
     pictures_painted = Signal()
 
-    def __init__(self, theme: Theme, recent: Callable[[], list[Path]], parent: QWidget | None = None) -> None:  # noqa: PLR0915
+    def __init__(self, theme: Theme, recent: Callable[[], list[Path]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("start")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -150,35 +150,20 @@ class StartPage(QWidget):
         self._painted = False
         #: whether the cards of templates have the colours of another theme
         self._other_colours = False
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Search templates")
-        self.search.setClearButtonEnabled(True)
-        self.search.setMaximumWidth(320)
-        self.search.setAccessibleName("Search templates")
-        self.search.textChanged.connect(self._show_templates)
+        self._make_search()
         self.templates, self.recent = CardGrid(), CardGrid()
         self._recent_head = self._heading("Recent")
         self._page = QWidget()
         self._page.setObjectName("start")
         self._page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         box = in_column(self._top(), on=self._page, margins=(44, 30, 44, 40), spacing=14)
-        self.leftovers = QPushButton()
-        self.leftovers.setObjectName("leftovers")
-        self.leftovers.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.leftovers.clicked.connect(self.recovery_wanted)
-        self.leftovers.hide()
+        self._make_leftovers()
         box.addWidget(self.leftovers)
         box.addLayout(self._ask())
         box.addSpacing(6)
         box.addWidget(self._recent_head)
         box.addWidget(self.recent)
-        self._filter = "All"
-        self.filters: dict[str, QPushButton] = {}
-        for name in _FILTERS:
-            chip = self.filters[name] = QPushButton(name)
-            chip.setObjectName("filter")
-            chip.setCheckable(True)
-            chip.clicked.connect(partial(self._choose_filter, name))
+        self._make_filters()
         line = in_row(self._heading("Templates"), 1, self.search)
         box.addLayout(line)
         box.addWidget(Wrap(*self.filters.values()))
@@ -198,6 +183,32 @@ class StartPage(QWidget):
         self._unreadable: set[str] = set()
         self.area.verticalScrollBar().valueChanged.connect(lambda: self._painter.start())
         self._sources: dict[int, tuple[str, str]] = {}
+
+    def _make_search(self) -> None:
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search templates")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(320)
+        self.search.setAccessibleName("Search templates")
+        self.search.textChanged.connect(self._show_templates)
+
+    def _make_leftovers(self) -> None:
+        """The button that offers what a killed program left behind."""
+        self.leftovers = QPushButton()
+        self.leftovers.setObjectName("leftovers")
+        self.leftovers.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.leftovers.clicked.connect(self.recovery_wanted)
+        self.leftovers.hide()
+
+    def _make_filters(self) -> None:
+        """One chip for each group of templates."""
+        self._filter = "All"
+        self.filters: dict[str, QPushButton] = {}
+        for name in _FILTERS:
+            chip = self.filters[name] = QPushButton(name)
+            chip.setObjectName("filter")
+            chip.setCheckable(True)
+            chip.clicked.connect(partial(self._choose_filter, name))
 
     def _heading(self, text: str) -> QLabel:
         label = Label(text)

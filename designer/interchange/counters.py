@@ -206,6 +206,31 @@ def load(path: Path) -> Recording:
     return Recording(float(time) if isinstance(time, int | float) else 0.0, str(stated.get("window", "")), tuple(found))
 
 
+def read_hosts(path: Path) -> dict[str, str]:
+    """Names of nodes in a design by their names in the counters, from a file with a line a node: both names.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read, or a line has not two names.
+    """
+    try:
+        lines = atomic.read(path, _LARGEST).decode("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"cannot be read: {error}", file=str(path), remedy="name a text file") from None
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) != 2:
+            raise FormatError(
+                "two names are needed", file=str(path), place=f"line {number}", remedy="write: servers-0 host17"
+            )
+        found[words[1]] = words[0]
+    return found
+
+
 def dumps(recording: Recording) -> str:
     """A recording as the text of its file."""
     rows = ",\n ".join(json.dumps([r.name, r.host, r.device, r.value]) for r in recording.readings)

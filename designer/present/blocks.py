@@ -195,12 +195,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of texts under their heads; `limits` are the numbers of rows that are bottlenecks."""
+    """Rows of texts under their heads; `limits` are the numbers of rows that are bottlenecks.
+
+    `ids` are the parts and links of each row on the drawing; empty where rows have none.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     limits: frozenset[int] = frozenset()
+    ids: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from designer.families.serving.tasks import Serve
 from designer.gui import theme
 from designer.gui.panels.improve import ImprovePanel
 from designer.gui.session import Session
-from designer.gui.window.failure_heat import heat_of
+from designer.gui.viewmodels.overlay import of_failures
 from designer.interchange.templates import open_design
 from designer.present.blocks import Page
 from designer.workload.kind import task_of
@@ -98,20 +98,20 @@ def test_failures_colour_the_drawing_until_the_design_changes(panel: ImprovePane
     session.set_workload("h2d")
     panel.set_session(session)
     page = ask(panel, qtbot, "survive")
-    assert session.survey is not None
+    assert session.overlay is not None
     assert "single failure" in page.headline
     assert panel.view.headline.text() == page.headline
     QTest.mouseClick(panel.clear, LEFT)
-    assert session.survey is None
-    session.set_survey(survive(session.design, "h2d"))
+    assert session.overlay is None
+    session.set_overlay(of_failures(session.design, survive(session.design, "h2d")))
     session.apply(SetPolicy({"gpudirect": False}))
-    assert session.survey is None, "it belonged to the design before"
+    assert session.overlay is None, "it belonged to the design before"
 
 
 def test_the_heat_of_a_link_is_what_its_loss_costs() -> None:
     """Without the link of a GPU that GPU gets nothing: one of four equal shares of the copies is lost, 25 %."""
     design = open_design("hgx-a100-4")
-    state = heat_of(design, survive(design, "h2d"))
+    state = of_failures(design, survive(design, "h2d")).state
     net = build_network(design).net
     number = next(k for k in range(net.n_links) if net.link_path(k) == "cpu0--gpu0")
     assert state.utilization[2 * number] == state.utilization[2 * number + 1] == pytest.approx(0.25, abs=1e-6)

@@ -1,6 +1,6 @@
 """What a program does after a failure: how long it waits, and on what is left it goes on.
 
-The times are those of ``designer.formulas.reliability.outage``; what is left is what ``designer survive`` tells.
+The times are those of ``designer.formulas.reliability.outage``; what is left is what ``designer survive`` reports.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_T
 from designer.units import format_quantity
 from designer.workload.kind import kind_of, task_of, workload_kinds
 from designer.workload.program import Collective, Compute, Delay, Mark, Move, Program, Recovery, Step, Task
-from designer.workload.program.rerouted import Rerouted
 from designer.workload.program.restarting import FAILURE, RESTORE
+from designer.workload.program.tasks import Rerouted
 
 Int = npt.NDArray[np.int64]
 

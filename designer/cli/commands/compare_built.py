@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
+    from designer.decisions.as_built import Comparison
     from designer.decisions.worth_of_differences import Cost
     from designer.design.document import Design
-    from designer.interchange.as_built import Comparison
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,15 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="write the design as built, to compare and to draw it")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """State what is miswired, missing or degraded, and what it costs. Exit code 1 where something is."""
     from designer.cli.design import opened
-    from designer.cli.output import finding_dict, print_findings, print_json
+    from designer.cli.output import finding_dict, print_json
+    from designer.decisions.as_built import compare_built
+    from designer.decisions.fabric_matching import How
     from designer.findings import Severity
-    from designer.interchange.as_built import compare_built
-    from designer.interchange.fabric_matching import How
     from designer.interchange.importing import read_any
 
     designed = opened(options).design
@@ -58,38 +62,40 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        print(
-            f"{found.matched} nodes matched; of {found.cables_as_designed} cables {found.cables_missing} missing, "
-            f"{found.cables_extra} not planned; {found.degraded} connections slower than designed; "
-            f"{100 * found.capacity:.1f} % of the designed network capacity is there"
-        )
-        for cost in priced:
-            print(_line(cost))
-        if unpriced:
-            print(f"not priced on workloads: {unpriced}")
-        print_findings(found.findings)
+        from designer.cli.pages import print_page
+        from designer.pages.built import page_of_built
+
+        page = partial(page_of_built, found, priced, unpriced, designed, options.design, options.dump)
+        print_page(page, options, partial(_print, found, priced, unpriced))
     return 1 if any(f.severity is Severity.ERROR for f in found.findings) else 0
+
+
+def _print(found: Comparison, priced: Sequence[Cost], unpriced: str) -> None:
+    from designer.cli.output import print_findings
+
+    print(
+        f"{found.matched} nodes matched; of {found.cables_as_designed} cables {found.cables_missing} missing, "
+        f"{found.cables_extra} not planned; {found.degraded} connections slower than designed; "
+        f"{100 * found.capacity:.1f} % of the designed network capacity is there"
+    )
+    for cost in priced:
+        print(_line(cost))
+    if unpriced:
+        print(f"not priced on workloads: {unpriced}")
+    print_findings(found.findings)
 
 
 def _priced(options: argparse.Namespace, designed: Design, found: Comparison) -> tuple[list[Cost], str]:
     """What the differences cost the workloads, and why that is not known; the design as built is written on the way."""
-    from designer.decisions.worth_of_differences import costs
-    from designer.errors import DesignerError
-    from designer.interchange.built_design import built_design
+    from designer.decisions.built_design import built_design
+    from designer.decisions.worth_of_differences import costs, priced
 
-    asked = options.workload or options.output
-    differs = found.differences.missing or found.differences.slow
-    if not asked and not (differs and designed.workloads):
-        return [], ""
-    try:
-        built = built_design(designed, found.differences)
-        if options.output:
-            _write(built, options)
-        return costs(designed, built, options.workload), ""
-    except DesignerError as error:
-        if asked:
-            raise
-        return [], error.text
+    if not options.workload and not options.output:
+        return priced(designed, found)
+    built = built_design(designed, found.differences)
+    if options.output:
+        _write(built, options)
+    return costs(designed, built, options.workload), ""
 
 
 def _write(built: Design, options: argparse.Namespace) -> None:

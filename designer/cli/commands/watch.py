@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
+from designer.cli.pages import add_page_options
 
 if TYPE_CHECKING:
     from designer.decisions.watching import Watch, Watched
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save", metavar="FILE", help="write what was measured as a recording")
     parser.add_argument("--force", action="store_true", help="replace the recording if it exists")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_page_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.output import print_json, print_written
     from designer.decisions.watching import Counter, watch
     from designer.errors import FormatError
-    from designer.interchange.counters import ask, dumps, load
+    from designer.interchange.counters import ask, dumps, load, read_hosts
 
     if bool(options.prometheus) == bool(options.record):
         raise FormatError("name one source of counters", place="--prometheus", remedy="give --prometheus or --record")
@@ -57,35 +59,15 @@ def run(options: argparse.Namespace) -> int:
             print_written(options.save, notes)
     counters = [Counter(r.name, r.host, r.device, r.value) for r in recording.readings]
     workload = options.workload or design.default_workload
-    found = watch(design, workload, counters, _hosts(options.hosts) if options.hosts else None)
+    found = watch(design, workload, counters, read_hosts(Path(options.hosts)) if options.hosts else None)
     if options.json:
         print_json(_document(workload, found))
     else:
-        _print(found)
+        from designer.cli.pages import print_page
+        from designer.pages.watch import page_of_watch
+
+        print_page(lambda: page_of_watch(found, workload, design, options.design), options, lambda: _print(found))
     return 1 if found.odd else 0
-
-
-def _hosts(name: str) -> dict[str, str]:
-    """Names of nodes in the design by their names in the counters."""
-    from pathlib import Path
-
-    from designer.errors import FormatError
-
-    try:
-        lines = Path(name).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"cannot be read: {error}", file=name, remedy="name a text file") from None
-    found: dict[str, str] = {}
-    for number, line in enumerate(lines, start=1):
-        words = line.split()
-        if not words:
-            continue
-        if len(words) != 2:
-            raise FormatError(
-                "two names are needed", file=name, place=f"line {number}", remedy="write: servers-0 host17"
-            )
-        found[words[1]] = words[0]
-    return found
 
 
 def _row(row: Watched) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from designer.engine.costs.pricing import Cost, CostKind, Expansion, Price, Pric
 from designer.engine.network import Network
 from designer.engine.routes.damage import remains
 from designer.workload.program.process import Item, Process, Restart
-from designer.workload.program.rerouted import Rerouted
-from designer.workload.program.tasks import Task
+from designer.workload.program.tasks import Rerouted, Task
 
 Int = npt.NDArray[np.int64]
 

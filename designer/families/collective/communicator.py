@@ -209,5 +209,6 @@ def widened(one: Communicator, inside: float, between: float) -> Communicator:
         intra_edge=s.intra_edge.scaled(inside) if s.intra_edge else None,
         direct_edge=s.direct_edge.scaled(inside) if s.direct_edge else None,
         inter_edge=s.inter_edge.scaled(between) if s.inter_edge else None,
+        planned=s.planned or s,
     )
     return replace(one, situation=wider)

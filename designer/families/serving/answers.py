@@ -12,9 +12,9 @@ import numpy as np
 
 from designer.engine.transfers import TransferAnswer
 from designer.errors import AnalysisError
+from designer.families.serving.closed_form import filled
 from designer.families.serving.deployment import Load, Serving
 from designer.families.serving.engine_state import Requests, Steps
-from designer.families.serving.filling import filled
 from designer.families.serving.formulas.attention_prefill import prefill_area
 from designer.families.serving.load import Sent, offered
 from designer.families.serving.operating import operated

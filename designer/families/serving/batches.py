@@ -24,7 +24,7 @@ from designer.errors import AnalysisError
 from designer.families.collective.times import LAUNCH
 from designer.families.serving.answers import saturated
 from designer.families.serving.batching import BatchRun, gaps_of, run_batches
-from designer.families.serving.devices import device_of
+from designer.families.serving.devices import Slice, device_of, slice_of
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import number_format
 from designer.families.serving.formulas._terms import NUMBERS
@@ -34,7 +34,6 @@ from designer.families.serving.formulas.time_slicing import time_slicing
 from designer.families.serving.inference import ONE_BY_ONE, Inference
 from designer.families.serving.network_leg import Leg, network_leg
 from designer.families.serving.readings import SHARES, quantiles
-from designer.families.serving.slices import Slice, slice_of
 from designer.families.serving.unused import unused_in_batches
 from designer.families.training.feeding import HAND_OVER_COST, Samples, feed
 from designer.families.training.formulas.step_composition import MODEL_BAND, spread_of

@@ -12,10 +12,12 @@ from typing import Final
 import numpy as np
 
 from designer.engine.clock.interruptions import is_paused, was_paused
+from designer.families.serving.alone import Following, of_all, of_replica
 from designer.families.serving.deployment import Load
 from designer.families.serving.formulas.hand_over import left_to_move
 from designer.families.serving.load import FILLING_LIMIT, Sent, sent_to_one
 from designer.families.serving.placement import Placement
+from designer.families.serving.records import streamed
 from designer.families.serving.replica import (
     COMPUTES,
     ONE_STEP,
@@ -25,8 +27,6 @@ from designer.families.serving.replica import (
     never,
 )
 from designer.families.serving.request_log import RequestLog, until_end
-from designer.families.serving.scaling import Following, of_all, of_replica
-from designer.families.serving.streaming import streamed
 from designer.families.serving.tiers import Tier, sent_from
 from designer.sources import Constant, Estimate, Status
 from designer.units import Seconds

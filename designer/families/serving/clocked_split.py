@@ -29,7 +29,7 @@ from designer.families.serving.deployment import Load
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.load import FILLING_LIMIT, sent_to_one
 from designer.families.serving.placement import Placement
-from designer.families.serving.records import Counts, ServingRun
+from designer.families.serving.records import Counts, ServingRun, streamed
 from designer.families.serving.replica import (
     COMPUTES,
     ONE_STEP,
@@ -40,7 +40,6 @@ from designer.families.serving.replica import (
 )
 from designer.families.serving.request_log import RequestLog, until_end
 from designer.families.serving.split import found_in
-from designer.families.serving.streaming import streamed
 from designer.sources import Estimate
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Task

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.families.serving.answers import Served, path_of, settled
+from designer.families.serving.closed_form import LIVES, at_once
 from designer.families.serving.deployment import Load
-from designer.families.serving.filling import LIVES, at_once
 from designer.families.serving.load import Sent, sent_to_one
 from designer.families.serving.placement import Placement
 from designer.families.serving.readings import quantiles

@@ -8,8 +8,8 @@ from typing import Final
 
 from designer.engine.network import Network
 from designer.families.serving.answers import Served, most_of, settled
+from designer.families.serving.closed_form import filled
 from designer.families.serving.deployment import Limits, Serving
-from designer.families.serving.filling import filled
 from designer.families.serving.load import sent_to_one
 from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement

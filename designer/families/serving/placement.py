@@ -19,9 +19,8 @@ from designer.errors import AnalysisError, CatalogError, raised_as
 from designer.families.collective.communicator import Communicator, make_concurrent
 from designer.families.collective.evaluation import role_findings
 from designer.families.serving.deployment import Deployment
-from designer.families.serving.devices import device_of, in_machine, with_kernels
-from designer.families.serving.drafting import Drafted
-from designer.families.serving.drafts import draft
+from designer.families.serving.devices import Slice, device_of, in_machine, slice_of, with_kernels
+from designer.families.serving.drafting import Drafted, draft
 from designer.families.serving.engines import Chosen, calibrated, release, scheduling_on
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import FORMATS, NumberFormat, number_format
@@ -33,7 +32,6 @@ from designer.families.serving.formulas.memory_capacity import kv_room, memory_c
 from designer.families.serving.formulas.step_time import Split, StepTime
 from designer.families.serving.formulas.time_slicing import time_slicing
 from designer.families.serving.formulas.weights_size import weights_size
-from designer.families.serving.slices import Slice, slice_of
 from designer.families.training.preparation import named_model
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveSituation

@@ -26,9 +26,9 @@ from designer.families.serving.answers import (
     saturated,
     too_long,
 )
+from designer.families.serving.closed_form import filled
 from designer.families.serving.deployment import Deployment, Load, Serving
 from designer.families.serving.engine_state import Requests
-from designer.families.serving.filling import filled
 from designer.families.serving.formulas.hand_over import descriptors, hand_over, left_to_move
 from designer.families.serving.load import offered, sent_to_one
 from designer.families.serving.placement import Placement, place_deployment

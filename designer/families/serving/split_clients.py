@@ -16,9 +16,8 @@ import numpy as np
 from designer.errors import Cancelled
 from designer.families.serving.engine_state import Book, Held, Requests, Steps
 from designer.families.serving.formulas._release import Scheduling
-from designer.families.serving.records import Counts, ServingRun
+from designer.families.serving.records import Counts, ServingRun, streamed
 from designer.families.serving.scheduler import engine
-from designer.families.serving.streaming import streamed
 from designer.sources import Constant, Status
 
 #: engines are looked at no more often, even where a request has no path

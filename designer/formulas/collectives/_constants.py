@@ -156,10 +156,23 @@ IN_SWITCH: Final = {
     100: Constant(0.60, 0.56, 0.64, _BOOK, Status.SECONDARY, "1", "838 GB/s of bus bandwidth on 8 B200"),
 }
 #: chunks of an in-switch reduction: their usual size, and how many for every channel and head keep it
-IN_SWITCH_CHUNK: Final = Constant(65536.0, 65536.0, 131072.0, _NCCL, Status.UNVERIFIED, "B", "src/enqueue.cc")
-IN_SWITCH_CHUNKS: Final = Constant(8.0, 8.0, 8.0, _NCCL, Status.UNVERIFIED, "1", "src/enqueue.cc")
+IN_SWITCH_CHUNK: Final = Constant(65536.0, 65536.0, 131072.0, _NCCL, Status.PRIMARY, "B", "src/enqueue.cc of 2.30")
+IN_SWITCH_CHUNKS: Final = Constant(8.0, 8.0, 8.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc of 2.30")
+#: the same of trees that join servers, chunks that keep it before each halving, and servers from which it is 64 KiB
+IN_SWITCH_TREE_CHUNK: Final = Constant(
+    131072.0, 65536.0, 131072.0, _NCCL, Status.PRIMARY, "B", "NCCL_NVLS_CHUNKSIZE; 64 KiB in 2.30 on two sm_100 servers"
+)
+IN_SWITCH_TREE_CHUNKS: Final = (
+    Constant(4.0, 4.0, 4.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc of 2.30"),
+    Constant(1.0, 1.0, 1.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc of 2.30"),
+)
+IN_SWITCH_TREE_SERVERS: Final = Constant(4.0, 4.0, 4.0, _NCCL, Status.PRIMARY, "1", "src/transport/nvls.cc of 2.30")
+#: what a rank that also feeds the trees between servers keeps of its rate inside
+IN_SWITCH_TREE: Final = Constant(
+    0.94, 0.88, 1.0, _FIT, Status.DERIVED, "1", "2 x 8 H200, 1 to 16 GiB, residual 1 %; NCCL plans .89 of it"
+)
 IN_SWITCH_CHANNELS: Final = {
-    90: Constant(16.0, 16.0, 24.0, _NCCL, Status.UNVERIFIED, "1", "default of NCCL_NVLS_NCHANNELS"),
+    90: Constant(16.0, 16.0, 24.0, _NCCL, Status.PRIMARY, "1", "src/transport/nvls.cc of 2.30"),
     100: Constant(
         32.0,
         24.0,
@@ -223,6 +236,13 @@ SEND_NETWORK: Final = Constant(
 AGGREGATED_SHARE: Final = Constant(0.75, 0.6, 0.9, _NCCL, Status.PRIMARY)
 IN_NETWORK_SHARE: Final = Constant(0.9, 0.75, 0.97, _NCCL, Status.PRIMARY)
 
+#: algorithms planned within so much of the best are not separated, up to two servers and from three on
+PLAN_MARGIN: Final = Constant(
+    0.15, 0.0, 0.3, "assumed-collectives", Status.ASSUMED, "1", "planned speeds are rounded to steps of 10 to 25 %"
+)
+PLAN_MARGIN_SERVERS: Final = Constant(
+    0.4, 0.1, 0.6, "assumed-collectives", Status.ASSUMED, "1", "most per channel rose from 10 to 17.8 GB/s by release"
+)
 #: channels that leave a server or a rack, each through one NIC
 NETWORK_CHANNELS: Final = Constant(
     32.0, 24.0, 64.0, _NCCL, Status.UNVERIFIED, "1", "NCCL_MAX_NVLS_ARITY and MAXCHANNELS are 32; 64 in newer releases"

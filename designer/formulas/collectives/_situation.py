@@ -23,7 +23,7 @@ class PathClass(StrEnum):
     """What the slowest hop between two ranks of one server, or between a rank and its NIC, runs over."""
 
     NVLINK_SWITCH = "nvlink-switch"  #: every GPU on NVSwitch chips
-    NVLINK_MESH = "nvlink-mesh"  #: direct links, all pairs alike; also one bridged pair
+    NVLINK_MESH = "nvlink-mesh"  #: direct links, all pairs equal; also one bridged pair
     NVLINK_RINGS = "nvlink-rings"  #: partial mesh, e.g. the hybrid cube mesh: edge-disjoint rings
     XGMI = "xgmi"  #: AMD GPU to GPU
     PCIE_SWITCH = "pcie-switch"  #: below one PCIe switch
@@ -72,7 +72,7 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Bytes that one part of a pattern moves [B], and all that bounds the rate of that [B/s]."""
+    """Bytes that one part of a pattern moves and waits for [B], and all that bounds the rate of that [B/s]."""
 
     bytes: float
     bounds: tuple[tuple[Bound, float], ...]
@@ -141,6 +141,8 @@ class CollectiveSituation:
     intra_edge, direct_edge, inter_edge
         What single transfers over the same links reach when all edges of the ring, of the direct exchange and between
         the servers are busy at once: no algorithm passes it. None where the links are not drawn.
+    planned
+        What the library plans for, where that is not this: links that are wider in thought are planned as drawn.
     """
 
     kind: CollectiveKind
@@ -165,6 +167,7 @@ class CollectiveSituation:
     intra_edge: EdgeRate | None = None
     direct_edge: EdgeRate | None = None
     inter_edge: EdgeRate | None = None
+    planned: CollectiveSituation | None = None
 
     def __post_init__(self) -> None:
         if self.ranks < 1 or not 1 <= self.servers <= self.ranks:
@@ -205,7 +208,7 @@ class AlgorithmTime:
     latency_term
         Launch and steps [s]: what an empty message would cost.
     bandwidth_term
-        Bytes ÷ achieved bandwidth of the busiest part [s].
+        Bytes ÷ achieved bandwidth of the busiest part [s], with the chunks it waits for where their size is known.
     pipeline_term
         Filling and draining of the chunk pipeline [s].
     floor

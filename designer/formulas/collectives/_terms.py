@@ -174,9 +174,9 @@ def protocols(situation: CollectiveSituation) -> tuple[Protocol, ...]:
     if crosses and situation.network is NetworkKind.EFA and not new:
         return (Protocol.SIMPLE,)  # the first generations do not keep bytes in order
     inside = situation.ranks == situation.servers or not situation.intra_path.is_pcie
-    # the library's rule knows paths, not networks; over RoCE of a cloud no message up to 256 MiB is as fast as LL128
+    # the library's rule knows paths, not networks; sockets stage in host memory
     outside = not crosses or (
-        situation.network not in (NetworkKind.TCP, NetworkKind.ROCE)
+        situation.network is not NetworkKind.TCP
         and (situation.nic_path is PathClass.PCIE_SWITCH or (new and situation.nic_path is PathClass.PCIE_CPU))
     )
     if inside and outside and generation(situation.architecture) >= generation(_FIRST_LL128):
@@ -230,14 +230,17 @@ def assemble(
     loads: tuple[tuple[float, Rate], ...],
     pipeline: Constant | None,
     depth: float = 1.0,
+    more_chunks: float = 0.0,
 ) -> AlgorithmTime:
     """Time of an algorithm from its terms [s].
 
     The bandwidth term is the slowest of the loads (bytes, rate), which overlap. A pipeline of k chunks over a path
     costs (k + steps − 1)(α + β·S/k), at best a + b + 2√(ab); the library's fixed chunks leave a share of that root.
-    Depth is the share of the latency that chunks can fill [1].
+    Depth is the share of the latency that chunks can fill [1]. Where the size of chunks is known, `more_chunks` says
+    how many more than the message has pass until the last one is through, as a share of the message [1].
     """
-    seconds = [(load / rate.value, rate) for load, rate in loads if rate.value < math.inf]
+    passing = 1 + more_chunks
+    seconds = [(load * passing / rate.value, rate) for load, rate in loads if rate.value < math.inf]
     bandwidth, rate = max(seconds, key=lambda pair: pair[0], default=(0.0, UNLIMITED))
     filling = 2 * pipeline.value * math.sqrt(depth * latency * bandwidth) if pipeline else 0.0
     floor = max((load / rate.raw for load, rate in loads), default=0.0)
@@ -246,18 +249,19 @@ def assemble(
     longer, shorter = (rate.value / rate.low, rate.value / rate.high) if bandwidth else (1.0, 1.0)
     spread_latency, spread_pipeline = math.exp(c.SPREAD_LATENCY.value), math.exp(c.SPREAD_PIPELINE.value)
     spread_model = math.exp(c.SPREAD_MODEL.value)
+    waited = bandwidth * more_chunks / passing
     more = (
         launch.high - launch.value,
         latency * (spread_latency - 1),
         bandwidth * (longer - 1),
-        filling * (spread_pipeline - 1),
+        (filling + waited) * (spread_pipeline - 1),
         time * (spread_model - 1),
     )
     less = (
         launch.value - launch.low,
         latency * (1 - 1 / spread_latency),
         bandwidth * (1 - shorter),
-        filling * (1 - 1 / spread_pipeline),
+        (filling + waited) * (1 - 1 / spread_pipeline),
         time * (1 - 1 / spread_model),
     )
     return AlgorithmTime(
@@ -271,5 +275,5 @@ def assemble(
         pipeline_term=filling,
         floor=min(floor, time),
         launch=launch.value,
-        loads=tuple(Load(load, rate.bounds) for load, rate in loads if rate.value < math.inf),
+        loads=tuple(Load(load * passing, rate.bounds) for load, rate in loads if rate.value < math.inf),
     )

@@ -16,6 +16,7 @@ from designer.formulas.collectives._situation import (
     Protocol,
 )
 from designer.formulas.collectives._terms import generation
+from designer.formulas.collectives.planning import planned_time, plans
 from designer.formulas.formula import Formula
 from designer.registry import discover
 
@@ -54,7 +55,7 @@ def collective_time(
     candidates = _candidates(situation)
     if situation.ranks == 1:
         return _result(situation, AlgorithmTime("none", Protocol.SIMPLE, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), ())
-    planned = _planned(candidates) if algorithms is None and protocols is None else candidates
+    planned = _planned(situation, candidates) if algorithms is None and protocols is None else candidates
     chosen = [
         one
         for one in planned
@@ -70,18 +71,23 @@ def collective_time(
     return _result(situation, chosen[0], candidates, tuple(chosen))
 
 
-def _planned(candidates: tuple[AlgorithmTime, ...]) -> tuple[AlgorithmTime, ...]:
-    """What the planning table of the library leaves to choose from.
+def _planned(situation: CollectiveSituation, candidates: tuple[AlgorithmTime, ...]) -> tuple[AlgorithmTime, ...]:
+    """What the plan of the library leaves to choose from: all within a margin of its best, cheapest first.
 
     Notes
     -----
-    Where the NVSwitch of one server reduces, the table gives it 25 µs and 5/6 of .85 (.74 from Blackwell on) of the
-    planned rate; rings and trees with other flags than LL take 31 µs and more, and .53 of that rate at most. So at any
-    size they are planned behind it, and only LL competes. The figures of the table were not read again for this.
+    The plan rounds speeds of channels and knows host and release, which a drawing does not, so what it puts close
+    together is not told apart.
     """
-    if not any(one.algorithm == "nvls" for one in candidates):
+    if not plans(situation):
         return candidates
-    return tuple(one for one in candidates if one.algorithm == "nvls" or one.protocol is Protocol.LL)
+    drawn = situation
+    if situation.planned is not None:
+        drawn = replace(situation.planned, kind=situation.kind, message=situation.message)
+    times = {one: planned_time(drawn, one) for one in candidates if one.algorithm not in NOT_CHOSEN}
+    margin = c.PLAN_MARGIN if situation.servers <= 2 else c.PLAN_MARGIN_SERVERS
+    most = min(times.values(), default=math.inf) * (1 + margin.value)
+    return tuple(one for one in candidates if times.get(one, math.inf) <= most)
 
 
 # the same group is asked for again on every redraw

@@ -39,7 +39,7 @@ from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.errors import CatalogError
 from designer.gui.canvas.adding import add, free_point, holder, item_of, place_in
-from designer.gui.canvas.compose_overlay import selection
+from designer.gui.canvas.compose_overlay import selection, strays
 from designer.gui.canvas.editing import Linked, Picked
 from designer.gui.canvas.hit import NOTHING, Hit, pick
 from designer.gui.canvas.machine_moves import MachineMoves
@@ -93,6 +93,7 @@ class Canvas(ResultsView):
         super().__init__(Scene(session.design, theme), theme, parent)
         self.session = session
         self._rest = Select(self)
+        self._strays: tuple[tuple[str, str, str], ...] = ()
         self.tool: Tool = self._rest
         self._moves = MachineMoves(self, self)
         self.setAcceptDrops(True)
@@ -276,7 +277,7 @@ class Canvas(ResultsView):
         return self.make(Together((offer.edit, linked), f"Add {part.label}"), select_new=True)
 
     def free_point(self, width: float = 208.0, height: float = 80.0) -> tuple[float, float]:
-        """Where the middle of something so large may stand."""
+        """Where the middle of something so large may be placed."""
         return free_point(self.view, self.scene.view_state.bounds, self.scene.geometry.rect, width, height)
 
     def paste_here(self, text: str | None = None) -> bool:
@@ -306,7 +307,14 @@ class Canvas(ResultsView):
             if self.tool is self._rest and self._rest.over.is_connection:
                 named = frozenset((self._rest.over.number,))
             found += badges(view_state, frame, region, self.pulse, named)
+            found += strays(view_state, frame, self._strays)
         return found + self.tool.overlay(frame, region)
+
+    def show_strays(self, cables: tuple[tuple[str, str, str], ...]) -> None:
+        """Show cables that are not drawn: paths of both ends, and a word."""
+        if cables != self._strays:
+            self._strays = cables
+            self.update()
 
     def advance(self) -> bool:
         """Move the view while a tool is at the border."""

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from designer.catalog.parttype import Domain, link_kinds
 from designer.design.address import block_at
 from designer.design.geometry import Geometry
-from designer.drawing.batches import Batch, Boxes, Glyphs, Lines, Rects
+from designer.drawing.batches import Batch, Boxes, Glyphs, Labels, Lines, Rects
 from designer.drawing.compose_values import amount
 from designer.drawing.levels import Level
-from designer.drawing.marks import connection_glow, outline
+from designer.drawing.loads import box_of_path
+from designer.drawing.marks import connection_glow, outline, pill
 from designer.drawing.theme import CanvasTheme
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame, ViewState
@@ -103,10 +104,41 @@ def band(rect: Rect, frame: Frame, theme: CanvasTheme, touch: bool) -> list[Batc
 
 
 def ghosts(rects: Float, frame: Frame, theme: CanvasTheme, good: bool = True) -> list[Batch]:
-    """Places where something would come to stand. : (n, 4) scene units"""
+    """Places where something would be put. : (n, 4) scene units"""
     found = frame.boxes(rects)
     colour = theme.selection if good else theme.bad
     return [Rects(found, colour + "2c"), outline(found, max(1.0, round(frame.ratio)), colour)]
+
+
+def strays(view_state: ViewState, frame: Frame, cables: Iterable[tuple[str, str, str]]) -> list[Batch]:
+    """Cables that are not drawn: dashed lines between the boxes that show their ends, each with its word.
+
+    Parameters
+    ----------
+    cables
+        Paths of both ends, and the word.
+    """
+    shown, theme = view_state.connection_map, view_state.theme
+    ends: list[tuple[int, int]] = []
+    words: list[str] = []
+    for a, b, word in cables:
+        first, second = box_of_path(shown, a), box_of_path(shown, b)
+        if first >= 0 and second >= 0:
+            ends.append((first, second))
+            words.append(word)
+    if not ends:
+        return []
+    rect = view_state.geometry.rect[np.array(ends, dtype=np.int64)]
+    middles = frame.points(rect[:, :, :2] + rect[:, :, 2:] / 2)
+    dash = (6 * frame.ratio, 4 * frame.ratio)
+    found: list[Batch] = [
+        Lines(middles.reshape(-1, 4), theme.background, 5 * frame.ratio, (), True),
+        Lines(middles.reshape(-1, 4), theme.bad, 2 * frame.ratio, dash, True),
+    ]
+    for word, (x, y) in zip(words, middles.mean(axis=1).tolist(), strict=True):
+        plate, label = pill(word, x, y, frame, theme.pill, theme.bad, theme.bad, True)
+        found += [plate, Labels((label,))]
+    return found
 
 
 def connection_text(view_state: ViewState, connection: int) -> str:

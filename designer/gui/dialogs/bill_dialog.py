@@ -28,6 +28,25 @@ _QUIET = 200
 _SIZE = (980, 560)
 
 
+def _table_of(lines: TableModel) -> QTableView:
+    """A view of whole rows, sorted by a click on a head."""
+    table = QTableView()
+    table.setModel(lines)
+    table.setAccessibleName("Bill of materials")
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.setSortingEnabled(True)
+    table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    table.horizontalHeader().setStretchLastSection(True)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(26)
+    table.setTabKeyNavigation(False)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    return table
+
+
 class BillDialog(QDialog):
     """What the drawn design consists of.
 
@@ -37,7 +56,7 @@ class BillDialog(QDialog):
         Where files are written unless another place is named.
     """
 
-    def __init__(self, session: Session, theme: Theme, folder: str, parent: QWidget | None = None) -> None:  # noqa: PLR0915
+    def __init__(self, session: Session, theme: Theme, folder: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self._folder = folder
@@ -56,20 +75,7 @@ class BillDialog(QDialog):
         browse.setAutoDefault(False)
         browse.clicked.connect(self._browse)
         self.lines = TableModel((), theme, self)
-        self.table = QTableView()
-        self.table.setModel(self.lines)
-        self.table.setAccessibleName("Bill of materials")
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
-        self.table.setSortingEnabled(True)
-        self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        self.table.horizontalHeader().setStretchLastSection(True)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(26)
-        self.table.setTabKeyNavigation(False)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.table = _table_of(self.lines)
         self.state = Label(role="muted", wrap=True)
         self.problem = Label(role="bad", wrap=True)
         self.problem.hide()
@@ -120,7 +126,7 @@ class BillDialog(QDialog):
         self.chooser.clear()
         for name in self.tables:
             self.chooser.addItem(bill.TITLES[name], name)
-        # whoever just gave prices wants to see what they come to
+        # after prices were given their sum is of interest
         wanted = "cost" if "cost" in self.tables and not had_cost else shown
         self.chooser.setCurrentIndex(max(0, self.chooser.findData(wanted)))
         self._show()

@@ -26,7 +26,7 @@ _HINT: Final = (
 class RacksDialog(QDialog):
     """The racks of one document."""
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:  # noqa: PLR0915
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
@@ -35,6 +35,16 @@ class RacksDialog(QDialog):
         self.area.setWidgetResizable(True)
         self.area.setWidget(self.view)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._make_fields()
+        self._make_buttons()
+        self._lay_out(self._page())
+        self._connect()
+        self._follow()
+        self.say("", False)
+        self.view.setFocus()
+
+    def _make_fields(self) -> None:
+        """Fields of a rack and of a unit, and the labels next to them."""
         self.name, self.power, self.weight = QLineEdit(), QLineEdit(), QLineEdit()
         self.height_, self.feeds, self.at = NumberBox(), NumberBox(), NumberBox()
         self.feed = ChoiceBox()
@@ -56,10 +66,17 @@ class RacksDialog(QDialog):
         self.state = Label(role="muted", wrap=True)
         self.state.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         self.state.setAlignment(Qt.AlignmentFlag.AlignTop)
+
+    def _make_buttons(self) -> None:
         self.add = Button("New rack", self._add, tip="An empty rack like the chosen one")
         self.remove = Button("Remove rack", self._remove, tip="Take the chosen rack away; it must be empty")
-        self.undo = Button("Undo", session.undo, tip="Take the last step back (Ctrl+Z)")
-        self.redo = Button("Redo", session.redo, tip="Do it again (Ctrl+Shift+Z)")
+        self.undo = Button("Undo", self.session.undo, tip="Take the last step back (Ctrl+Z)")
+        self.redo = Button("Redo", self.session.redo, tip="Do it again (Ctrl+Shift+Z)")
+        for button in (self.add, self.remove, self.undo, self.redo):
+            button.setAutoDefault(False)
+
+    def _page(self) -> QWidget:
+        """The forms of the chosen rack and of the chosen unit."""
         rack_form, unit_form = self._form(), self._form()
         for title, field in (
             ("Name", self.name),
@@ -90,8 +107,10 @@ class RacksDialog(QDialog):
             margins=(14, 12, 12, 12),
             spacing=8,
         )
-        for button in (self.add, self.remove, self.undo, self.redo):
-            button.setAutoDefault(False)
+        return page
+
+    def _lay_out(self, page: QWidget) -> None:
+        """Elevations on the left, the page on the right, shortcuts of the dialog."""
         side, left = QWidget(), QWidget()
         in_column((scrolled(page), 1), in_row(self.undo, self.redo, 1, margins=(14, 6, 12, 12)), on=side, margins=FLUSH)
         below = in_column(self.state, margins=(14, 6, 14, 10))
@@ -104,12 +123,11 @@ class RacksDialog(QDialog):
         split.setSizes([850, 280])
         in_column(split, on=self, margins=FLUSH)
         self.resize(1130, 720)
-        for keys, run in ((QKeySequence.StandardKey.Undo, session.undo), (QKeySequence.StandardKey.Redo, session.redo)):
+        for keys, run in (
+            (QKeySequence.StandardKey.Undo, self.session.undo),
+            (QKeySequence.StandardKey.Redo, self.session.redo),
+        ):
             QShortcut(QKeySequence(keys), self, run)
-        self._connect()
-        self._follow()
-        self.say("", False)
-        self.view.setFocus()
 
     @staticmethod
     def _form() -> QFormLayout:
@@ -238,7 +256,7 @@ class RacksDialog(QDialog):
         at, rack = self.at.value(), self.view.rack
         reason = why_not(self.session.design, self.view.plan, member, rack, at)
         if reason:
-            self.say(f"{self.unit_name.text()} cannot stand at unit {at}: {reason}.", True)
+            self.say(f"{self.unit_name.text()} does not fit at unit {at}: {reason}.", True)
             self._follow()
         else:
             self.session.seal()

@@ -40,7 +40,7 @@ class AskedPage(QWidget):
     chosen : ``Change``
         A card was pressed.
     wanted : ``tuple`` of ``str``
-        What limits is to be shown on the canvas, by its ids.
+        What limits, or what a row is about, is to be shown on the canvas, by its ids.
     """
 
     chosen = Signal(object)
@@ -61,6 +61,7 @@ class AskedPage(QWidget):
         self.cards.chosen.connect(self.chosen)
         self.table_title = Label(role="title")
         self.table = Table((), theme, "Rows of the answer", wrap=True, spare=True)
+        self.table.selectionModel().selectionChanged.connect(self._chosen_row)
         self.remarks: Pool[Label] = Pool(lambda: quiet(""), 4)
         self.views: list[FigureView] = []
         self._figures = QVBoxLayout()
@@ -132,6 +133,13 @@ class AskedPage(QWidget):
         )
         line = self.table.fontMetrics().height()
         self.table.setFixedHeight(round((min(len(rows.rows), _ROWS) * 2.6 + 3) * line))
+
+    def _chosen_row(self, *_: object) -> None:
+        ids = self.page.table.ids if self.page is not None and self.page.table is not None else ()
+        numbers = [int(n) for n in self.table.keys() if isinstance(n, int)]  # noqa: SIM118
+        found = tuple(i for n in numbers if n < len(ids) for i in ids[n])
+        if found:
+            self.wanted.emit(found)
 
     def show_figures(self, figures: Sequence[Figure]) -> None:
         """Show charts below the page; bars can be clicked, which asks for their thing on the canvas."""

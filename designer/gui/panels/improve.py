@@ -27,6 +27,7 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels import improve
 from designer.gui.viewmodels.answer import page_for
 from designer.gui.viewmodels.improve import Answer
+from designer.gui.viewmodels.overlay import FAILURES, of_failures
 from designer.gui.viewmodels.places import picked_of
 from designer.gui.viewmodels.sweep import Varied
 from designer.gui.workers import Cancelled_, Newest
@@ -135,7 +136,7 @@ class ImprovePanel(Panel):
             session.analysis_changed,
             session.trial_changed,
             session.fitting_changed,
-            session.survey_changed,
+            session.overlay_changed,
         ):
             self.connect_signal(signal, self.outdate)
 
@@ -171,7 +172,7 @@ class ImprovePanel(Panel):
         if self.stack.currentWidget() is self.sweep:
             self.sweep.ask()
         self.stop.setVisible(self.busy)
-        self.clear.setVisible(session is not None and session.survey is not None)
+        self.clear.setVisible(session is not None and session.overlay is not None)
         self.words.setVisible(bool(self.words.text()))
         page = self.answer.page if self.answer is not None else self._first()
         self.view.show_page(page, self.theme)
@@ -253,7 +254,7 @@ class ImprovePanel(Panel):
         self._awaited = self.answer = None
         self.words.setText("")
         if self.session is not None:
-            self.session.set_survey(None)
+            self.session.clear_overlay(FAILURES)
         if known and self.seen:
             self.flush()
         else:
@@ -268,7 +269,8 @@ class ImprovePanel(Panel):
         if isinstance(result, Answer):
             self.answer = result
             self._name = awaited[1]
-            session.set_survey(result.survey)
+            if result.survey is not None:
+                session.set_overlay(of_failures(session.design, result.survey))
         elif isinstance(result, DesignerError) and not isinstance(result, Cancelled):
             self.words.setText(" ".join(x for x in (f"{result.text}.", result.remedy) if x))
         elif isinstance(result, Exception) and not isinstance(result, Cancelled):
@@ -294,7 +296,7 @@ class ImprovePanel(Panel):
 
     def _clear(self) -> None:
         if self.session is not None:
-            self.session.set_survey(None)
+            self.session.set_overlay(None)
 
 
 PANEL = PanelKind("improve", "Improve", Place.IMPROVE, 10, lambda s: ImprovePanel(s.theme), "Alt+9")

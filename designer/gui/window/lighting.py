@@ -5,26 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from designer.decisions.failures_survey import Survey
-    from designer.design.document import Design
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.documents import Document
 
 
 def light(canvas: Canvas, document: Document) -> None:
-    """Colour a canvas by the load of the shown workload or of the instant looked at, or by what failures cost."""
-    if document.session.survey is not None:
-        _light_failures(canvas, document.session.design, document.session.survey)
+    """Colour a canvas by the load of the shown workload or of the instant looked at, or by what a panel has found."""
+    overlay = document.session.overlay
+    canvas.show_strays(overlay.strays if overlay is not None else ())
+    if overlay is not None:
+        canvas.show_moment(overlay.state, (), failed=overlay.marked)
     elif document.session.frames is not None and document.player.shown:
         _light_moment(canvas, document)
     else:
         _light_result(canvas, document)
-
-
-def _light_failures(canvas: Canvas, design: Design, survey: Survey) -> None:
-    from designer.gui.window.failure_heat import heat_of
-
-    canvas.show_moment(heat_of(design, survey), ())
 
 
 def _light_moment(canvas: Canvas, document: Document) -> None:

@@ -16,12 +16,32 @@ _MOST = 46
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
-    """The chapter; None where nothing stands in the design."""
+    """The chapter; None where the design is empty."""
     items = items_of(subject.design)
     if not items:
         return None
     if len(items) > _MOST:
         items = _merged(items)
+    blocks: list[Block] = [_to_order(items)]
+    cables = sum(b.cables for b in bundles(subject.stock))
+    if cables:
+        blocks.append(_proof(cables))
+    blocks.append(_next_steps(items))
+    return Chapter(
+        context.key("bill-of-materials", subject),
+        "Bill of materials",
+        _title(subject, len(items), cables),
+        "What is ordered, and why so many?",
+        tuple(blocks),
+        rich(
+            "Counts come from the drawing, with every replica of its groups; parts inside a unit are listed below it."
+        ),
+        context.lettered(subject),
+    )
+
+
+def _to_order(items: list[BillLine]) -> Table:
+    """The lines under the heads that at least one of them fills."""
     rows: list[Row] = []
     previous = None
     for item in items:
@@ -62,11 +82,14 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         "A dash: not stated by a source of the catalog; it is left out of every sum."
         + (f" {more} more lines are in the table that designer bom writes." if more > 0 else "")
     )
-    blocks: list[Block] = [Table("What to order", heads, tuple(rows[:_MOST]), note=note)]
+    return Table("What to order", heads, tuple(rows[:_MOST]), note=note)
+
+
+def _title(subject: Subject, lines: int, cables: int) -> str:
+    """What is ordered, counted: servers, switches, GPUs, cables."""
     stock = subject.stock
     servers = sum(u.count for u in stock.classes if u.part.kind == "server")
     switches = sum(u.count for u in stock.classes if u.part.kind == "switch")
-    cables = sum(b.cables for b in bundles(stock))
     named = [
         counted(servers, "server") if servers else "",
         counted(switches, "switch", "switches") if switches else "",
@@ -75,13 +98,13 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     ]
     named = [n for n in named if n]
     title = (
-        ", ".join(named[:-1]) + f" and {named[-1]}"
-        if len(named) > 1
-        else named[0]
-        if named
-        else counted(len(items), "line")
+        ", ".join(named[:-1]) + f" and {named[-1]}" if len(named) > 1 else named[0] if named else counted(lines, "line")
     )
-    title += " are ordered" if len(named) > 1 or not title.startswith("1\u00a0") else " is ordered"
+    return title + (" are ordered" if len(named) > 1 or not title.startswith("1\u00a0") else " is ordered")
+
+
+def _next_steps(items: list[BillLine]) -> Follows:
+    """How to order, and whose rated power to ask for."""
     missing = [i for i in items if not i.inside and i.watts is None and not i.part.startswith("cable/")]
     follows = [
         rich(
@@ -97,21 +120,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                 f"{units} no rated power: ask the vendor for {', '.join(dict.fromkeys(i.model for i in missing[:3]))}."
             )
         )
-    if cables:
-        proof = sum(b.cables for b in bundles(stock))
-        blocks.append(_proof(proof))
-    blocks.append(Follows(tuple(follows)))
-    return Chapter(
-        context.key("bill-of-materials", subject),
-        "Bill of materials",
-        title,
-        "What is ordered, and why so many?",
-        tuple(blocks),
-        rich(
-            "Counts come from the drawing, with every replica of its groups; parts inside a unit are listed below it."
-        ),
-        context.lettered(subject),
-    )
+    return Follows(tuple(follows))
 
 
 def _merged(items: list[BillLine]) -> list[BillLine]:

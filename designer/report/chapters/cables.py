@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import islice
 
 from designer.report.cells import muted, strong, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, rich
-from designer.report.inventory import bundles, gathered
+from designer.report.inventory import Bundle, bundles, gathered
 from designer.report.subject import Context, Subject
 from designer.report.tables.cables import cables as schedule
 from designer.report.tables.cables import length_of, medium
@@ -22,40 +23,73 @@ _SAMPLE = 4_000
 
 def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where no cable joins two units."""
-    stock, plan = subject.stock, subject.plan
-    together, found = gathered(stock)
+    together, found = gathered(subject.stock)
     if not found:
         return None
-    rows: list[Row] = []
-    longest, optical = 0.0, 0
-    for b in found:
-        step = max(1, len(b.a) // _SAMPLE)
-        pairs = list(zip(b.a.tolist()[::step], b.b.tolist()[::step], strict=True))
-        lengths = [v for a, z in pairs if not math.isnan(v := length_of(plan, stock, a, z))]
-        kinds = {medium(b.rate, v) for v in lengths}
-        longest = max([longest, *lengths])
-        light = sum(medium(b.rate, v) == "optical" for v in lengths)
-        optical += round(b.cables * light / max(1, len(lengths)))
-        span = ""
-        if lengths:
-            span = (
-                f"{min(lengths):g}"
-                if min(lengths) == max(lengths)
-                else DASH.join((f"{min(lengths):g}", f"{max(lengths):g}"))
-            )
-            span += "\u00a0m"
-        rows.append(
-            Row(
-                (
-                    strong(sentence(b.name)),
-                    text(f"{b.cables:,}"),
-                    text(line_rate(b.rate)),
-                    text(span or "–"),
-                    text(" and ".join(sorted(kinds)) or "–"),
-                    sure(b.status),
-                )
+    spans = [_lengths(subject, b) for b in found]
+    total = sum(b.cables for b in found)
+    blocks: list[Block] = [
+        _bundles(subject, found, spans, together),
+        _to_order(subject),
+        _excerpt(subject, total),
+        _next_steps(subject),
+    ]
+    longest = max((max(lengths) for lengths in spans if lengths), default=0.0)
+    optical = sum(_optical(b, lengths) for b, lengths in zip(found, spans, strict=True))
+    title = f"{counted(total, 'cable')} in {in_words(len(bundles(subject.stock)), 'bundle')}"
+    if longest:
+        title += f"; the longest is {longest:g}\u00a0m, {f'{optical:,}' if optical else 'none'} of them optical"
+    return Chapter(
+        context.key("cables", subject),
+        "Cables",
+        title,
+        "What goes where, and how long is it?",
+        tuple(blocks),
+        rich(
+            "Length is the way up to the tray, along the row and down again, to the next length that is sold; inside a"
+            " rack the way between units."
+        ),
+        context.lettered(subject),
+    )
+
+
+def _lengths(subject: Subject, bundle: Bundle) -> list[float]:
+    """Lengths of the cables of a bundle, of a sample of a larger one [m]; those without a length are left out."""
+    step = max(1, len(bundle.a) // _SAMPLE)
+    pairs = zip(bundle.a.tolist()[::step], bundle.b.tolist()[::step], strict=True)
+    lengths = (length_of(subject.plan, subject.stock, a, z) for a, z in pairs)
+    return [length for length in lengths if not math.isnan(length)]
+
+
+def _optical(bundle: Bundle, lengths: list[float]) -> int:
+    """How many cables of a bundle are optical, by the share of its sample."""
+    light = sum(medium(bundle.rate, v) == "optical" for v in lengths)
+    return round(bundle.cables * light / max(1, len(lengths)))
+
+
+def _span(lengths: list[float]) -> str:
+    """The shortest and the longest length; a dash where none is known."""
+    if not lengths:
+        return "–"
+    ends = dict.fromkeys((f"{min(lengths):g}", f"{max(lengths):g}"))
+    return f"{DASH.join(ends)}\u00a0m"
+
+
+def _bundles(subject: Subject, found: Sequence[Bundle], spans: list[list[float]], together: bool) -> Table:
+    """One line for each bundle, and their sum."""
+    rows = [
+        Row(
+            (
+                strong(sentence(b.name)),
+                text(f"{b.cables:,}"),
+                text(line_rate(b.rate)),
+                text(_span(lengths)),
+                text(" and ".join(sorted({medium(b.rate, v) for v in lengths})) or "–"),
+                sure(b.status),
             )
         )
+        for b, lengths in zip(found, spans, strict=True)
+    ]
     total = sum(b.cables for b in found)
     rows.append(Row((strong("All"), text(f"{total:,}"), (), (), (), ()), "total"))
     r = Align.RIGHT
@@ -67,12 +101,15 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         Head("Made of"),
         Head("Rate, how sure"),
     )
-    count = len(bundles(stock))
+    count = len(bundles(subject.stock))
     aside = f"{count:,}, those between equal kinds together" if together else ""
-    blocks: list[Block] = [Table("Bundles", heads, tuple(rows), aside)]
-    blocks.append(_to_order(subject))
+    return Table("Bundles", heads, tuple(rows), aside)
+
+
+def _excerpt(subject: Subject, total: int) -> Table:
+    """The beginning of the schedule of all `total` cables."""
     excerpt: list[Row] = []
-    for _, c in islice(schedule(subject.design, plan), _EXCERPT):
+    for _, c in islice(schedule(subject.design, subject.plan), _EXCERPT):
         excerpt.append(
             Row(
                 (
@@ -89,6 +126,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         )
     if total > _EXCERPT:
         excerpt.append(Row((muted(f"… {total - _EXCERPT:,} more"),), "group"))
+    r = Align.RIGHT
     heads = (
         Head("Label"),
         Head("A end"),
@@ -99,7 +137,11 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         Head("Rack"),
         Head("Length", r),
     )
-    blocks.append(Table("Schedule", heads, tuple(excerpt), "ends, ports and labels of the first cables", small=True))
+    return Table("Schedule", heads, tuple(excerpt), "ends, ports and labels of the first cables", small=True)
+
+
+def _next_steps(subject: Subject) -> Follows:
+    """Who gets the schedule, and what is measured first."""
     follows = [
         rich(
             "Hand the whole schedule to the cabling team: ",
@@ -107,30 +149,13 @@ def build(context: Context, subject: Subject) -> Chapter | None:
             " writes it as CSV, or as a sheet of the workbook.",
         )
     ]
-    if not plan.drawn:
+    if not subject.plan.drawn:
         follows.append(
             rich(
                 "Lengths follow from proposed rack positions and assumed cable ways: measure the room before ordering."
             )
         )
-    title = f"{counted(total, 'cable')} in {in_words(count, 'bundle')}"
-    title += (
-        f"; the longest is {longest:g}\u00a0m, {f'{optical:,}' if optical else 'none'} of them optical"
-        if longest
-        else ""
-    )
-    return Chapter(
-        context.key("cables", subject),
-        "Cables",
-        title,
-        "What goes where, and how long is it?",
-        (*blocks, Follows(tuple(follows))),
-        rich(
-            "Length is the way up to the tray, along the row and down again, to the next length that is sold; inside a"
-            " rack the way between units."
-        ),
-        context.lettered(subject),
-    )
+    return Follows(tuple(follows))
 
 
 def _to_order(subject: Subject) -> Table:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from designer.engine.results import WorkloadResult
 from designer.formulas.power.server_power import AROUND, FIT_ERROR
 from designer.report.cells import muted, sources, strong, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.bars import Bar, bars
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, Subject
-from designer.report.tables.power import busiest, draws, total
+from designer.report.tables.power import Draw, busiest, draws, total
 from designer.report.tables.racks import feeds_of
 from designer.report.wording import DASH, ends, in_words, listed, percent, quantity, sentence
+from designer.sources import Estimate
 
 #: more kinds of unit without a rating are one line
 _SILENT = 6
@@ -23,6 +27,35 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     rated, load, missing = total(found)
     if rated <= 0:
         return None
+    chart = _chart(found, result)
+    blocks: list[Block] = [] if chart is None else [chart]
+    blocks.append(_draws(found, rated, load))
+    feeds = _feeds(subject)
+    if feeds is not None:
+        blocks.append(feeds)
+    energy = _energy(context, load)
+    if energy is not None:
+        blocks.append(energy)
+    deck = (
+        "Accelerators draw by how busy their arithmetic is; the fit was made on one model and is taken relative to the"
+        " limit of each."
+    )
+    return Chapter(
+        context.key("power", subject),
+        "Power and cooling",
+        _title(found, missing, rated, load, result),
+        "What does each feed carry, and how much heat is there?",
+        (*blocks, _next_steps(found, missing, load)),
+        rich(
+            f"{deck} Its median error is {percent(FIT_ERROR.value, 1)}; bands of other models are wider.",
+            sources(context, ("ml-energy-fit", "wall-readings")),
+        ),
+        context.lettered(subject),
+    )
+
+
+def _draws(found: Sequence[Draw], rated: float, load: Estimate | None) -> Table:
+    """One line for each kind of unit; many without a rating are one line."""
     rows: list[Row] = []
     silent = [d for d in found if d.load is None and d.rated.value is None]
     stated = [d for d in found if d not in silent] if len(silent) > _SILENT else found
@@ -71,38 +104,38 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         Head("80% band", r),
         Head("All", r),
     )
-    blocks: list[Block] = []
+    return Table("What draws power", heads, tuple(rows))
+
+
+def _chart(found: Sequence[Draw], result: WorkloadResult | None) -> Drawing | None:
+    """Power under load against the rating; None where no unit states both."""
     shown = [d for d in found if d.load is not None and d.rated.value is not None]
-    if shown:
-        charted = [
-            Bar(
-                f"{d.model}",
-                f"{d.count:,} × {d.how}",
-                d.load.value * d.count,
-                d.load.low * d.count,
-                d.load.high * d.count,
-                quantity(d.load.value * d.count, "W"),
-                limit=(d.rated.value or 0) * d.count,
-            )
-            for d in shown[:8]
-            if d.load is not None
-        ]
-        blocks.append(
-            Drawing(
-                bars(charted, lambda v: quantity(v, "W") if v else "0"),
-                "Power under load of each kind of unit against its rating",
-                "Under load against the rating",
-                result.title if result is not None else "",
-                rich("Light: to the upper end of the 80% band. Red line: rated."),
-            )
+    if not shown:
+        return None
+    charted = [
+        Bar(
+            f"{d.model}",
+            f"{d.count:,} × {d.how}",
+            d.load.value * d.count,
+            d.load.low * d.count,
+            d.load.high * d.count,
+            quantity(d.load.value * d.count, "W"),
+            limit=(d.rated.value or 0) * d.count,
         )
-    blocks.append(Table("What draws power", heads, tuple(rows)))
-    feeds = _feeds(subject)
-    if feeds is not None:
-        blocks.append(feeds)
-    energy = _energy(context, load)
-    if energy is not None:
-        blocks.append(energy)
+        for d in shown[:8]
+        if d.load is not None
+    ]
+    return Drawing(
+        bars(charted, lambda v: quantity(v, "W") if v else "0"),
+        "Power under load of each kind of unit against its rating",
+        "Under load against the rating",
+        result.title if result is not None else "",
+        rich("Light: to the upper end of the 80% band. Red line: rated."),
+    )
+
+
+def _next_steps(found: Sequence[Draw], missing: Sequence[str], load: Estimate | None) -> Follows:
+    """What to ask for, and what feeds and cooling are planned for."""
     follows = []
     if missing:
         follows.append(
@@ -119,12 +152,6 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                 f" {load.high / 3517:,.1f} tons of refrigeration."
             )
         )
-    title = f"Ratings add up to {quantity(rated, 'W')}"
-    if load is not None and result is not None:
-        title = f"{result.title.split(',')[0]} draws {quantity(load.value, 'W')}"
-        # limits of parts, put together, are no rating that one could compare with
-        known = all(not d.rated.summed for d in found)
-        title += f" of {quantity(rated, 'W')} rated" if known else f", at most {quantity(load.high, 'W')}"
     if any(d.rated.summed and d.unit.accelerators() for d in found):
         follows.append(
             rich(
@@ -134,23 +161,20 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                 " server takes its place."
             )
         )
-    title += f"; {in_words(len(missing), 'kind of unit states', 'kinds of unit state')} none" if missing else ""
-    deck = (
-        "Accelerators draw by how busy their arithmetic is; the fit was made on one model and is taken relative to the"
-        " limit of each."
-    )
-    return Chapter(
-        context.key("power", subject),
-        "Power and cooling",
-        title,
-        "What does each feed carry, and how much heat is there?",
-        (*blocks, Follows(tuple(follows))),
-        rich(
-            f"{deck} Its median error is {percent(FIT_ERROR.value, 1)}; bands of other models are wider.",
-            sources(context, ("ml-energy-fit", "wall-readings")),
-        ),
-        context.lettered(subject),
-    )
+    return Follows(tuple(follows))
+
+
+def _title(
+    found: Sequence[Draw], missing: Sequence[str], rated: float, load: Estimate | None, result: WorkloadResult | None
+) -> str:
+    """The rating, and what is drawn under load."""
+    title = f"Ratings add up to {quantity(rated, 'W')}"
+    if load is not None and result is not None:
+        title = f"{result.title.split(',')[0]} draws {quantity(load.value, 'W')}"
+        # limits of parts, put together, are no rating that one could compare with
+        known = all(not d.rated.summed for d in found)
+        title += f" of {quantity(rated, 'W')} rated" if known else f", at most {quantity(load.high, 'W')}"
+    return title + (f"; {in_words(len(missing), 'kind of unit states', 'kinds of unit state')} none" if missing else "")
 
 
 def _feeds(subject: Subject) -> Table | None:

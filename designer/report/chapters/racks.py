@@ -1,4 +1,4 @@
-"""Racks: what stands where, how high and heavy it is, and whether a rack feeds it."""
+"""Racks: positions of units, how high and heavy it is, and whether a rack feeds it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from designer.report.chapter import ChapterKind
 from designer.report.charts.elevation import elevation
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, Subject
-from designer.report.tables.racks import EMPTY, FOOTPRINT, Rack, kinds_of_racks
+from designer.report.tables.racks import EMPTY, FOOTPRINT, Plan, Rack, kinds_of_racks
 from designer.report.tables.supply import WARMING, Supply, supplies
 from designer.report.wording import counted, listed, percent, quantity
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
-    """The chapter; None where nothing stands in racks."""
+    """The chapter; None where nothing is in racks."""
     plan, stock = subject.plan, subject.stock
     if not plan.racks:
         return None
@@ -27,6 +27,30 @@ def build(context: Context, subject: Subject) -> Chapter | None:
             rich("Dashed: the height is not stated by a source and assumed."),
         )
     ]
+    blocks.append(_space(kinds))
+    heavy = _weights(kinds)
+    if heavy is not None:
+        blocks.append(heavy)
+    fed = supplies(subject.design)
+    if fed:
+        blocks.append(_supply(fed))
+    return Chapter(
+        context.key("racks", subject),
+        "Racks",
+        _title(plan),
+        "Where does it sit?",
+        (*blocks, _next_steps(subject, fed)),
+        muted(
+            "As drawn."
+            if plan.drawn
+            else "No positions are drawn: servers fill racks, network and storage are in the middle of the row."
+        ),
+        context.lettered(subject),
+    )
+
+
+def _space(kinds: list[tuple[Rack, int]]) -> Table:
+    """Units used, power and feeds of each kind of rack."""
     rows: list[Row] = []
     for rack, equal in kinds[:10]:
         share = rack.watts / rack.power if rack.power else 0.0
@@ -45,20 +69,18 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     r = Align.RIGHT
     heads = (
         Head("Rack"),
-        Head("Alike", r),
+        Head("Count", r),
         Head("Units used", r),
         Head("Rated", r),
         Head("Feeds", r),
         Head("Filled", r),
     )
-    blocks.append(Table("Space and power of each kind", heads, tuple(rows)))
-    heavy = _weights(kinds)
-    if heavy is not None:
-        blocks.append(heavy)
-    fed = supplies(subject.design)
-    if fed:
-        blocks.append(_supply(fed))
-    tallest = max(plan.racks, key=lambda k: k.used)
+    return Table("Space and power of each kind", heads, tuple(rows))
+
+
+def _next_steps(subject: Subject, fed: list[Supply]) -> Follows:
+    """What to change about racks that are overloaded, and what is still to be asked."""
+    plan, stock = subject.plan, subject.stock
     over = [k for k in plan.racks if k.power and k.watts > k.power]
     follows = []
     if over:
@@ -89,30 +111,27 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         follows.append(
             rich(f"{counted(len(crushed), 'rack')} would hold more than the rack carries: spread the units.")
         )
+    tallest = _fullest(plan)
     follows.append(rich(f"The fullest rack keeps {tallest.height - tallest.used:g} units free."))
+    return Follows(tuple(follows))
+
+
+def _fullest(plan: Plan) -> Rack:
+    return max(plan.racks, key=lambda k: k.used)
+
+
+def _title(plan: Plan) -> str:
+    """How many devices are in how many racks, and how full the fullest is."""
+    tallest = _fullest(plan)
     units = sum(len(k.units) for k in plan.racks)
-    rack_title = (
-        f"{counted(units, 'device')} {'stands' if units == 1 else 'stand'} in {counted(len(plan.racks), 'rack')}"
-    )
+    title = f"{counted(units, 'device')} {'is' if units == 1 else 'are'} in {counted(len(plan.racks), 'rack')}"
     filled = f"{tallest.used:g} of {'its ' if len(plan.racks) == 1 else ''}{tallest.height:g} units"
-    rack_title += (
+    title += (
         f" and {'takes' if units == 1 else 'take'} {filled}"
         if len(plan.racks) == 1
         else (f", the fullest with {filled}")
     )
-    return Chapter(
-        context.key("racks", subject),
-        "Racks",
-        rack_title + ("" if plan.drawn else ", as proposed"),
-        "Where does it sit?",
-        (*blocks, Follows(tuple(follows))),
-        muted(
-            "As drawn."
-            if plan.drawn
-            else "No positions are drawn: servers fill racks, network and storage stand in the middle of the row."
-        ),
-        context.lettered(subject),
-    )
+    return title + ("" if plan.drawn else ", as proposed")
 
 
 def _supply(fed: list[Supply]) -> Table:
@@ -176,7 +195,7 @@ def _weights(kinds: list[tuple[Rack, int]]) -> Table | None:
         )
     heads = (
         Head("Rack"),
-        Head("Alike", Align.RIGHT),
+        Head("Count", Align.RIGHT),
         Head("Units", Align.RIGHT),
         Head("A unit of height", Align.RIGHT),
         Head("With the rack", Align.RIGHT),

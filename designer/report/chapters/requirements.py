@@ -12,95 +12,124 @@ from designer.report.chapter import ChapterKind
 from designer.report.charts.strip import margin_strip
 from designer.report.document import Align, Block, Cell, Chapter, Follows, Head, Row, Table, rich
 from designer.report.inventory import bundles
-from designer.report.subject import Context, Subject
+from designer.report.subject import Context, Subject, Target
 from designer.report.verdicts import written
 from designer.report.wording import DASH, NBSP, continued, counted, ends, in_words, line_rate, quantity, sentence
 from designer.sources import Status
 
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
 _MOST = 14
-#: microseconds, as files spell them
 #: dimensions whose values are written as everywhere; sizes and rates stay in the units of their sources
 _SHOWN = {"power": "W", "mass": "kg", "duration": "s"}
+#: microseconds, as files spell them
 _MICRO = re.compile(r"\bus\b")
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where nothing is wanted and nothing assumed."""
     blocks: list[Block] = []
-    targets = subject.targets
-    if targets:
-        rows: list[Row] = []
-        for t in targets:
-            strip: Cell = ()
-            if t.found is not None and t.verdict is not None and t.value > 0:
-                strip = margin_strip(t.found, t.comparison, t.value, t.verdict)
-            what = counted_by(t.metric, subject.design.workloads.get(t.workload))
-            asked = numbers.shown(t.value, t.unit, what, exact=True).replace(" ", NBSP)
-            wanted = f"{_SIGNS[t.comparison]}{NBSP}{asked}" if t.verdict else t.note
-            found = quantity(t.found.value, t.found.unit, what) if t.found is not None else "–"
-            band = DASH.join(ends(t.found)) if t.found is not None and t.found.low < t.found.high else ""
-            rows.append(
-                Row(
-                    (
-                        text(t.number, "strong"),
-                        rich(t.title, *muted(f" {metric_title(t.metric)}")),
-                        text(wanted),
-                        strong(found),
-                        muted(band),
-                        strip,
-                        rich(written(t.verdict)) if t.verdict else muted("not judged"),
-                    )
-                )
-            )
-        r = Align.RIGHT
-        heads = (
-            Head("No."),
-            Head("Requirement"),
-            Head("Target", r),
-            Head("Estimate", r),
-            Head("80% band", r),
-            Head("Worse · target · better"),
-            Head("Verdict"),
-        )
-        note = rich("Strips share one scale of margin: black is the target, light the band, right of it is good.")
-        blocks.append(Table("Requirements", heads, tuple(rows), note=note))
+    if subject.targets:
+        blocks.append(_requirements(subject))
     assumed = _assumptions(subject)
     if assumed:
-        heads = (
-            Head("Assumption"),
-            Head("Value"),
-            Head("Of how many", Align.RIGHT),
-            Head("How sure"),
-            Head("Confirm by"),
-        )
-        more = len(assumed) - _MOST
-        aside = f"the first {_MOST} of {len(assumed)}" if more > 0 else ""
-        blocks.append(Table("Assumptions", heads, tuple(assumed[:_MOST]), aside))
+        blocks.append(_assumption_table(assumed))
     if not blocks:
         return None
+    missed = [t for t in subject.targets if t.verdict is not None and not t.verdict.good]
+    blocks.append(_next_steps(subject, missed, assumed))
+    return Chapter(
+        context.key("requirements", subject),
+        "Requirements and assumptions",
+        _title(subject, missed, assumed),
+        "What is wanted, taken for granted, and met?",
+        tuple(blocks),
+        rich("A verdict is read from the band, not from the value: met is the whole band on the good side."),
+        context.lettered(subject),
+    )
+
+
+def _requirements(subject: Subject) -> Table:
+    """Each target with its estimate, margin and verdict."""
+    rows: list[Row] = []
+    for t in subject.targets:
+        strip: Cell = ()
+        if t.found is not None and t.verdict is not None and t.value > 0:
+            strip = margin_strip(t.found, t.comparison, t.value, t.verdict)
+        what = counted_by(t.metric, subject.design.workloads.get(t.workload))
+        asked = numbers.shown(t.value, t.unit, what, exact=True).replace(" ", NBSP)
+        wanted = f"{_SIGNS[t.comparison]}{NBSP}{asked}" if t.verdict else t.note
+        found = quantity(t.found.value, t.found.unit, what) if t.found is not None else "–"
+        band = DASH.join(ends(t.found)) if t.found is not None and t.found.low < t.found.high else ""
+        rows.append(
+            Row(
+                (
+                    text(t.number, "strong"),
+                    rich(t.title, *muted(f" {metric_title(t.metric)}")),
+                    text(wanted),
+                    strong(found),
+                    muted(band),
+                    strip,
+                    rich(written(t.verdict)) if t.verdict else muted("not judged"),
+                )
+            )
+        )
+    r = Align.RIGHT
+    heads = (
+        Head("No."),
+        Head("Requirement"),
+        Head("Target", r),
+        Head("Estimate", r),
+        Head("80% band", r),
+        Head("Worse · target · better"),
+        Head("Verdict"),
+    )
+    note = rich("Strips share one scale of margin: black is the target, light the band, right of it is good.")
+    return Table("Requirements", heads, tuple(rows), note=note)
+
+
+def _assumption_table(assumed: list[Row]) -> Table:
+    """The assumptions that touch most."""
+    heads = (
+        Head("Assumption"),
+        Head("Value"),
+        Head("Of how many", Align.RIGHT),
+        Head("How sure"),
+        Head("Confirm by"),
+    )
+    more = len(assumed) - _MOST
+    aside = f"the first {_MOST} of {len(assumed)}" if more > 0 else ""
+    return Table("Assumptions", heads, tuple(assumed[:_MOST]), aside)
+
+
+def _title(subject: Subject, missed: list[Target], assumed: list[Row]) -> str:
+    """How many targets are met; without targets, how much is assumed."""
+    targets = subject.targets
     good = [t for t in targets if t.verdict is not None and t.verdict.good]
-    bad = [t for t in targets if t.verdict is not None and not t.verdict.good]
     if targets:
         title = (
             f"{sentence(in_words(len(good), 'target'))} of {len(targets)} {'is' if len(good) == 1 else 'are'} met or"
             " likely"
         )
-        title += f"; {bad[0].title} misses {metric_title(bad[0].metric)}" if bad else ""
+        title += f"; {missed[0].title} misses {metric_title(missed[0].metric)}" if missed else ""
     else:
         title = (
             f"No target is set; {in_words(len(assumed), 'value')} of the drawing {'is' if len(assumed) == 1 else 'are'}"
             " taken for granted"
         )
+    return title
+
+
+def _next_steps(subject: Subject, missed: list[Target], assumed: list[Row]) -> Follows:
+    """What to work on, write down and confirm."""
     follows = []
-    if bad:
+    if missed:
         follows.append(
             rich(
-                f"Work on {', '.join(t.number for t in bad)} first: chapters on data paths and training say what lifts"
-                " them."
+                f"Work on {', '.join(t.number for t in missed)} first: chapters on data paths and training say what"
+                " lifts them."
             )
         )
-    if not targets:
+    if not subject.targets:
         follows.append(
             rich(
                 "Write down what the machine must reach, as assertions of the design or targets in the settings of the"
@@ -109,16 +138,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         )
     if assumed:
         follows.append(rich("Confirm the assumed values before the order; each one changes what rests on it."))
-    blocks.append(Follows(tuple(follows)))
-    return Chapter(
-        context.key("requirements", subject),
-        "Requirements and assumptions",
-        title,
-        "What is wanted, taken for granted, and met?",
-        tuple(blocks),
-        rich("A verdict is read from the band, not from the value: met is the whole band on the good side."),
-        context.lettered(subject),
-    )
+    return Follows(tuple(follows))
 
 
 def _assumptions(subject: Subject) -> list[Row]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from functools import partial
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
 from xml.sax.saxutils import escape
@@ -31,6 +32,9 @@ from designer.report.renderers.pdf_sheets import LEGEND as LEGEND_ROW
 _FRAME: Final = 719.89
 _BETWEEN: Final = 34.0
 _ENOUGH: Final = 0.42
+#: an upright page and its margins [points]
+_PAGE: Final = (595.28, 841.89)
+_LEFT, _RIGHT, _TOP, _FOOT = 51.0, 51.0, 71.0, 51.0
 #: frames without padding
 _BARE: Final = {"leftPadding": 0, "rightPadding": 0, "topPadding": 0, "bottomPadding": 0}
 #: what is in the place of a chapter's number for the sheets at the end
@@ -52,6 +56,65 @@ def to_pdf(report: Report) -> bytes:
     return _Book(report).bytes()
 
 
+class _Margins:
+    """Heads and feet of pages: the chapters that begin on a page, the title of the report, numbers of pages."""
+
+    def __init__(self, book: _Book) -> None:
+        self._book = book
+        #: chapters that begin on this page, else the one that goes on
+        self._topics = [""]
+        self._begun = False
+        #: pages of this pass, and of the one before
+        self._last = self._pages = 0
+
+    def enter(self, number: int | str, chapter: Chapter) -> None:
+        """A chapter begins on this page."""
+        topic = f"{number}  {chapter.topic}" if number else chapter.topic
+        self._topics = [*(self._topics if self._begun else []), topic]
+        self._begun = True
+
+    def count(self, kind: str, value: object) -> None:
+        """At the begin of each pass the pages of the one before are known."""
+        del value
+        if kind == "STARTED":
+            self._pages = self._last
+
+    def cover(self, canvas: Any, document: Any) -> None:
+        """The foot of the first page."""
+        del document
+        with _saved(canvas, "Inter", self._book.colour("muted")):
+            canvas.drawString(_LEFT, 30, self._book.report.foot)
+
+    def begin_page(self, canvas: Any, document: Any) -> None:
+        """The foot, and the title of the report at the head."""
+        self.cover(canvas, document)
+        with _saved(canvas, "Inter", self._book.colour("muted")):
+            name = fitted_text(f"{said(self._book.report.title)} · Design report", 7.2, 240)
+            canvas.drawString(_LEFT, _head(document.pageTemplate.pagesize), name)
+
+    def end_page(self, canvas: Any, document: Any) -> None:
+        """The number of the page, and the chapters on it at the head of all but the first."""
+        number = canvas.getPageNumber()
+        wide, high = document.pageTemplate.pagesize
+        with _saved(canvas, "Inter-SemiBold", self._book.colour("ink")):
+            canvas.drawRightString(wide - _RIGHT, 30, f"{number} / {self._pages or number}")
+            if number > 1:
+                canvas.setFont("Inter", 7.2)
+                canvas.setFillColor(self._book.colour("muted"))
+                canvas.drawRightString(wide - _RIGHT, _head((wide, high)), "  ·  ".join(self._topics))
+        self._last, self._begun, self._topics = number, False, self._topics[-1:]
+
+
+@contextmanager
+def _saved(canvas: Any, font: str, colour: Any) -> Generator[None]:
+    """Small text in a font and a colour, which the canvas forgets afterwards."""
+    canvas.saveState()
+    canvas.setFont(font, 7.2)
+    canvas.setFillColor(colour)
+    yield
+    canvas.restoreState()
+
+
 class _Book(Blocks):
     """The cover, contents and chapters of a report on pages."""
 
@@ -59,11 +122,28 @@ class _Book(Blocks):
         """The finished file."""
         templates: Any = import_module("reportlab.platypus.doctemplate")
         contents: Any = import_module("reportlab.platypus.tableofcontents")
-        frames: Any = import_module("reportlab.platypus.frames")
-        report, book = self.report, self
-        left, right, top, foot = 51.0, 51.0, 71.0, 51.0
-        page = (595.28, 841.89)
-        state: dict[str, Any] = {"topics": [""], "begun": False, "pages": 0}
+        report, margins = self.report, _Margins(self)
+        out = io.BytesIO()
+        document = self._document_class(templates, margins)(
+            out,
+            pagesize=_PAGE,
+            title=said(report.title),
+            author="",
+            subject="Design report",
+            lang=report.language,
+            creator="designer",
+            invariant=1,
+            initialFontName="Inter",
+        )
+        document.addPageTemplates(_page_templates(templates, margins))
+        toc = contents.TableOfContents(dotsMinLevel=-1)
+        toc.levelStyles = [self.style(0.95, 1.75, leftIndent=0)]
+        document.setProgressCallBack(margins.count)
+        document.multiBuild(self._story(toc), maxPasses=8)
+        return out.getvalue()
+
+    def _document_class(self, templates: Any, margins: _Margins) -> Any:
+        report = self.report
 
         class Document(templates.BaseDocTemplate):  # type: ignore[misc, name-defined]
             """Enters chapters in the table of contents as they are placed."""
@@ -73,10 +153,7 @@ class _Book(Blocks):
                 if stated is None:
                     return
                 number, chapter = stated
-                # the head of a page names the chapters that begin on it, else the one that goes on
-                begun = state["topics"] if state["begun"] else []
-                state["topics"] = [*begun, f"{number}  {chapter.topic}" if number else chapter.topic]
-                state["begun"] = True
+                margins.enter(number, chapter)
                 self.canv.bookmarkPage(chapter.key)
                 title = f"{number}  {chapter.topic}: {chapter.title}" if number else chapter.title
                 self.canv.addOutlineEntry(said(title)[:200], chapter.key, 0, False)
@@ -87,69 +164,7 @@ class _Book(Blocks):
                     text = f"<b>{number}</b>&nbsp;&nbsp;&nbsp;<b>{topic}</b>&nbsp;&nbsp;&nbsp;{asked}"
                     self.notify("TOCEntry", (0, text, self.page, chapter.key))
 
-        def decorate(canvas: Any, document: Any, head: bool) -> None:
-            canvas.saveState()
-            canvas.setFont("Inter", 7.2)
-            canvas.setFillColor(book.colour("muted"))
-            if head:
-                name = fitted_text(f"{said(report.title)} · Design report", 7.2, 240)
-                canvas.drawString(left, _head(document.pageTemplate.pagesize), name)
-            canvas.drawString(left, 30, report.foot)
-            canvas.restoreState()
-
-        def front(canvas: Any, document: Any) -> None:
-            decorate(canvas, document, False)
-
-        def later(canvas: Any, document: Any) -> None:
-            decorate(canvas, document, True)
-
-        def finished(canvas: Any, document: Any) -> None:
-            canvas.saveState()
-            canvas.setFont("Inter-SemiBold", 7.2)
-            canvas.setFillColor(book.colour("ink"))
-            total = state["pages"] or canvas.getPageNumber()
-            wide, high = document.pageTemplate.pagesize
-            canvas.drawRightString(wide - right, 30, f"{canvas.getPageNumber()} / {total}")
-            if canvas.getPageNumber() > 1:
-                canvas.setFont("Inter", 7.2)
-                canvas.setFillColor(book.colour("muted"))
-                canvas.drawRightString(wide - right, _head((wide, high)), "  ·  ".join(state["topics"]))
-            canvas.restoreState()
-            state["last"], state["begun"], state["topics"] = canvas.getPageNumber(), False, state["topics"][-1:]
-
-        def frame(high: float) -> Any:
-            return frames.Frame(left, foot, page[0] - left - right, page[1] - foot - high, **_BARE)
-
-        def sheet(name: str, area: tuple[float, float], size: tuple[float, float]) -> Any:
-            inside = frames.Frame((size[0] - area[0]) / 2, foot - 8, area[0], area[1] + 1, **_BARE)
-            return templates.PageTemplate(name, [inside], onPage=later, onPageEnd=finished, pagesize=size)
-
-        out = io.BytesIO()
-        document = Document(
-            out,
-            pagesize=page,
-            title=said(report.title),
-            author="",
-            subject="Design report",
-            lang=report.language,
-            creator="designer",
-            invariant=1,
-            initialFontName="Inter",
-        )
-        document.addPageTemplates(
-            [
-                templates.PageTemplate("front", [frame(48.0)], onPage=front, onPageEnd=finished, pagesize=page),
-                templates.PageTemplate("later", [frame(top)], onPage=later, onPageEnd=finished, pagesize=page),
-                sheet("across", ACROSS, (page[1], page[0])),
-                sheet("upright", UPRIGHT, page),
-            ]
-        )
-
-        toc = contents.TableOfContents(dotsMinLevel=-1)
-        toc.levelStyles = [self.style(0.95, 1.75, leftIndent=0)]
-        document.setProgressCallBack(partial(_counted, state))
-        document.multiBuild(self._story(toc), maxPasses=8)
-        return out.getvalue()
+        return Document
 
     def _story(self, toc: Any) -> list[Any]:
         report, p = self.report, self.platypus
@@ -296,18 +311,32 @@ class _Book(Blocks):
         return found + self.blocks(chapter.blocks, width)
 
 
+def _page_templates(templates: Any, margins: _Margins) -> list[Any]:
+    """The cover, later pages, and sheets for large drawings."""
+    frames: Any = import_module("reportlab.platypus.frames")
+
+    def upright(name: str, high: float, begin: Callable[[Any, Any], None]) -> Any:
+        frame = frames.Frame(_LEFT, _FOOT, _PAGE[0] - _LEFT - _RIGHT, _PAGE[1] - _FOOT - high, **_BARE)
+        return templates.PageTemplate(name, [frame], onPage=begin, onPageEnd=margins.end_page, pagesize=_PAGE)
+
+    def sheet(name: str, area: tuple[float, float], size: tuple[float, float]) -> Any:
+        frame = frames.Frame((size[0] - area[0]) / 2, _FOOT - 8, area[0], area[1] + 1, **_BARE)
+        begin, end = margins.begin_page, margins.end_page
+        return templates.PageTemplate(name, [frame], onPage=begin, onPageEnd=end, pagesize=size)
+
+    return [
+        upright("front", 48.0, margins.cover),
+        upright("later", _TOP, margins.begin_page),
+        sheet("across", ACROSS, (_PAGE[1], _PAGE[0])),
+        sheet("upright", UPRIGHT, _PAGE),
+    ]
+
+
 def _head(page: tuple[float, float]) -> float:
-    """Where the running head stands: higher on sheets across, which have a legend below it [points]."""
+    """Height of the running head: higher on sheets across, which have a legend below it [points]."""
     wide, high = page
     return high - (32 if wide > high else 46)
 
 
 def _several(report: Report) -> bool:
     return any(name == "Design B" for name, _ in report.facts)
-
-
-def _counted(state: dict[str, Any], kind: str, value: object) -> None:
-    """At the begin of each pass the pages of the one before are known."""
-    del value
-    if kind == "STARTED":
-        state["pages"] = state.get("last", 0)

@@ -176,3 +176,16 @@ class Mark(Task):
 def _amount(value: float, name: str) -> None:
     if not 0 <= value < math.inf:
         raise AnalysisError(f"{name} is {value:g}", place=name, remedy="give 0 or more, and a finite number")
+
+
+# A task on what a failure left of a drawing.
+
+
+@dataclass(frozen=True, slots=True)
+class Rerouted(Task):
+    """A task as it is done without some parts and links, by their numbers; a link named twice lost two."""
+
+    priced_by: ClassVar[str] = "designer.engine.costs.rerouted"
+    task: Task
+    parts: tuple[int, ...]
+    links: tuple[int, ...] = ()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from designer.decisions.as_built import compare_built, fabric_of
 from designer.design.document import Design, with_changes
 from designer.design.edits.groups import ChangeGroups
 from designer.errors import ExchangeError
-from designer.interchange.as_built import compare_built, fabric_of
 from designer.interchange.exporting import exporters, write_design
 from designer.interchange.importing import read_any
 from designer.interchange.network_view import network_view

@@ -17,8 +17,7 @@ from statistics import mean, median
 from typing import Final
 
 from designer.families.serving.devices import with_kernels
-from designer.families.serving.drafting import Drafted
-from designer.families.serving.drafts import draft
+from designer.families.serving.drafting import Drafted, draft
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.engines import release
 from designer.families.serving.formulas._device import Device

@@ -5,8 +5,7 @@ Bandwidths are what the routed network gives, in bytes per second of payload.
 
 from __future__ import annotations
 
-from designer.families.machines.formulas._outcome import Outcome, Verdict
-from designer.families.machines.formulas._rounds import Round
+from designer.families.machines.formulas._precopy import Outcome, Round, Verdict
 from designer.formulas._vsphere import Release, read_release
 
 __all__ = ["Outcome", "Release", "Round", "Verdict", "read_release"]

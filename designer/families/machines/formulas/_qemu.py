@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.families.machines.formulas._unseen import widened
+from designer.families.machines.formulas._precopy import widened
 from designer.sources import Constant, Status
 from designer.units import parse_rate
 

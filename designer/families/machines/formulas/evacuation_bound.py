@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.families.machines.formulas._inputs import positive
+from designer.families.machines.formulas._precopy import positive
 from designer.families.machines.formulas.vmotion_precopy import SETUP_TIME
 from designer.formulas.formula import Formula
 from designer.units import Seconds

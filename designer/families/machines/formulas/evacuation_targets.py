@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.errors import AnalysisError
-from designer.families.machines.formulas._inputs import not_negative
+from designer.families.machines.formulas._precopy import not_negative
 from designer.formulas.formula import Formula
 
 SOURCES: Final = ("denneman-2026-mixed-size", "nvidia-aie-user-guide")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from designer.families.machines.formulas._inputs import at_least_one, positive
+from designer.families.machines.formulas._precopy import at_least_one, positive, widened
 from designer.families.machines.formulas._qemu import (
     CHANNEL_CLOUD_HYPERVISOR,
     CHANNEL_OTHERS,
@@ -18,7 +18,6 @@ from designer.families.machines.formulas._qemu import (
     TLS,
     ZERO_SCAN,
 )
-from designer.families.machines.formulas._unseen import widened
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status
 from designer.units import Bytes, BytesPerSecond, Ratio

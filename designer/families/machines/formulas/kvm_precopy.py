@@ -6,8 +6,19 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-from designer.families.machines.formulas._inputs import not_negative, positive
-from designer.families.machines.formulas._outcome import Outcome, Verdict, curve, slowed
+from designer.families.machines.formulas._precopy import (
+    Dirtying,
+    DirtyRule,
+    Outcome,
+    Round,
+    Rounds,
+    Verdict,
+    curve,
+    iterate,
+    not_negative,
+    positive,
+    slowed,
+)
 from designer.families.machines.formulas._qemu import (
     BANDWIDTH_SPREAD,
     DIRTIED_ONCE,
@@ -25,7 +36,6 @@ from designer.families.machines.formulas._qemu import (
     XEN_REST,
     ZERO_SCAN,
 )
-from designer.families.machines.formulas._rounds import Dirtying, DirtyRule, Round, Rounds, iterate
 from designer.families.machines.formulas.kvm_bandwidth import Monitor
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status

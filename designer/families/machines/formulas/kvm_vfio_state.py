@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.errors import AnalysisError
-from designer.families.machines.formulas._inputs import at_least_one, not_negative, positive, share
+from designer.families.machines.formulas._precopy import at_least_one, not_negative, positive, share
 from designer.families.machines.formulas._qemu import CHANNEL_QEMU
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.families.machines.formulas._inputs import positive
-from designer.families.machines.formulas._outcome import Outcome
+from designer.families.machines.formulas._precopy import Outcome, positive
 from designer.families.machines.formulas.vgpu_stun import (
     STUN_LIMIT,
     GpuGeneration,

@@ -8,8 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from designer.errors import AnalysisError
-from designer.families.machines.formulas._inputs import not_negative, positive, share
-from designer.families.machines.formulas._unseen import widened
+from designer.families.machines.formulas._precopy import not_negative, positive, share, widened
 from designer.formulas._vsphere import Release
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status

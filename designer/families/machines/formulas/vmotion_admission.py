@@ -10,7 +10,7 @@ from typing import Final
 
 from designer.errors import AnalysisError
 from designer.families.machines.formulas._esxi import GIGABIT
-from designer.families.machines.formulas._inputs import positive
+from designer.families.machines.formulas._precopy import positive
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
 from designer.units import BytesPerSecond

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.families.machines.formulas._esxi import CPU_LEAST, CPU_PER_GIGABIT, GIGABIT
-from designer.families.machines.formulas._inputs import not_negative, positive
+from designer.families.machines.formulas._precopy import not_negative, positive
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status
 from designer.units import BytesPerSecond

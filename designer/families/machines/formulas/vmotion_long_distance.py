@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.families.machines.formulas._esxi import LATENCY_MODE, SOCKET_BUFFER
-from designer.families.machines.formulas._inputs import at_least_one, not_negative, positive
+from designer.families.machines.formulas._precopy import at_least_one, not_negative, positive
 from designer.families.machines.formulas.vmotion_admission import LEAST_PER_MIGRATION
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status

@@ -9,7 +9,7 @@ from typing import Final
 
 from designer.errors import AnalysisError
 from designer.families.machines.formulas._esxi import GIGABIT, MOST_STREAMS, STREAM_PLANNED
-from designer.families.machines.formulas._inputs import at_least_one, positive
+from designer.families.machines.formulas._precopy import at_least_one, positive
 from designer.formulas._vsphere import Release
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status

@@ -23,7 +23,7 @@ from designer.engine.transfers import evaluate_transfer
 from designer.families.collective.activities import Activity
 from designer.families.collective.communicator import Communicator, make_concurrent
 from designer.families.collective.costs import occupied
-from designer.families.serving.alone import answered, leg_of
+from designer.families.serving.alone import Following, able_of, answered, follows_load, leg_of
 from designer.families.serving.answers import SOURCES, enough, factors_of, most_of, operating, saturated
 from designer.families.serving.clocked import Engines, Fetching, Handing, Loading
 from designer.families.serving.clocked_split import SplitEngines
@@ -33,7 +33,6 @@ from designer.families.serving.formulas.cold_start import ONE_READER, START, STA
 from designer.families.serving.load import offered
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.replica import Tasks, exchanges
-from designer.families.serving.scaling import Following, able_of, follows_load
 from designer.families.serving.sharing import one_each
 from designer.families.serving.split import beside_bytes, place_split, sent_in, serve_split
 from designer.families.serving.spreads import first_extra, step_spread

@@ -285,7 +285,8 @@ class TransformerStep:
         common, routed = local_parameters(self.shape, layout)
         trained = ADAPTERS.value if self.frozen else 1
         parameters = common + routed
-        overlap = Ratio(self.software.data_overlap.value)
+        overlap = self.software.hidden_gradients
+        ahead_share = Ratio(0.0) if self.software.gathers_first else overlap
         reduce_size = Bytes(trained * parameters * self.software.reduce_bytes.value)
         gather_size = Bytes(parameters * self.precision.weight_bytes.value)
         if layout.sharding is Sharding.PARAMETERS:
@@ -309,8 +310,8 @@ class TransformerStep:
             # Only a part of the sums is kept, so every microbatch is scattered; of an interleaved schedule, every
             # round, in which a virtual stage runs a microbatch for each stage one after another.
             scatters = math.ceil(microbatches / rounds)
-            return scatters * exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, overlap)
-        return exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, overlap)
+            return scatters * exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, ahead_share)
+        return exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, ahead_share)
 
     def _optimizer(self, layout: Layout) -> float:
         common, routed = local_parameters(self.shape, layout)

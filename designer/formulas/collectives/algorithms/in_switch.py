@@ -51,8 +51,7 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     if local > c.BASEBOARD_RANKS.value:
         inside = inside.times(c.IN_SWITCH_RACK)
     latency = c.IN_SWITCH_STEP.value
-    if m == 1:
-        inside = inside.times(_chunk_share(situation))
+    inside = inside.times(_chunk_share(situation) if m == 1 else c.IN_SWITCH_TREE)
     loads = ((situation.message * (1 + 1 / local), inside.within(situation.intra_edge)),)
     unfilled = _unfilled(situation, inside.value)
     if m == 1:
@@ -61,10 +60,36 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     step = c.IN_SWITCH_NETWORK_STEP.value + network_extra(situation, Protocol.SIMPLE)
     # 2 x 8 B200 move 365 of 400 GB/s at 16 GiB, which is what the line leaves: trees of whole servers lose nothing more
     outer = (tree_network_bytes(m) * situation.message, network_rate(situation))
-    latency += 2 * log2(m) * step
-    # chunks fill the steps; slices of a rack that are not in flight are time of their own
-    depth = latency / (latency + unfilled)
-    return (assemble("nvls-tree", Protocol.SIMPLE, latency + unfilled, (*loads, outer), c.TREE_PIPELINE, depth),)
+    stages = 2 * log2(m)
+    latency += stages * step
+    return (
+        assemble(
+            "nvls-tree",
+            Protocol.SIMPLE,
+            latency + unfilled,
+            (*loads, outer),
+            None,
+            more_chunks=(1 + stages) * _round(situation) / situation.message if situation.message else 0.0,
+        ),
+    )
+
+
+def _round(situation: CollectiveSituation) -> float:
+    """Bytes of the message that one chunk of every channel and head holds where trees join servers [B].
+
+    Notes
+    -----
+    Chunks of 128 KiB, of 64 KiB from four servers on, halved below 4 of them and again below one for every channel and
+    head. A message of a single round is cut in two. A chunk is reduced, passes every step of the tree and is stored.
+    """
+    heads = situation.ranks_per_server * by_generation(c.IN_SWITCH_CHANNELS, situation.architecture).value
+    many = situation.servers >= c.IN_SWITCH_TREE_SERVERS.value
+    chunk = (c.IN_SWITCH_CHUNK if many else c.IN_SWITCH_TREE_CHUNK).value
+    smallest = c.IN_SWITCH_CHUNK.value / 2
+    for chunks in c.IN_SWITCH_TREE_CHUNKS:
+        if situation.message < chunks.value * heads * chunk and chunk > smallest:
+            chunk /= 2
+    return min(heads * chunk, situation.message / 2)
 
 
 def _chunk_share(situation: CollectiveSituation) -> Constant:

@@ -32,8 +32,7 @@ from designer.families.training.tasks import LoadBatch, ProcessData, TrainStep, 
 from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.workload.kind import task_of
 from designer.workload.program import Collective, Compute, Measure, Move, Program, Step
-from designer.workload.program.rerouted import Rerouted
-from designer.workload.program.tasks import Task
+from designer.workload.program.tasks import Rerouted, Task
 from tests.unit.engine.small_designs import BUS, draw
 from tests.unit.families.machines.test_collectives_in_machines import machine, pair
 

@@ -9,7 +9,7 @@ import pytest
 from designer.engine.machines.free_capacity import GpuFreeCapacity
 from designer.engine.machines.placement import place_vms
 from designer.engine.network import build_network
-from designer.families.machines.stranded import stranded_memory
+from designer.families.machines.vm_capacity import stranded_memory
 from designer.formulas.placement import Mode, Resident
 from designer.interchange.templates import open_design
 from tests.unit.families.machines.machines import ask, cluster, rows

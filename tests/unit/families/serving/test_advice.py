@@ -12,7 +12,7 @@ import designer
 from designer.design.document import WorkloadSpec
 from designer.engine.network import build_network
 from designer.engine.results import WorkloadResult
-from designer.families.serving.advice import alone
+from designer.families.serving.alone import alone
 from designer.families.serving.answers import serve
 from designer.families.serving.deployment import Serving
 from designer.families.serving.drafting import Drafted, gain, pays_until

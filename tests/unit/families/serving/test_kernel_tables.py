@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from designer.families.serving.devices import is_measured, kernel_table
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._kernels import KERNELS
 from designer.families.serving.formulas._number_format import number_format
 from designer.families.serving.formulas._release import Overheads
 from designer.families.serving.formulas.kernel_table import ExpertShape, KernelTable
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
-from designer.families.serving.kernel_tables import is_measured, kernel_table
 from designer.resources import assets
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
@@ -204,6 +204,23 @@ def test_what_an_engine_adds_for_a_layer_of_experts_is_in_no_table() -> None:
         how, bf16 = number_format(weights), number_format("bf16")
         times = [StepTime(shape, with_table(H100), Split(), how, bf16, o, Joins()).decode(4) for o in (NOTHING, own)]
         assert times[1] - times[0] == pytest.approx(extra, abs=1e-9)
+
+
+def test_prompts_of_a_mixture_wait_for_every_doubling_of_its_devices() -> None:
+    """16 ms a doubling: eight devices 48 ms, groups of attention counted; one device, a dense model, decoding none."""
+    bf16, own = number_format("bf16"), replace(NOTHING, expert_prompts=16e-3)
+    for name, split, extra in (
+        ("gpt-oss-120b", Split(8), 48e-3),
+        ("gpt-oss-120b", Split(2, data=2, expert=4), 32e-3),
+        ("gpt-oss-120b", Split(1), 0.0),
+        ("llama-3-70b", Split(8), 0.0),
+    ):
+        shape = model(name)
+        assert isinstance(shape, TransformerShape)
+        pair = [StepTime(shape, H100, split, bf16, bf16, o, Joins()) for o in (NOTHING, own)]
+        prompts = [one.step(1024, 524288, 1, 3, 3000.0) for one in pair]
+        assert prompts[1] - prompts[0] == pytest.approx(extra, abs=1e-9)
+        assert pair[1].decode(4) == pair[0].decode(4)
 
 
 def test_fixed_scales_save_the_pass_that_finds_them() -> None:

@@ -10,10 +10,10 @@ import designer
 from designer.design.document import WorkloadSpec, with_changes
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
+from designer.families.serving.devices import kernel_table
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import number_format
 from designer.families.serving.formulas.single_product import single_product
-from designer.families.serving.kernel_tables import kernel_table
 
 
 def asked(template: str, **settings: object) -> WorkloadResult:

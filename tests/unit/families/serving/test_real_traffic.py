@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from designer.errors import ExchangeError
-from designer.families.serving.agents import agents_of
 from designer.families.serving.deployment import Load
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas._release import Scheduling
-from designer.families.serving.load import sent_to
+from designer.families.serving.load import agents_of, sent_to
 from designer.families.serving.routing import ROUTINGS, route
 from designer.families.serving.scheduler import run_requests
 from designer.families.serving.traces import parse_trace

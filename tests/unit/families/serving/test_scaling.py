@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from designer.families.serving.scaling import Fleet, Following, follow, places_of, sent_among
+from designer.families.serving.alone import Fleet, Following, follow, places_of, sent_among
 from tests.unit.families.serving.test_serving_workload import codes, served, value
 
 

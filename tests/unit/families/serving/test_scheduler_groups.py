@@ -10,10 +10,8 @@ import pytest
 
 from designer.families.serving.engine_state import Book, EngineState, Requests
 from designer.families.serving.formulas._release import Scheduling
-from designer.families.serving.records import ServingRun
-from designer.families.serving.scheduler import run_requests
-from designer.families.serving.scheduler_groups import groups_at_work, lanes_of
-from designer.families.serving.streaming import streamed
+from designer.families.serving.records import ServingRun, streamed
+from designer.families.serving.scheduler import groups_at_work, lanes_of, run_requests
 
 
 class Counted:

@@ -15,11 +15,10 @@ from designer.engine.account.expression import Resource, Tie, Time, seconds, sha
 from designer.engine.network import build_network
 from designer.engine.results import Bottleneck, Step
 from designer.families.collective.times import LAUNCH
-from designer.families.serving.bottlenecks import Phase, step_account
+from designer.families.serving.bottlenecks import Phase, step_account, step_of
 from designer.families.serving.formulas.joining import near_enough
 from designer.families.serving.formulas.step_time import Split
 from designer.families.serving.placement import Placement, place_deployment
-from designer.families.serving.step_terms import step_of
 from designer.families.serving.tasks import Serve
 from designer.interchange.templates import open_design
 from designer.units import BytesPerSecond

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
 from designer.families.machines.formulas import Release
-from designer.families.machines.formulas._unseen import ONE_PUBLICATION
+from designer.families.machines.formulas._precopy import ONE_PUBLICATION
 from designer.families.machines.formulas.vgpu_migration import vgpu_migration
 from designer.families.machines.formulas.vgpu_stun import (
     Channel,
