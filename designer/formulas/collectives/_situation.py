@@ -23,7 +23,7 @@ class PathClass(StrEnum):
     """What the slowest hop between two ranks of one server, or between a rank and its NIC, runs over."""
 
     NVLINK_SWITCH = "nvlink-switch"  #: every GPU on NVSwitch chips
-    NVLINK_MESH = "nvlink-mesh"  #: direct links, all pairs alike; also one bridged pair
+    NVLINK_MESH = "nvlink-mesh"  #: direct links, all pairs equal; also one bridged pair
     NVLINK_RINGS = "nvlink-rings"  #: partial mesh, e.g. the hybrid cube mesh: edge-disjoint rings
     XGMI = "xgmi"  #: AMD GPU to GPU
     PCIE_SWITCH = "pcie-switch"  #: below one PCIe switch

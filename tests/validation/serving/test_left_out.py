@@ -7,7 +7,7 @@ from statistics import mean, median
 import pytest
 
 from tests.validation.serving.fit import FEWEST
-from tests.validation.serving.left_out import IMPOSSIBLE, KINDS, by_group, held, impossible, kept
+from tests.validation.serving.left_out import IMPOSSIBLE, KINDS, by_group, held, impossible, kept, pairs
 from tests.validation.serving.runs import folder
 
 pytestmark = pytest.mark.skipif(folder() is None, reason="no measurements beside the checkout")
@@ -43,6 +43,16 @@ def test_no_group_but_the_one_whose_load_cannot_be_run_lies_wholly_outside() -> 
     """Llama 3.1 8B in FP8 on vLLM 0.12: its stated clients need all of the peak and more; see the page next to this."""
     low = {name for name, (_, step, first) in by_group().items() if min(step, first) < 0.5}
     assert low <= {name for name in by_group() if name[:3] == IMPOSSIBLE}
+
+
+def test_of_two_widths_at_equal_devices_and_clients_the_better_one_is_named_four_times_of_five() -> None:
+    """With the release left out, and its model for most; nine of ten where they differ by more than 5 %."""
+    every = pairs()
+    assert len(every) >= 700
+    assert mean(pair.right for pair in every) >= 0.8
+    apart = [pair for pair in every if abs(pair.measured) > 0.05]
+    assert len(apart) >= 500
+    assert mean(pair.right for pair in apart) >= 0.88
 
 
 def test_what_drafts_of_one_token_take_is_met_where_the_release_was_left_out() -> None:
