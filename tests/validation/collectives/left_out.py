@@ -7,7 +7,7 @@ other, on all other publications; the library's tables stay. It takes some minut
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from statistics import mean, median
@@ -41,7 +41,7 @@ ROUNDS = 2
 
 
 @contextmanager
-def kept() -> Iterator[None]:
+def kept() -> Generator[None]:
     """Every constant as before, afterwards."""
     tables = [(table, key, table[key]) for table, key in TABLES]
     names = {name: getattr(c, name) for name in NAMES}
@@ -89,11 +89,11 @@ def without(group: str) -> list[Scored]:
                 for grid in (GRID, FINER):
                     before = _get(place).value
                     tried = [before, *(grid if grid is GRID else (before + step for step in grid))]
-                    least = {}
+                    errors: list[tuple[float, float, float]] = []
                     for value in tried:
                         _set(place, value)
-                        least[value] = _error(others)
-                    _set(place, min(least, key=lambda value: (least[value], abs(value - before))))
+                        errors.append((_error(others), abs(value - before), value))
+                    _set(place, min(errors)[-1])
         module._candidates.cache_clear()  # pyright: ignore[reportPrivateUsage]
         return [scored(case) for case in CASES if case["group"] == group]
 
