@@ -113,6 +113,7 @@ def _accelerator(network: Network, index: int, place: str) -> Accelerator:
         "cpu" if sheet.processor else text_of(network, index, "architecture") or "unknown",
         text_of(network, index, "form") or "module",
         Watts(0.0 if sheet.processor else number(network, index, "power_per_part") or 0.0),
+        0 if sheet.processor else round(number(network, index, "streaming_multiprocessors") or 0.0),
     )
 
 

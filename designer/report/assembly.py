@@ -82,7 +82,7 @@ def compose_report(
     if settings.chosen.chapters:
         wanted = [k for k in wanted if k.name in settings.chosen.chapters or k.name == "summary"]
     chapters: list[tuple[int, int, Chapter]] = []
-    # the summary refers to the others, so it is written last and stands first
+    # the summary refers to the others, so it is written last and comes first
     for n, kind in enumerate(sorted(wanted, key=lambda k: k.name == "summary")):
         if stop():
             raise Cancelled("stopped")

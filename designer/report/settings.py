@@ -86,7 +86,7 @@ class Racks(Frozen):
 
 
 class Chosen(Frozen):
-    """The file as it stands."""
+    """The file as written."""
 
     title: str = ""
     subtitle: str = ""
