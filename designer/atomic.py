@@ -221,7 +221,7 @@ def _new_file(real: Path, mode: int) -> tuple[int, Path | None]:
                 raise
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flag("O_CLOEXEC") | _flag("O_NOFOLLOW") | _flag("O_BINARY")
     for _ in range(_TRIES):
-        name = _beside(real)
+        name = _temporary_name(real)
         with contextlib.suppress(FileExistsError):
             return os.open(name, flags, mode), name
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), _shown(real))
@@ -229,7 +229,7 @@ def _new_file(real: Path, mode: int) -> tuple[int, Path | None]:
 
 def _give_name(handle: int, real: Path) -> Path:
     for _ in range(_TRIES):
-        name = _beside(real)
+        name = _temporary_name(real)
         folder = os.open(real.parent, os.O_RDONLY)
         try:
             # with a folder given, the link in /proc is followed to the file itself
@@ -242,7 +242,7 @@ def _give_name(handle: int, real: Path) -> Path:
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), _shown(real))
 
 
-def _beside(real: Path) -> Path:
+def _temporary_name(real: Path) -> Path:
     # the limit of names is in bytes: a cut in the middle of a character must not matter
     start = os.fsdecode(os.fsencode(real.name)[:80])
     return real.parent / f".{start}.{secrets.token_hex(6)}.part"

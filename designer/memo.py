@@ -8,7 +8,7 @@ edits make again are made one by `Interned`; answers known by a digest are in a 
 
 An object may state by its `extent` how many numbers answers about it are made of: of large ones fewer are kept, the
 last
-three of a hundred thousand accelerators, so that the memory of edits one after the other is bounded. Whoever works
+three of a hundred thousand accelerators, so that the memory of edits one after the other is bounded. Code that works
 on one design after the other states each by `turn`, and `forget_old` lets go what the last two did not ask for.
 """
 

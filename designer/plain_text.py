@@ -46,7 +46,7 @@ def in_one_line(text: str, most: int = LONGEST) -> str:
 
 def breakable(text: str, most: int = 20) -> str:
     """The text with places to break at, which nobody sees, in words of more letters than `most`: a word without end
-    would have what it stands in grow until it fits.
+    would make its container grow until it fits.
     """
     if len(text) <= most:
         return text

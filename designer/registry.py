@@ -97,7 +97,7 @@ def _entry_points(group: str) -> list[EntryPoint]:
     # imported here: it takes longer than everything else that `designer --help` needs
     from importlib.metadata import EntryPoint, entry_points
 
-    # by name: contrib stands above all that it extends
+    # by name: contrib is above all that it extends
     listed: Mapping[str, Mapping[str, str]] = importlib.import_module("designer.contrib").ENTRY_POINTS
     shipped = [EntryPoint(name, value, group) for name, value in listed.get(group, {}).items()]
     return [*shipped, *sorted(entry_points(group=group), key=lambda point: (point.name, point.value))]

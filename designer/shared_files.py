@@ -96,7 +96,7 @@ def _wait(path: Path, opened: Callable[[], int], seconds: float) -> int | None:
 
 
 class LineFile:
-    """A text file that several programs append lines to; a line stands in it whole or not at all.
+    """A text file that several programs append lines to; a line is in it whole or not at all.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 class Command:
     """A sub-command: its help, an example, its arguments and what it does (which returns the exit code).
 
-    `more` stands below the arguments in its help.
+    `more` is printed below the arguments in its help.
     """
 
     name: str

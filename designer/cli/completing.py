@@ -16,7 +16,7 @@ def candidates(words: Sequence[str]) -> list[str]:
     Parameters
     ----------
     words
-        What stands after ``designer``; the last one, perhaps empty, is completed.
+        The words after ``designer``; the last one, perhaps empty, is completed.
     """
     *before, begun = words or [""]
     if not before:

@@ -118,7 +118,7 @@ class DecisionTools:
 
     def compare(self, a: str, b: str, full: bool = False) -> dict[str, Any]:
         """What differs between two designs, and why their metrics do."""
-        from designer.testing.comparing import compare, explained
+        from designer.decisions.comparing import compare, explained
         from designer.testing.page import page_of_comparison
 
         first, second = self._opened(a), self._opened(b)

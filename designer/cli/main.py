@@ -117,7 +117,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 def fail(text: str) -> int:
     """Say what went wrong; the value is exit code 2."""
     if sys.stderr is not None:
-        # whoever reads the messages may have gone as well
+        # the reader of the messages may have gone as well
         with contextlib.suppress(OSError, ValueError):
             from designer.cli.output import print_line
 

@@ -104,7 +104,7 @@ def weighed(machine: Machine, base: Sequence[Expected]) -> list[Weighed]:
     a way through host memory is thought wider than one between sockets, explains no poor result.
     """
     found: list[Weighed] = []
-    equal = AlikeAnswers(machine)
+    equal = MemberAnswers(machine)
     for fault in faults(machine):
         drawn = promises_under(machine, fault, base, equal)
         if drawn is None:
@@ -229,7 +229,7 @@ class Likelihood:
         return top + math.log(float(np.exp(found - top).mean()))
 
 
-class AlikeAnswers:
+class MemberAnswers:
     """What faults promise for trials, worked out once for all places that are equivalent."""
 
     def __init__(self, machine: Machine) -> None:
@@ -248,7 +248,7 @@ class AlikeAnswers:
 
 
 def promises_under(
-    machine: Machine, fault: Fault, base: Sequence[Expected], equal: AlikeAnswers | None = None
+    machine: Machine, fault: Fault, base: Sequence[Expected], equal: MemberAnswers | None = None
 ) -> list[Expected] | None:
     """What the drawing of a machine with a fault promises for the trials of `base`; None where it cannot be drawn.
 

@@ -189,7 +189,7 @@ class _Messages:
         if not by_cables:
             return
         guesses = [n for n, how in self.found.how.items() if how is How.GUESS]
-        equal = self.found.count(How.ALIKE)
+        equal = self.found.count(How.EQUIVALENT)
         shown = ", ".join(self._shown(n) for n in by_cables[:3])
         text = f"{len(by_cables)} nodes are matched by their cables, not by name: {shown}"
         if equal:

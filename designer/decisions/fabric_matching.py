@@ -34,7 +34,7 @@ class How(StrEnum):
     NAME = "name"
     CABLES = "cables"
     #: any of several nodes that nothing distinguishes
-    ALIKE = "alike"
+    EQUIVALENT = "alike"
     #: one of several nodes that differ elsewhere
     GUESS = "guess"
 
@@ -230,7 +230,7 @@ class _Growing:
         if len(best) == 1:
             return How.CABLES
         same = {self.others[m] for m in best}
-        return How.ALIKE if len(same) == 1 and depth == _DEPTH else How.GUESS
+        return How.EQUIVALENT if len(same) == 1 and depth == _DEPTH else How.GUESS
 
     def _take(self, x: int, y: int, how: How) -> None:
         self.found[x] = y
@@ -247,7 +247,7 @@ class _Growing:
             common = [key for key in one if key in other]
             if common:
                 key = min(common, key=lambda k: (len(one[k]) != len(other[k]), len(one[k]), one[k][0]))
-                sure = How.CABLES if len(one[key]) == len(other[key]) == 1 else How.ALIKE
+                sure = How.CABLES if len(one[key]) == len(other[key]) == 1 else How.EQUIVALENT
                 return one[key][0], other[key][0], sure if depth == _DEPTH else How.GUESS
         return None
 

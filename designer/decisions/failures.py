@@ -109,7 +109,7 @@ def numbers(texts: list[str]) -> Int:
 
 
 def part_text(part: Part) -> str:
-    """What distinguishes a part from others wherever it stands."""
+    """What distinguishes a part from others, wherever it is."""
     values = {name: quantity.model_dump_json() for name, quantity in part.overrides.items()}
     return json.dumps([part.kind, part.type, values, _telling(part.attributes)], sort_keys=True)
 

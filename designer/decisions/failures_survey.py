@@ -244,7 +244,7 @@ class Survivor(Survival):
         """What a failure costs until it is repaired [GPU-hours]."""
         if share == 1.0 and not gone and idle(self.network, damage(self.network, parts, links), self.loads):
             return _FREE
-        stands = self.outage
+        repair = self.outage
         # accelerators that are gone do nothing, however much the rest gets done
         still = max(1.0 - share, gone / self.gpus if self.gpus else 0.0)
 
@@ -252,9 +252,9 @@ class Survivor(Survival):
             waits = min(waits, repaired)
             return self.gpus * (waits + still * (repaired - waits)) / _HOUR
 
-        sources = tuple(sorted({*stands.sources, REPAIR.source}))
+        sources = tuple(sorted({*repair.sources, REPAIR.source}))
         value, low, high = (
-            hours(getattr(stands, end), float(getattr(REPAIR, end))) for end in ("value", "low", "high")
+            hours(getattr(repair, end), float(getattr(REPAIR, end))) for end in ("value", "low", "high")
         )
         return Estimate(value, low, high, "h", sources)
 
@@ -266,7 +266,7 @@ class Survivor(Survival):
         return [f"one feed would carry {draw} and can give {limit}"]
 
     def _limits(self, network: Network, result: WorkloadResult) -> frozenset[str]:
-        """Promises of the design that do not hold, and errors the workload tells."""
+        """Promises of the design that do not hold, and errors the workload reports."""
         found = super()._limits(network, result)
         if not self._promised:
             return found

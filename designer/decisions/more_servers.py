@@ -32,7 +32,7 @@ def more_servers(design: Design, accelerators: int) -> Edit:
     Raises
     ------
     DocumentError
-        If no accelerator stands in a server or in a group of servers.
+        If no accelerator is in a server or in a group of servers.
     """
     per_group = {g.id: accelerators_in(g.content) for g in design.groups.values()}
     per_server = {p.id: _inside(design, p.id) for p in roots(design)}

@@ -116,7 +116,7 @@ class Candidate:
         found = f"{self.replicated}, {self.needed}" if self.holds else self.why
         return f"tensor parallel {self.tensor}{chosen}: {found}"
 
-    def beside(self, best: Candidate) -> Candidate:
+    def compared_with(self, best: Candidate) -> Candidate:
         """With what it takes more than the best."""
         if self.holds and self.accelerators > best.accelerators:
             more = self.accelerators - best.accelerators
@@ -204,7 +204,7 @@ def size_serving(
     best = found[0]
     binding: tuple[Bottleneck, ...] = ()
     if best.holds and best.way is not None:
-        found[1:] = [candidate.beside(best) for candidate in found[1:]]
+        found[1:] = [candidate.compared_with(best) for candidate in found[1:]]
         binding = best.way.binding(asked, best.replicas)
     # requests longer than the model was made for are so whichever way is taken
     requests = sent_to_one(asked.load, 1, placed[0].place, placed[0].capacity).requests

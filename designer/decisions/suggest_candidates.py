@@ -175,7 +175,7 @@ def _parts(network: Network, bottleneck: Bottleneck, prices: Prices) -> Iterator
 
 
 def _place(network: Network, path: str) -> tuple[Address, str, Block]:
-    """Where the definition of something stands, its id there, and the block."""
+    """Path of the definition of something, its id there, and the block."""
     within, name = split_path(path)
     stored = where_stored(network.design, within)
     return stored, name, block_at(network.design, stored)
@@ -514,7 +514,7 @@ def _fits(part_type: PartType, kinds: frozenset[str]) -> bool:
 
 
 #: how far from the original a copy is placed, until it is moved to where it covers nothing [px]
-_BESIDE: Final = (24, 24)
+_COPY_OFFSET: Final = (24, 24)
 
 
 def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
@@ -529,7 +529,11 @@ def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidat
         return
     times = int((net.part_def == int(net.part_def[number])).sum())
     new_id = next_id(block.parts, name)
-    copied = {"id": new_id, "name": name_of_copy(block, part, new_id), "position": shifted(part.position, *_BESIDE)}
+    copied = {
+        "id": new_id,
+        "name": name_of_copy(block, part, new_id),
+        "position": shifted(part.position, *_COPY_OFFSET),
+    }
     new = part.model_copy(update=copied)
     link_ids, wiring_ids = Numberer(block.links), Numberer(block.wirings)
     joints = [x.model_copy(update={"id": link_ids.take(x.id), _side(x, name): new.id}) for x in links]

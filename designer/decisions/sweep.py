@@ -96,7 +96,7 @@ def sweep(
     Raises
     ------
     Cancelled
-        If `cancelled` says so; what is done stands in the file.
+        If `cancelled` says so; what is done is in the file.
     DesignerError
         If no run can be, or the file holds something else.
     """

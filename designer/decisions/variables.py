@@ -1,7 +1,7 @@
 """What a sweep varies: the path of a value and what it is set to, spelled as lists and ranges.
 
 ``workloads.train.batch=64,128,256`` lists values, ``32..1024*2`` doubles, ``1..8+1`` steps, ``100 Gb/s..800 Gb/s:8``
-spaces evenly. Pieces may be mixed: ``1,2,4..64*2``. Where values hold commas themselves, ``;`` stands between them.
+spaces evenly. Pieces may be mixed: ``1,2,4..64*2``. Where values hold commas themselves, ``;`` separates them.
 """
 
 from __future__ import annotations

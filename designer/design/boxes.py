@@ -165,9 +165,9 @@ def _push(base: Arrangement, offset: Float, low: Float, high: Float, children: I
         share = np.clip((middle[:, axis] - first) / max(last - first, 1.0), 0, 1)
         least = np.zeros(len(children))
         for k in np.flatnonzero(more[:, axis] > 0) if axis == 0 else ():
-            beside = (start[:, 1 - axis] < stop[k, 1 - axis]) & (stop[:, 1 - axis] > start[k, 1 - axis])
+            overlapping = (start[:, 1 - axis] < stop[k, 1 - axis]) & (stop[:, 1 - axis] > start[k, 1 - axis])
             wish = np.floor((strict[k] + more[k, axis] * share) / GRID) * GRID
-            least = np.where(beside, least, np.maximum(least, wish))
+            least = np.where(overlapping, least, np.maximum(least, wish))
         moved = _kept_apart(start[:, axis], stop[:, axis], more[:, axis], least)
         offset[children, axis] = base.offset[children, axis] + moved + (base.low - low)[children, axis]
         growth.append(float((moved + more[:, axis]).max(initial=0.0)))

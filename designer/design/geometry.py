@@ -1,4 +1,4 @@
-"""Where everything of a design is drawn: absolute boxes and connections as arrays, for canvas and pictures alike.
+"""Where everything of a design is drawn: absolute boxes and connections as arrays, for canvas and pictures.
 
 Boxes are in painter's order, containers before their contents, so the contents of box i are the boxes from i + 1 to
 ``last[i]`` − 1. Blocks are laid out once and kept; opening a group puts its content in and makes room for it.
@@ -148,12 +148,12 @@ def _rerouted(scene: MovingBoxes, rect: Float, origin: Float) -> MovingBoxes:
     stirred[parent[inside & links.solid]] = True
     resized = np.flatnonzero((delta[:, 2:] != 0).any(axis=1))
     stirred[resized] = True
-    anew = dependent(links, stirred)
+    rerouted = dependent(links, stirred)
     routes = scene.routes + delta[links.a, None, :2]
-    found = route(links, anew)
+    found = route(links, rerouted)
     wide = max(routes.shape[1], found.shape[1])
     routes = _padded(routes, wide)
-    routes[anew] = _padded(found, wide)
+    routes[rerouted] = _padded(found, wide)
     while routes.shape[1] > 2 and (routes[:, -1] == routes[:, -2]).all():
         routes = routes[:, :-1]
     return replace(scene, rect=rect, origin=origin, links=links, routes=routes)

@@ -340,13 +340,13 @@ def _references(design: Design) -> Iterator[Problem]:
                     "choose a part of the design",
                     vm.id,
                 )
-    stands: dict[str, str] = {}
+    rack_of: dict[str, str] = {}
     for rack in design.racks.values():
         if rack.part is not None and not reaches(design, rack.part):
             text = f"there is no part {rack.part!r}"
             yield _warn("DOC-REFERENCE", f"racks.{rack.id}.part", text, "choose a rack of the design", rack.id)
         for path in rack.units:
-            at, known = f"racks.{rack.id}.units.{path}", stands.setdefault(path, rack.id)
+            at, known = f"racks.{rack.id}.units.{path}", rack_of.setdefault(path, rack.id)
             if not reaches(design, path):
                 text = f"there is no part {path!r}"
                 yield _warn("DOC-REFERENCE", at, text, "choose a part of the design", rack.id)

@@ -223,7 +223,7 @@ def _free(
 def _budget(
     design: Design, used: Usage, part: Part, kind: PartKind, number: int | None, link_kind: str, partner: str | None
 ) -> tuple[tuple[PortKind, ...], int | None, int]:
-    """The ports that take a kind of link, how many there are (None if nobody tells), and how many are in use."""
+    """The ports that take a kind of link, how many there are (None if not stated), and how many are in use."""
     ports = ports_for(kind, link_kind, partner)
     total = port_count(design, part, ports)
     if total is None or number is None:

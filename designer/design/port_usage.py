@@ -228,7 +228,7 @@ def ports_for(kind: PartKind, link_kind: str, partner: str | None) -> tuple[Port
 
 
 def port_count(design: Design, part: Part, ports: tuple[PortKind, ...]) -> int | None:
-    """How many of some ports a part has; None if nobody tells."""
+    """How many of some ports a part has; None if not stated."""
     total: int | None = 0
     for port in ports:
         count = port.count or (count_value(design, part, port.count_field) if port.count_field else None)

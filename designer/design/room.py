@@ -66,7 +66,7 @@ class Room:
         self._targets: dict[int, Int] = {
             target: self.boxes[self._into == target] for target in sorted(set(self._into.tolist()))
         }
-        self._beside = {target: self._children(target, ~self._lifted) for target in self._targets}
+        self._neighbours = {target: self._children(target, ~self._lifted) for target in self._targets}
         self._shut = self._forbidden()
 
     def _children(self, container: int, which: Bool) -> Int:
@@ -76,7 +76,7 @@ class Room:
         """Distances that would put a box on another: left, top, right, bottom. : (p, 4)"""
         rect, found = self._geometry.rect, list[Float]()
         for target, boxes in self._targets.items():
-            moving, still = rect[boxes], rect[self._beside[target]]
+            moving, still = rect[boxes], rect[self._neighbours[target]]
             if len(moving) * len(still) > _MOST_PAIRS:
                 low, high = moving[:, :2].min(axis=0), (moving[:, :2] + moving[:, 2:]).max(axis=0)
                 moving = np.array([[*low, *(high - low)]])
@@ -150,11 +150,11 @@ class Room:
         rect = self._geometry.rect
         low, high = rect[boxes, :2].min(axis=0), (rect[boxes, :2] + rect[boxes, 2:]).max(axis=0)
         corner, end = rect[target, :2], rect[target, :2] + rect[target, 2:]
-        beside = rect[self._around(target)]
+        neighbours = rect[self._around(target)]
         found: tuple[list[float], list[float]] = ([], [])
         for axis, head in ((0, 0), (1, HEADER)):
-            ends = [float(end[axis]), *(beside[:, axis] - _APART).tolist()]
-            starts = [float(corner[axis]), *(beside[:, axis] + beside[:, axis + 2] + _APART).tolist()]
+            ends = [float(end[axis]), *(neighbours[:, axis] - _APART).tolist()]
+            starts = [float(corner[axis]), *(neighbours[:, axis] + neighbours[:, axis + 2] + _APART).tolist()]
             first = sorted((s for s in starts if s <= corner[axis]), reverse=True)[:_NEAR]
             last = sorted(e for e in ends if e >= end[axis])[:_NEAR]
             found[axis].extend(np.ceil(np.array(first) + PADDING + head - low[axis]).tolist())

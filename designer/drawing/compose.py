@@ -20,7 +20,7 @@ from designer.drawing.view_state import Frame, Regions, ViewState
 def compose_steps(
     view_state: ViewState, frame: Frame, regions: Regions, grid: bool = True, labels: bool = True
 ) -> Iterator[list[Batch]]:
-    """What is to be drawn in rectangles of device pixels; whoever draws it clips it to them.
+    """What is to be drawn in rectangles of device pixels; the painter clips it to them.
 
     Each step is short even where there are many things, so that the window can live between two of them.
     """

@@ -123,9 +123,9 @@ def _on_links(view_state: ViewState, frame: Frame, links: Int, wide: float, high
     ways = ways[np.argsort(-np.ptp(ways, axis=1).sum(axis=1), kind="stable")[:_LONGEST]]
     on = [along(group.points, share) for share in _SHARES for group in polylines(np.arange(len(ways)), ways)]
     points = np.concatenate(on)
-    beside = np.array([[wide / 2 + high / 2, 0], [-wide / 2 - high / 2, 0], [0, high], [0, -high]])
+    steps = np.array([[wide / 2 + high / 2, 0], [-wide / 2 - high / 2, 0], [0, high], [0, -high]])
     around = np.concatenate((ways.min(axis=1), np.ptp(ways, axis=1)), axis=1)
-    return np.concatenate((points, *(points + step for step in beside))), around
+    return np.concatenate((points, *(points + step for step in steps))), around
 
 
 def _beyond(view_state: ViewState, around: Float, high: float) -> Float:

@@ -194,12 +194,12 @@ def _trunks(view_state: ViewState) -> list[Bundle]:
     """The links that are drawn as one line with branches; none among too many."""
     geometry = view_state.geometry
     a, b = geometry.connection_a, geometry.connection_b
-    beside = np.flatnonzero((geometry.parent[a] == geometry.parent[b]) & (geometry.connection_count > 0))
-    if not _LEAST_IN_TRUNK <= len(beside) <= _MOST_IN_TRUNKS:
+    inside = np.flatnonzero((geometry.parent[a] == geometry.parent[b]) & (geometry.connection_count > 0))
+    if not _LEAST_IN_TRUNK <= len(inside) <= _MOST_IN_TRUNKS:
         return []
     found: list[Bundle] = []
-    place = geometry.parent[a[beside]] * len(geometry.connection_kinds) + geometry.connection_kind[beside]
-    lines = geometry.connection_route[beside]
+    place = geometry.parent[a[inside]] * len(geometry.connection_kinds) + geometry.connection_kind[inside]
+    lines = geometry.connection_route[inside]
     for value in np.unique(place).tolist():
         here = np.flatnonzero(place == value)
         level = (lines[here, :-1, 1] == lines[here, 1:, 1]) & (lines[here, :-1, 0] != lines[here, 1:, 0])
@@ -211,7 +211,7 @@ def _trunks(view_state: ViewState) -> list[Bundle]:
                 members = np.unique(here[row[some]])
                 if len(members) >= _LEAST_IN_TRUNK:
                     route = np.array([[ends[some, 0].min(), y], [ends[some, 1].max(), y]])
-                    found.append(Bundle(beside[members], _count_text(view_state, beside[members]), route))
+                    found.append(Bundle(inside[members], _count_text(view_state, inside[members]), route))
     return found
 
 

@@ -50,7 +50,7 @@ def links_on_connections(geometry: Geometry, shown: Int) -> tuple[Int, Int, Bool
     Parameters
     ----------
     shown
-        What `boxes_of_parts` tells.
+        What `boxes_of_parts` returns.
 
     Raises
     ------

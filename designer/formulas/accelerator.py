@@ -34,6 +34,8 @@ class Accelerator:
         ``card`` or a text beginning with ``PCIe`` is a card, which holds lower clocks under load; else a module.
     power
         Power it may draw, its limit where it has one [W]; 0 for what parts of its form usually may.
+    units
+        Multiprocessors, over which products are cut into tiles; 0 where unknown: products then fill whole waves.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Accelerator:
     generation: str = "unknown"
     form: str = "module"
     power: Watts = NO_LIMIT
+    units: int = 0
 
     def __post_init__(self) -> None:
         if self.memory_bandwidth <= 0 or self.memory_capacity <= 0 or not any(rate > 0 for rate in self.flops.values()):
@@ -112,6 +115,7 @@ class Accelerator:
             memory_capacity=memory,
             # its neighbours draw the rest, so the clock stays that of the whole part
             power=Watts(self.power * compute),
+            units=max(1, round(self.units * compute)) if self.units else 0,
         )
 
 

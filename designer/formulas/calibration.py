@@ -127,7 +127,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
         ),
         "volta": Generation(
             _half(_assumed(0.80, 0.70, 0.88, _NO_PRODUCT), _SINGLE),
-            _fitted(0.85, 0.75, 0.97, "BERT-large on V100: 6 points, 4 % residual"),
+            _fitted(0.94, 0.83, 1.0, "BERT-large on V100: 6 points, 4 % residual"),
             _OLD_ATTENTION,
             _CNN,
             _rated(300, 125e12, "V100 SXM2"),
@@ -153,15 +153,14 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
         ),
         "hopper": Generation(
             _half(_measured(0.803, _SPREAD), _SINGLE, _measured(0.709, _SPREAD)),
-            _fitted(0.815, 0.72, 0.92, "MPT, Llama 3 and GPT-3 on H100: 40 points, 4 % median residual"),
+            _fitted(0.903, 0.80, 1.0, "MPT, Llama 3, GPT-3 and BERT on H100 and H200: 80 points, 4 % median residual"),
             _assumed(0.45, 0.33, 0.60, "FlashAttention-2 reaches 0.35, later kernels up to 0.65"),
             _CNN,
             _rated(700, 989e12, "H100 SXM5"),
         ),
         "blackwell": Generation(
             _half(_measured(0.776, _SPREAD), _SINGLE, _measured(0.763, _SPREAD), _FOUR_BIT),
-            # 0.955 at 1.28 W per TFLOP/s on Ampere, 0.815 at 0.71 on Hopper: a power of the ratio, taken on to 0.44
-            _fitted(0.72, 0.64, 0.80, "that trend; LoRA, Llama 3 on B200 to GB300 confirm it: 17 points, 4 % residual"),
+            _fitted(0.852, 0.75, 0.95, "BERT, LoRA, Llama 3 on B200 to GB300: 32 points, 6 % median residual"),
             _assumed(0.45, 0.33, 0.60, _BETWEEN),
             _CNN,
             _rated(1000, 2250e12, "B200"),
@@ -174,7 +173,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
         ),
         "cdna3": Generation(
             _half(_measured(0.557, _SPREAD + _SPREAD), _SINGLE, _assumed(0.50, 0.40, 0.60, _NO_PRODUCT)),
-            _fitted(0.87, 0.77, 0.97, "Llama 2 70B with adapters on MI300X and MI325X: 13 points, 5 % residual"),
+            _fitted(0.866, 0.77, 0.97, "Llama 2 70B with adapters on MI300X and MI325X: 13 points, 5 % residual"),
             _assumed(0.35, 0.25, 0.50, _BETWEEN),
             _CNN,
             _rated(1000, 1307e12, "MI325X"),
@@ -182,7 +181,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
         ),
         "cdna4": Generation(
             _half(_measured(0.68, _SPREAD + _SPREAD), _SINGLE, _assumed(0.62, 0.50, 0.72, _NO_PRODUCT)),
-            _fitted(0.85, 0.74, 0.96, "Llama 2 70B with adapters and Llama 3 8B on MI355X, MI350X: 8 points, 4 %"),
+            _fitted(0.968, 0.84, 1.0, "Llama 2 70B with adapters and Llama 3 8B on MI355X, MI350X: 8 points, 4 %"),
             _assumed(0.40, 0.28, 0.55, _BETWEEN),
             _CNN,
             _rated(1400, 2516.6e12, "MI355X"),

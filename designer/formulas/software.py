@@ -9,9 +9,12 @@ from typing import Final
 
 from designer.errors import AnalysisError
 from designer.sources import Constant, Status
+from designer.units import Ratio
 
 #: the program nobody stated anything of
 UNKNOWN: Final = "unknown"
+
+_MANY: Final = Constant(0, 0, 0, "assumed-training", Status.ASSUMED, "1", "as many as layers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,10 @@ class Software:
         Bytes per gradient sent to the other replicas [B].
     straggler
         Share of the step lost per doubling of the ranks that wait for each other [1].
+    buckets
+        Parts that gradients are summed in, the last of them with nothing left to hide behind; 0 where there are many.
+    gathers_first
+        Weights that were updated in shares, those of a server, are gathered before the next forward pass starts.
     fitted_on
         Generations and number formats of the published runs its constants are fitted on.
     """
@@ -72,7 +79,15 @@ class Software:
     reduce_bytes: Constant
     straggler: Constant
     expert_overlap: Constant
+    buckets: Constant = _MANY
+    gathers_first: bool = False
     fitted_on: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def hidden_gradients(self) -> Ratio:
+        """Most of the sum of gradients that the backward pass hides: all that starts early, never the last bucket."""
+        last = 1 / self.buckets.value if self.buckets.value else 0.0
+        return Ratio(min(self.data_overlap.value, 1 - last))
 
 
 def _fitted(value: float, low: float, high: float, note: str, unit: str = "1") -> Constant:
@@ -152,7 +167,7 @@ _TUNED: Final = replace(
     name="tuned",
     fitted_on=_runs("volta fp16 fp32", "ampere fp16 bf16 tf32", "pascal fp32", "kepler fp32"),
     data_overlap=_BEHIND,
-    pointwise=_fitted(1.83, 1.5, 2.2, "BERT-large under tuned PyTorch: 19 points, 1 % median residual"),
+    pointwise=_fitted(1.71, 1.4, 2.1, "BERT-large under tuned PyTorch: 19 points, 1 % median residual"),
     reduce_bytes=_HALF,
 )
 
@@ -162,7 +177,7 @@ _TRANSFORMER_ENGINE: Final = replace(
     fitted_on=_runs("hopper fp8", "blackwell fp8", "cdna3 fp8", "cdna4 fp8"),
     fused_attention=True,
     dropout=False,
-    tensor_overlap=_fitted(0.55, 0.3, 0.75, "GPT-3 and Llama 3 on H100: 14 points, 6 % median residual"),
+    tensor_overlap=_fitted(0.70, 0.4, 0.85, "GPT-3 and Llama 3 on H100: 14 points, 6 % median residual"),
     data_overlap=_BEHIND,
     convolution_traffic=_FUSED_PASSES,
 )
@@ -174,10 +189,10 @@ _FSDP: Final = replace(
     fused_attention=True,
     dropout=False,
     # gathers take memory bandwidth and multiprocessors from the computing they hide behind
-    data_overlap=_fitted(0.47, 0.3, 0.65, "MPT 125M to 70B on A100 and H100: 55 points, 3 % median residual"),
-    pointwise=_fitted(2.1, 1.4, 2.9, "the same runs; the band holds programs compiled and not"),
+    data_overlap=_fitted(0.32, 0.15, 0.55, "MPT 125M to 70B on A100 and H100: 55 points, 3 % median residual"),
+    pointwise=_fitted(1.63, 1.2, 2.3, "the same runs; the band holds programs compiled and not"),
     selective=_EVERY_SECOND,
-    attention=_fitted(0.51, 0.43, 0.9, "the same runs, sequences of 2048 to 32768; a kernel of early 2023"),
+    attention=_fitted(0.433, 0.37, 0.8, "the same runs, sequences of 2048 to 32768; a kernel of early 2023"),
 )
 
 #: nobody stated how this program works: its bands hold what the others do, fused or not, overlapped or not
@@ -196,6 +211,24 @@ _UNKNOWN: Final = replace(
     convolution_traffic=_assumed(18.0, 10.0, 42.0, "between the best and the plainest that is known"),
     reduce_bytes=_assumed(2.8, 2.0, 4.0, "16-bit or 32-bit gradients", "B"),
     fitted_on=_runs(),
+)
+
+#: programs of MLPerf, replayed as one graph; LAMB in shares, whose weights are gathered before the next forward pass
+_FUSED_2023: Final = replace(
+    _TUNED,
+    name="fused",
+    fitted_on=_runs("volta fp16 fp32", "ampere fp16 bf16 tf32", "hopper fp16 bf16 fp8", "blackwell fp8"),
+    fused_attention=True,
+    pointwise=_fitted(1.05, 0.85, 1.3, "as counted: BERT-large, MLPerf, A100 to GB200: 39 points, 5 %"),
+    launch=_fitted(9e-6, 5e-6, 15e-6, "the same points, 4 to 224 sequences on each: launch, ramp and tail", "s"),
+    casts=_fitted(0.17, 0.0, 0.5, "the same points in 8 bit: norms and GELU write 8 bit themselves"),
+    layer_latency=_fitted(
+        66e-6, 50e-6, 240e-6, "ResNet-50 at 16 to 65 samples each on V100, A100, H100: 9 points", "s"
+    ),
+    step_floor=_assumed(2e-3, 1e-3, 4e-3, "graph launch", "s"),
+    convolution_traffic=_FUSED_PASSES,
+    buckets=Constant(5, 5, 5, "mlperf-bert", Status.SECONDARY),
+    gathers_first=True,
 )
 
 SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
@@ -218,21 +251,14 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
                 ),
             ),
             _FSDP,
+            _FUSED_2023,
             replace(
-                _TUNED,
-                name="fused",
-                fitted_on=_runs("volta fp16 fp32", "ampere fp16 bf16 tf32", "hopper fp16 bf16 fp8", "blackwell fp8"),
-                fused_attention=True,
-                pointwise=_fitted(1.0, 0.8, 1.3, "as counted: BERT-large, MLPerf, A100 to GB200: 35 points, 6 %"),
-                launch=_fitted(25e-6, 15e-6, 35e-6, "the same points, mostly ramp and tail of small kernels", "s"),
-                casts=Constant(
-                    0.0, 0.0, 0.5, "te-fused-casts", Status.SECONDARY, "1", "norms and GELU write 8 bit themselves"
+                _FUSED_2023,
+                name="fused-2022",
+                data_overlap=Constant(
+                    0.0, 0.0, 0.8, "mlperf-bert", Status.SECONDARY, "1", "gradients summed after the backward pass"
                 ),
-                layer_latency=_fitted(
-                    66e-6, 50e-6, 240e-6, "ResNet-50 at 16 to 65 samples each on V100, A100, H100: 9 points", "s"
-                ),
-                step_floor=_assumed(2e-3, 1e-3, 4e-3, "graph launch", "s"),
-                convolution_traffic=_FUSED_PASSES,
+                buckets=_MANY,
             ),
             replace(
                 _FSDP,
@@ -258,7 +284,7 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
                 _TUNED,
                 name="eager",
                 fitted_on=_runs("volta fp16", "ampere fp16 tf32 bf16", "ada fp16", "hopper fp16 tf32 bf16"),
-                pointwise=_fitted(1.5, 1.2, 2.0, "BERT-large fine-tuning on A100, H100, V100: 15 points, 6 % median"),
+                pointwise=_fitted(1.28, 1.0, 1.8, "BERT-large fine-tuning on A100, H100, V100: 15 points, 6 % median"),
                 optimizer=_BY_OPERATION,
                 launch=_EAGER_LAUNCH,
                 convolution_traffic=_EAGER_PASSES,

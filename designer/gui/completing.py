@@ -67,7 +67,7 @@ class OfferedList(QListView):
     def look_for(self, text: str) -> None:
         """Offer what holds every word of the text; nothing where that is the text itself, or none was typed.
 
-        What differs from the text only in large and small letters stands out at once.
+        What differs from the text only in large and small letters is highlighted at once.
         """
         self._found.look_for(text)
         titles, typed = [self._title(row) for row in range(self._found.rowCount())], text.strip()
@@ -85,7 +85,7 @@ class OfferedList(QListView):
         QTimer.singleShot(0, self, self.follow)
 
     def place(self) -> None:
-        """Stand below the field, or above it where there is more room."""
+        """Open below the field, or above it where there is more room."""
         window = self._field.window()
         if self.parent() is not window:
             self.setParent(window)
@@ -128,7 +128,7 @@ class OfferedList(QListView):
         return True
 
     def leave(self) -> None:
-        """The field is left by Tab: what stands out is taken, and the list closes."""
+        """The field is left by Tab: the highlighted choice is taken, and the list closes."""
         if self.isVisible():
             if self.currentIndex().isValid():
                 self._take(self.currentIndex())
@@ -167,7 +167,7 @@ else:
 
 
 class _Offering(_Field):
-    """What a field does with what it offers; stands before Qt's class among the bases.
+    """What a field does with what it offers; precedes Qt's class among the bases.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class _Offering(_Field):
     offers: OfferedList | None = None
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
-        """Tab takes what stands out."""
+        """Tab takes the highlighted choice."""
         if self.offers is not None:
             self.offers.leave()
         return super().focusNextPrevChild(forwards)

@@ -98,7 +98,7 @@ class Label(QLabel):
 
 
 class MarkedLabel(QLabel):
-    """A label with markup of ours; whoever writes a name into it escapes it first."""
+    """A label with markup of ours; names written into it are escaped first."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)

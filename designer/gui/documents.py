@@ -172,7 +172,7 @@ class Document(QObject):
         Parameters
         ----------
         asked
-            What stood against it, if the user was asked and wants to write all the same.
+            What spoke against writing, if the user was asked and wants to write all the same.
 
         Raises
         ------

@@ -84,7 +84,7 @@ class Files:
     Parameters
     ----------
     host, over
-        The window as what it can do, and as what dialogs stand over.
+        The window as what it can do, and as parent of dialogs.
     look
         Name of the theme, in which pictures are exported.
     """
@@ -121,7 +121,7 @@ class Files:
     def _save_as(self, document: Document) -> bool:
         from designer.gui.workspace import design_file_name
 
-        # a question about a design stands over that design
+        # a question about a design is shown over that design
         self._host.show_document(document)
         wish = document.session.file or Path(self.folder()) / f"{document.session.design.name}.design.json"
         title = f"Save {self._host.workspace.names()[document]} as"

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 Margins = tuple[int, int, int, int]
-#: a widget or layout, how far it stretches and where it stands in its place; a number is empty room that stretches
+#: a widget or layout, how far it stretches and its alignment; a number is empty room that stretches
 Item = QWidget | QLayout | int | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
 #: up to the edges
 FLUSH: Final[Margins] = (0, 0, 0, 0)

@@ -1,6 +1,6 @@
 """The window: menus and tabs above, the canvases, side panel and tools below.
 
-Only Qt is loaded with this module; everything heavier comes when it is first needed, so the window stands quickly.
+Only Qt is loaded with this module; everything heavier comes when it is first needed, so the window opens quickly.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class MainWindow(PanelWindow):
         start.question_chosen.connect(self.open_question)
         start.file_chosen.connect(self.open_file)
         start.recovery_wanted.connect(self.show_recovery)
-        # netlists of all templates are of no use to whoever opens one
+        # netlists of all templates are of no use once one is opened
         start.pictures_painted.connect(lambda: not self.documents.order and forget())
         return start
 
@@ -584,7 +584,7 @@ class MainWindow(PanelWindow):
             self.sweeper = None
 
     def begin(self, files: list[str]) -> None:
-        """What is done once the window stands: fill the start page, open files, offer recovery."""
+        """Work after the window is shown: fill the start page, open files, offer recovery."""
         if not files:
             self.start.fill()
         for name in files:

@@ -1,4 +1,4 @@
-"""Runs over time: worked out on a thread from the design as it stands, then played; playing works nothing out."""
+"""Runs over time: worked out on a thread from the present design, then played; playing works nothing out."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def fitting_parts(canvas: Canvas, wanted: QuickAdd, find_icon: FindIcon) -> list
 
 
 def _liked(wanted: QuickAdd, kind: str) -> int:
-    """How near the front parts of a kind stand: next to all servers first what joins them, else the order of kinds."""
+    """Rank of the parts of a kind: next to all servers first what joins them, else the order of kinds."""
     if wanted.container is None and kind in _OUTSIDE:
         return _OUTSIDE.index(kind) - len(_OUTSIDE)
     return wanted.kinds.index(kind) if kind in wanted.kinds else len(wanted.kinds)

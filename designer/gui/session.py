@@ -80,7 +80,7 @@ class Session(QObject):
     reveal_requested : ``frozenset[Picked]``
         Bring these into sight.
     message, warned : ``str``
-        Something to tell: done, or refused.
+        A message: done, or refused.
     """
 
     design_changed = Signal(object)
@@ -512,7 +512,7 @@ def exists(design: Design, picked: Picked) -> bool:
 
 
 def added(changes: Diff) -> frozenset[Picked]:
-    """What an edit brought, without what stands inside of it; links only if nothing else came."""
+    """What an edit brought, without its content; links only if nothing else came."""
     found: set[Picked] = set()
     links: set[Picked] = set()
     for within, block in changes.blocks.items():

@@ -141,6 +141,6 @@ class Settings:
 
 
 def journal_folder() -> Path:
-    """Where the journals of documents being edited stand."""
+    """Folder of the journals of documents being edited."""
     place = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)
     return Path(place) / "designer" / "journals"

@@ -176,16 +176,16 @@ class CardGrid(QWidget):
                 card.setParent(None)
                 card.deleteLater()
         self.cards = cards
-        self.lay(self.width(), anew=True)
+        self.lay(self.width(), again=True)
 
-    def lay(self, width: int, anew: bool = False) -> None:
+    def lay(self, width: int, again: bool = False) -> None:
         """Spread the cards over a width."""
         columns = max(1, (width + GAP) // (CARD.width() + GAP))
         # what is left over goes between full rows, so that they end where the heading ends
         spare = width - columns * CARD.width()
         wide = min(spare // (columns - 1), 3 * GAP) if 1 < columns <= len(self.cards) else GAP
         self._grid.setHorizontalSpacing(wide)
-        if columns == self._columns and not anew:
+        if columns == self._columns and not again:
             return
         self._columns = columns
         for card in self.cards:

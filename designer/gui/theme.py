@@ -34,7 +34,7 @@ class Theme:
     warn_soft, bad_soft
         Grounds of banners.
     quiet
-        Of bars that only stand behind others.
+        Of bars drawn behind others.
     assumed
         Of values nobody vouches for.
     """

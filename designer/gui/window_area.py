@@ -1,4 +1,4 @@
-"""Where everything of the window stands: canvas, side panel, palette, run, legend; the canvas gets all that is left.
+"""Arrangement of the window: canvas, side panel, palette, run, legend; the canvas gets all that is left.
 
 Places are given by arithmetic in one pass: nested layouts and docks would move the canvas several times with each edit.
 """
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 #: points of the text at 100 %
 _POINTS: Final = 9.5
-#: extents at text of 100 % [px]: the side panel, on large windows, its least and most; the window from which it stands
+#: extents at text of 100 % [px]: side panel, on large windows, its least and most; the window from which it is shown
 #: next to the canvas; legend, palette, tools upright, room at an edge
 _SIDE, _LARGE, _LEAST, _MOST = 340, 400, 300, 1100
 _NARROW, _BROAD = 1180, 1800

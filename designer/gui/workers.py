@@ -218,7 +218,7 @@ def making_much() -> Generator[None]:
 
 def share_arena() -> None:
     """Have the C library of Linux take memory for all threads from one arena: what the thread of the window let go then
-    serves the one that works. They take turns anyway, and a fifth of the memory stood empty next to large designs.
+    serves the one that works. They take turns anyway, and a fifth of the memory was unused with large designs.
     """
     if sys.platform == "linux":
         choose = getattr(ctypes.CDLL(None), "mallopt", None)

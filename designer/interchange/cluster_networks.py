@@ -48,7 +48,7 @@ class Drawing(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class OtherNetworks:
     """What was drawn next to the compute fabric, in words; and what was not."""
 
     drawn: tuple[str, ...]
@@ -59,7 +59,7 @@ class Beside:
         return " ".join(s for s in said if s)
 
 
-def draw_beside(drawing: Drawing, chosen: Chosen, nodes: int) -> Beside:
+def draw_other_networks(drawing: Drawing, chosen: Chosen, nodes: int) -> OtherNetworks:
     """Draw the networks that were chosen around `nodes` servers.
 
     Raises
@@ -81,10 +81,10 @@ def draw_beside(drawing: Drawing, chosen: Chosen, nodes: int) -> Beside:
         drawn.append(_out_of_band(drawing, chosen.oob, nodes))
     else:
         absent.append("out-of-band management")
-    return Beside(tuple(drawn), tuple(sorted(absent)))
+    return OtherNetworks(tuple(drawn), tuple(sorted(absent)))
 
 
-def _beside(chosen: Chosen, place: str) -> Ports:
+def _ports_of(chosen: Chosen, place: str) -> Ports:
     ports = chosen.server.storage if chosen.server is not None else None
     if ports is None:
         raise FormatError(
@@ -97,7 +97,7 @@ def _beside(chosen: Chosen, place: str) -> Ports:
 
 def _storage(drawing: Drawing, chosen: Chosen, storage: PartType, switch: PartType, nodes: int) -> str:
     """Leaves of servers with three links up for four down, leaves of the storage system 1:1, spines above both."""
-    ports = _beside(chosen, "--storage")
+    ports = _ports_of(chosen, "--storage")
     # the reference joins its dual-port InfiniBand cards at the rate of the switch
     rate = amount_of(switch) if ports.technology == "infiniband" else min(amount_of(switch), ports.rate)
     total = ports_of(switch, rate)
@@ -135,7 +135,7 @@ def _storage(drawing: Drawing, chosen: Chosen, storage: PartType, switch: PartTy
 
 def _inband(drawing: Drawing, chosen: Chosen, switch: PartType, nodes: int) -> str:
     """Each NIC of a server to a leaf of its own, leaves with two spines; a port of a dual-port NIC next to storage."""
-    ports = _beside(chosen, "--inband")
+    ports = _ports_of(chosen, "--inband")
     if chosen.storage is not None and ports.each < 2:
         raise FormatError(
             "the server's NICs have one port, which joins the storage network",

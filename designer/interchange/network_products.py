@@ -91,8 +91,8 @@ def server_of(name: str) -> Server:
     """
     design = single_server(name)
     gpus = sum(part.kind == "gpu" for part in design.parts.values())
-    beside = _ports(design, "storage") or _ports(design, "front-end")
-    return Server(design, _ports(design, "compute"), beside, gpus)
+    other_ports = _ports(design, "storage") or _ports(design, "front-end")
+    return Server(design, _ports(design, "compute"), other_ports, gpus)
 
 
 def _ports(design: Design, role: str) -> Ports | None:

@@ -18,7 +18,7 @@ from designer.families.serving.request_log import logs_of
 from designer.findings import Finding
 from designer.notebook.extras import extra
 from designer.present.words import metric_title
-from designer.report.document import Beside, Block, Report, Table, plain
+from designer.report.document import Block, Report, SideBySide, Table, plain
 from designer.report.figure import Figure
 from designer.report.tables import tables_of
 from designer.report.tables.table_sheet import TableSheet
@@ -279,7 +279,7 @@ def _tables_in(blocks: Sequence[Block]) -> Iterator[Table]:
     for block in blocks:
         if isinstance(block, Table):
             yield block
-        elif isinstance(block, Beside):
+        elif isinstance(block, SideBySide):
             yield from _tables_in((*block.left, *block.right))
 
 

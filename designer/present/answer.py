@@ -248,7 +248,7 @@ def all_figures(answer: Answer) -> Table:
 
 
 def result_table(table: ResultTable, answer: Answer) -> Table | None:
-    """A table of the engine in texts; columns in which nothing stands are left out. None without rows."""
+    """A table of the engine in texts; empty columns are left out. None without rows."""
     kept = [i for i in range(len(table.columns)) if any(row[i] is not None for row in table.rows)]
     if not table.rows or not kept:
         return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.study import analyze
+from designer.decisions.comparing import compare
 from designer.decisions.suggest import suggest
 from designer.design.document import Design
 from designer.errors import Cancelled, DesignerError, ReportError
@@ -19,6 +20,7 @@ from designer.report.inventory import inventory
 from designer.report.settings import Settings
 from designer.report.subject import Context, Subject, ordered, written_date
 from designer.report.tables.cost import one_currency
+from designer.report.tables.revisions import Since
 from designer.report.wording import counted, in_words, listed
 
 #: designs with more accelerators than this are analysed without sweeps, and changes are sought for one workload alone
@@ -40,12 +42,18 @@ def compose_report(
     given: Sequence[Given | Design],
     settings: Settings | None = None,
     *,
+    previous: Given | Design | None = None,
     date: datetime.date | None = None,
     version: str = "",
     progress: Progress | None = None,
     cancelled: Cancel | None = None,
 ) -> Report:
     """The report on one design or several, as data.
+
+    Parameters
+    ----------
+    previous
+        The revision before of the first design; the report says what changed and why each figure moved.
 
     Raises
     ------
@@ -69,12 +77,12 @@ def compose_report(
         begin, room = 0.7 * n / len(given), 0.7 / len(given)
         subjects.append(_studied(one, chr(65 + n % 26), settings, _part(tell, begin, room), stop))
     day = date or settings.chosen.date or datetime.date.today()
-    context = Context(subjects, settings, day, version)
+    context = Context(subjects, settings, day, version, since=_since(previous, subjects[0], stop))
     wanted = sorted(kinds.values(), key=lambda k: k.order)
     if settings.chosen.chapters:
         wanted = [k for k in wanted if k.name in settings.chosen.chapters or k.name == "summary"]
     chapters: list[tuple[int, int, Chapter]] = []
-    # the summary refers to the others, so it is written last and stands first
+    # the summary refers to the others, so it is written last and comes first
     for n, kind in enumerate(sorted(wanted, key=lambda k: k.name == "summary")):
         if stop():
             raise Cancelled("stopped")
@@ -105,6 +113,13 @@ def compose_report(
         settings.logo,
         context.colours,
     )
+
+
+def _since(previous: Given | Design | None, subject: Subject, stop: Callable[[], bool]) -> Since | None:
+    if previous is None:
+        return None
+    before = previous if isinstance(previous, Given) else Given(previous)
+    return Since(before.design, compare(before.design, subject.design, cancelled=stop), before.file)
 
 
 def _silent(share: float, text: str) -> None:

@@ -59,7 +59,7 @@ Cell = Text | Picture
 
 
 class Align(StrEnum):
-    """Where a column stands."""
+    """Alignment of a column."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -85,7 +85,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under heads. ``aside`` stands small next to the title, ``note`` below."""
+    """Rows under heads. ``aside`` is small, next to the title, ``note`` below."""
 
     title: str
     heads: tuple[Head, ...]
@@ -166,14 +166,14 @@ class Follows:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SideBySide:
     """Two columns."""
 
     left: tuple[Block, ...]
     right: tuple[Block, ...]
 
 
-Block = Table | Drawing | Paragraph | KeyFigures | Items | Follows | Beside
+Block = Table | Drawing | Paragraph | KeyFigures | Items | Follows | SideBySide
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class Logo:
 
 @dataclass(frozen=True, slots=True)
 class Report(Displayed):
-    """A whole report. The first chapter is the summary and stands on the front page, without a number.
+    """A whole report. The first chapter is the summary and is on the front page, without a number.
 
     Parameters
     ----------

@@ -264,7 +264,7 @@ def gathered(stock: Inventory) -> tuple[bool, tuple[Bundle, ...]]:
 
 
 def _way(stock: Inventory, index: int) -> tuple[list[tuple[str, int]], Part, bool]:
-    """Groups around the unit of a part with the member in each, the unit itself, and whether it stands alone there."""
+    """Groups around the unit of a part with the member in each, the unit itself, and whether it is alone there."""
     net, at = stock.net, int(stock.unit[index])
     way: list[tuple[str, int]] = []
     while True:

@@ -1,6 +1,6 @@
 """Moving units between racks: why one cannot stand somewhere, where the next place is, and the edit that puts it there.
 
-Whoever moves the first unit of a proposal takes the whole proposal over: its racks become elevations of the design.
+Moving the first unit of a proposal accepts the whole proposal: its racks become elevations of the design.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def placed(plan: Plan, member: int) -> Placed:
     Raises
     ------
     KeyError
-        If it stands in no rack.
+        If it is in no rack.
     """
     for unit in plan.racks[plan.of_unit[member]].units:
         if unit.part == member:

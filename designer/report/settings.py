@@ -15,6 +15,7 @@ from designer.errors import FormatError
 from designer.fields import Frozen
 from designer.report.document import Logo
 from designer.report.tables.cost import Price, read_prices
+from designer.report.tables.revisions import Revision
 
 _LARGEST: Final = 4_000_000
 _KINDS: Final = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
@@ -85,7 +86,7 @@ class Racks(Frozen):
 
 
 class Chosen(Frozen):
-    """The file as it stands."""
+    """The file as written."""
 
     title: str = ""
     subtitle: str = ""
@@ -95,6 +96,7 @@ class Chosen(Frozen):
     project: str = ""
     revision: str = ""
     approved: str = ""
+    revisions: tuple[Revision, ...] = ()
     date: datetime.date | None = None
     logo: str = ""
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"

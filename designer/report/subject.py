@@ -21,6 +21,7 @@ from designer.report.inventory import Inventory, inventory
 from designer.report.names import in_names
 from designer.report.settings import Settings
 from designer.report.tables.racks import Plan, plan_of
+from designer.report.tables.revisions import Since
 from designer.report.wording import NBSP
 from designer.sources import Estimate, Source
 from designer.workload.metrics import times_better
@@ -192,6 +193,8 @@ class Context:
     date: datetime.date
     version: str
     commands: Sequence[str] = ()
+    #: the revision before, and what differs from it
+    since: Since | None = None
     #: light and dark of every colour of drawings of designs
     colours: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     #: chapters that will be there, for references

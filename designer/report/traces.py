@@ -30,7 +30,7 @@ _SPANS: Final = ("waits", "prompt", "answer")
 def chrome_trace(run: Run) -> str:
     """Tasks as complete events, a process for each program and a thread for each step; loads as counters.
 
-    What held a program up, such as a stun or a failure, stands on a track of its own. Requests to served models are
+    What held a program up, such as a stun or a failure, is on a track of its own. Requests to served models are
     asynchronous events: waiting, reading the prompt and answering inside each.
 
     Sources

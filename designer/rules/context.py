@@ -94,7 +94,7 @@ class Context:
         return "" if not within else " in this member alone" if one else f" in all {count:,} members"
 
     def blocks(self) -> Iterator[tuple[Block, str, int]]:
-        """The design and the contents of its groups, each once: with the path to the first, and how often it stands."""
+        """The design and the contents of its groups, each once: with the path to the first, and how often it occurs."""
         return _blocks(self.design, "", 1)
 
     def racks(self) -> Iterator[tuple[Part, list[Part], str, int]]:

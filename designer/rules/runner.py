@@ -28,7 +28,7 @@ class Report:
     Parameters
     ----------
     findings
-        What stands, worst first.
+        Findings that are not waived, worst first.
     waived
         What was accepted.
     """

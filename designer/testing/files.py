@@ -115,16 +115,16 @@ def _suite_of_checks(path: Path, overrides: Sequence[str], workload_files: Seque
     name = content.get("design", path.name.removesuffix(CHECKS) + SUFFIX)
     if not isinstance(name, str):
         raise FormatError("the design is no text", file=shown, place="design", remedy="name a file or a template")
-    beside = path.parent / name
-    if not beside.exists() and (name.endswith(".json") or "design" not in content):
+    design_file = path.parent / name
+    if not design_file.exists() and (name.endswith(".json") or "design" not in content):
         raise FormatError(
             f"its design {name!r} does not exist next to it",
             file=shown,
             place="design",
             remedy='name another file or a template: design = "hgx-h100-8"',
         )
-    if beside.exists():
-        loaded = open_any(str(beside))
+    if design_file.exists():
+        loaded = open_any(str(design_file))
     else:
         with raised_in(file=shown, place="design"):
             loaded = open_any(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from designer.decisions.comparing import Comparison, Moved
 from designer.design.document import Design, WorkloadSpec
 from designer.design.naming import in_names
 from designer.engine.account.worth import WORTH
@@ -9,7 +10,6 @@ from designer.present import numbers
 from designer.present.answer import figure_text
 from designer.present.blocks import Change, Column, Page, State, Table, Tone
 from designer.present.words import counted_by, metric_title, plain
-from designer.testing.comparing import Comparison, Moved
 from designer.workload.metrics import is_same, times_better
 
 #: gains below this are none [1]

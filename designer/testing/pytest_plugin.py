@@ -97,5 +97,5 @@ def design(request: pytest.FixtureRequest) -> Design:
     if marker is None or len(marker.args) != 1:
         pytest.fail('name the design: @pytest.mark.design("machine.design.json")', pytrace=False)
     name = str(marker.args[0])
-    beside = Path(request.path).parent / name
-    return open_any(str(beside) if beside.exists() else name).design
+    design_file = Path(request.path).parent / name
+    return open_any(str(design_file) if design_file.exists() else name).design

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from designer import atomic
+from designer.decisions.comparing import compare
 from designer.design.document import Design
 from designer.errors import DesignerError, FormatError
 from designer.interchange.templates import open_any
 from designer.plain_text import counted, in_one_line
 from designer.present.markdown import to_markdown
-from designer.testing.comparing import compare
 from designer.testing.page import page_of_comparison
 
 #: how git marks a file that is not there

@@ -135,7 +135,7 @@ def _object(text: str) -> dict[str, object]:
     return cast("dict[str, object]", data)
 
 
-def _quantization_beside(path: Path) -> Mapping[str, object] | None:
+def _quantization_file(path: Path) -> Mapping[str, object] | None:
     """What ``hf_quant_config.json`` in the folder of a configuration says; None without one."""
     other = path.with_name(QUANTIZATION_FILE)
     if not other.is_file():
@@ -160,7 +160,7 @@ def read_config(path: Path) -> ConfigResult:
     """
     return read_file(
         path,
-        lambda text: parse_config(text, named_by(path), _quantization_beside(path)),
+        lambda text: parse_config(text, named_by(path), _quantization_file(path)),
         "a model configuration",
         largest=LARGEST_FILE,
         missing="give the path of a config.json",
@@ -199,7 +199,7 @@ class _Reader:
 
     def __init__(self, data: Mapping[str, object], name: str, quantization: Mapping[str, object] | None) -> None:
         self.outer = data
-        self.beside = quantization
+        self.quantization_file = quantization
         self.where = ""
         inner = data
         for key in ("text_config", "llm_config", "language_config", "thinker_config"):
@@ -574,7 +574,7 @@ class _Reader:
         return ""
 
     def _quantized(self) -> object:
-        return self.outer.get("quantization_config") or self.data.get("quantization_config") or self.beside
+        return self.outer.get("quantization_config") or self.data.get("quantization_config") or self.quantization_file
 
     def _quantization(self) -> str:
         value = self._quantized()

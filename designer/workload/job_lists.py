@@ -218,7 +218,7 @@ def _philly(text: str, left_out: Counter[str]) -> list[_Row]:
 
 
 def _line_of(text: str, job: Mapping[str, Any], number: int) -> int:
-    """The line on which a job of a JSON text stands; that of the text's beginning where it has no name."""
+    """The line of a job in a JSON text; that of the text's beginning where it has no name."""
     at = text.find(json.dumps(job["jobid"])) if isinstance(job.get("jobid"), str) else -1
     if at < 0:
         # entries without a name are counted by where objects open

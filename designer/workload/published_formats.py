@@ -63,7 +63,7 @@ class PublishedFormat(NamedTuple):
     said
         What says so, in words.
     source
-        Of a shipped model, where that stands.
+        Of a shipped model, where that is kept.
     """
 
     name: str = ""
@@ -102,9 +102,9 @@ def published_format(quantization: object, dtype: str, layers: int = 0, experts:
     method = str(config.get("quant_method") or "unknown")[:40]
     name, detail = _quantized(method, config)
     said = f"quant_method {method}{detail}"
-    beside = _EXPERTS.get((name, "bf16"))
-    if experts and beside and _attention_left_out(config, layers):
-        return PublishedFormat(beside, f"{said}, attention left out")
+    experts_ = _EXPERTS.get((name, "bf16"))
+    if experts and experts_ and _attention_left_out(config, layers):
+        return PublishedFormat(experts_, f"{said}, attention left out")
     if not experts and name in _EXPERTS.values():
         name = name.partition("-")[0]
     return PublishedFormat(name, said)

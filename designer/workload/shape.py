@@ -189,7 +189,7 @@ class TransformerShape:
         return self.expert_hidden or self.hidden
 
     @property
-    def _beside_attention(self) -> int:
+    def _other_weights(self) -> int:
         """Parameters of the gate of what attention puts out, and of the selection of tokens."""
         gate = self.hidden * self.heads * self.value_head_dim * self.attention_gate
         if not self.selected_tokens:
@@ -201,7 +201,7 @@ class TransformerShape:
         """Parameters of the attention of one layer, with its norm."""
         width = self.heads * self.value_head_dim
         out = width * self.out_rank + self.out_groups * self.out_rank * self.hidden if self.out_rank else 0
-        out = (out or width * self.hidden) + self._beside_attention
+        out = (out or width * self.hidden) + self._other_weights
         query_width = self.heads * self.head_dim
         if self.kv_rank:
             rest = self.head_dim - self.rope_dim

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
+from designer.decisions.comparing import compare as compare_designs
+from designer.decisions.comparing import explained
 from designer.design.address import Ref
 from designer.design.diff import diff
 from designer.design.edits.links import ChangeLinks
@@ -16,8 +18,6 @@ from designer.gui.viewmodels.flow import channel_title
 from designer.gui.viewmodels.lit_pictures import lights
 from designer.interchange.templates import open_design
 from designer.report.drawing.elements import Panel, Stroke
-from designer.testing.comparing import compare as compare_designs
-from designer.testing.comparing import explained
 
 LINK = "cpu0--psw0"
 

@@ -577,7 +577,7 @@ def test_one_server_of_a_group_is_edited_as_an_exception(user: User) -> None:
     user.inspector.flush()
     bar = user.inspector.members
     assert bar.isVisible()
-    assert bar.number.text() == "All 32 alike"
+    assert bar.number.text() == "All 32 equal"
     # the arrow goes to the first member, a number to any
     user.bot.mouseClick(bar.forth, LEFT)
     user.inspector.flush()

@@ -15,7 +15,7 @@ from designer.analysis.simulation.jobs import (
     named_workloads,
     parts_in_turns,
     recovering,
-    with_those_beside,
+    with_neighbours,
 )
 from designer.analysis.simulation.meetings import MEETING_LIMIT, Meeting, meetings_of, met
 from designer.analysis.simulation.phases import Binding, phases_of
@@ -141,7 +141,7 @@ def simulate(
     stated = progress or _silent
     _in_reach([("until", until), *(starts or {}).items(), *((f.path, f.at) for f in failures)])
     network = partitioned_network(build_network(design))
-    specs = with_those_beside(design, named_workloads(design, workloads, bool(programs)))
+    specs = with_neighbours(design, named_workloads(design, workloads, bool(programs)))
     begins = dict(starts or {})
     jobs = [job_of_workload(spec, begins.pop(spec.id, None)) for spec in specs] + [
         job_of(program) for program in programs
@@ -288,15 +288,15 @@ def _alone(
     runs: dict[str, Run] = {}
     slow: dict[str, float] = {}
     for job in jobs:
-        beside = values_of(run, job)
+        together = values_of(run, job)
         one = run if len(jobs) == 1 else play(prices, [job], until=end, changes=changes, cancelled=cancelled)
         runs[job.name] = one
         values = alone[job.name] = values_of(one, job)
         name = main_metric(job)
-        if len(jobs) > 1 and name in beside and values.get(name, 0.0) > 0:
-            slow[job.name] = beside[name] / values[name]
-        elif len(jobs) > 1 and beside.get("rate") and values.get("rate"):
-            slow[job.name] = values["rate"] / beside["rate"]
+        if len(jobs) > 1 and name in together and values.get(name, 0.0) > 0:
+            slow[job.name] = together[name] / values[name]
+        elif len(jobs) > 1 and together.get("rate") and values.get("rate"):
+            slow[job.name] = values["rate"] / together["rate"]
     return alone, slow, runs
 
 

@@ -54,7 +54,7 @@ def named_workloads(design: Design, workloads: Sequence[str] | None, others: boo
     return list({spec.id: spec for spec in found}.values())
 
 
-def with_those_beside(design: Design, specs: Sequence[WorkloadSpec]) -> list[WorkloadSpec]:
+def with_neighbours(design: Design, specs: Sequence[WorkloadSpec]) -> list[WorkloadSpec]:
     """Workloads with those that they name as running with them.
 
     Raises

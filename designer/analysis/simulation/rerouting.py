@@ -1,6 +1,6 @@
 """What a program does after a failure: how long it waits, and on what is left it goes on.
 
-The times are those of ``designer.formulas.reliability.outage``; what is left is what ``designer survive`` tells.
+The times are those of ``designer.formulas.reliability.outage``; what is left is what ``designer survive`` reports.
 """
 
 from __future__ import annotations

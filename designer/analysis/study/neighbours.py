@@ -111,7 +111,7 @@ class _Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class _Beside:
+class _Disturbance:
     """A workload with a neighbour.
 
     Parameters
@@ -204,13 +204,15 @@ def with_neighbours(
     result, loads = answered
     alone, metrics = result.metrics, dict(result.metrics)
     found: list[_Neighbour] = []
-    each: list[_Beside] = []
+    each: list[_Disturbance] = []
     always: list[Job] = []
     if spec.kind == _SERVING:
         others = listed(str(undisturbed(spec, names).settings.get("beside", "")))
         always = [job_of_workload(network.design.workloads[name], 0.0) for name in others]
 
-    def served(metrics: Mapping[str, Estimate], one: _Neighbour, steady: Sequence[Job], more: Sequence[Job]) -> _Beside:
+    def served(
+        metrics: Mapping[str, Estimate], one: _Neighbour, steady: Sequence[Job], more: Sequence[Job]
+    ) -> _Disturbance:
         mine = job_of_workload(undisturbed(spec, names), 0.0)
         jobs = [mine, *steady, *more]
         prices = Prices(network, machines_of(network, jobs), parts_in_turns(network, jobs))
@@ -226,14 +228,14 @@ def with_neighbours(
         one = _Neighbour(name, _cadence(network, name), its.metrics, loaded)
         if spec.kind in _ONCE:
             during = again(undisturbed(spec, [other for other in names if other != name])).metrics
-            beside = _moved(spec, one, alone, during, metrics)
+            disturbance = _moved(spec, one, alone, during, metrics)
         elif spec.kind == _SERVING:
-            beside = served(metrics, one, always, [job_of_workload(other, 0.0)])
+            disturbance = served(metrics, one, always, [job_of_workload(other, 0.0)])
         else:
-            beside = _paced(network, spec, job_of_workload(other, 0.0), one, alone, metrics, cancelled)
-        metrics = dict(beside.metrics)
+            disturbance = _paced(network, spec, job_of_workload(other, 0.0), one, alone, metrics, cancelled)
+        metrics = dict(disturbance.metrics)
         found.append(one)
-        each.append(beside)
+        each.append(disturbance)
     if found:
         sources = tuple(dict.fromkeys(key for one in found for key in one.duty.sources))
         ends = [1 - math.prod(1 - one.share(end) for one in found) for end in ("value", "low", "high")]
@@ -302,7 +304,7 @@ def _paced(
     alone: Mapping[str, Estimate],
     metrics: Mapping[str, Estimate],
     cancelled: Callable[[], bool] | None,
-) -> _Beside:
+) -> _Disturbance:
     """What goes on keeps a share of its pace while a retraining runs; what is done once, as if it were repeated."""
     program = program_of(spec.kind, spec.settings, f"workloads.{spec.id}")
     assert program is not None
@@ -311,8 +313,8 @@ def _paced(
     mine = job_of_workload(spec, 0.0, program)
     prices = Prices(network, machines_of(network, [mine, its]), parts_in_turns(network, [mine, its]))
     before, during = (
-        answer(prices, mine, beside=beside, bands=False, explained=False, cancelled=cancelled).metrics
-        for beside in ((), (its,))
+        answer(prices, mine, neighbours=others, bands=False, explained=False, cancelled=cancelled).metrics
+        for others in ((), (its,))
     )
     time = next((m.name for m in measures if m.of in ("period", "pace")), "")
     rate = next((m.name for m in measures if m.of == "throughput"), "")
@@ -328,7 +330,7 @@ def _paced(
         for name, m in metrics.items()
     }
     if times <= 1 + SAME:
-        return _Beside(slower, found, _finding(spec.id, one, " and takes nothing from it"))
+        return _Disturbance(slower, found, _finding(spec.id, one, " and takes nothing from it"))
     shown = ""
     name = next((n for n in (*_LONGER, *_LESS) if n in alone), "")
     if name:
@@ -336,7 +338,7 @@ def _paced(
         dimension = "duration" if name in _LONGER else "rate" if alone[name].unit == "B/s" else "frequency"
         shown = f" ({name} {format_quantity(value, dimension)})"
     text = f": it takes {times:.2f} times as long meanwhile{shown}, {longer[0]:.2f} times in the mean"
-    return _Beside(slower, found, _finding(spec.id, one, text))
+    return _Disturbance(slower, found, _finding(spec.id, one, text))
 
 
 def _moved(
@@ -345,17 +347,17 @@ def _moved(
     alone: Mapping[str, Estimate],
     during: Mapping[str, Estimate],
     metrics: Mapping[str, Estimate],
-) -> _Beside:
+) -> _Disturbance:
     """A migration that begins at any moment, from its metrics without a retraining and all the time next to it.
 
     One far shorter than a retraining meets all of one or none; a longer one keeps a share of its pace while one runs.
     """
     main = _ONCE[spec.kind]
     if main not in alone or alone[main].value <= 0:
-        return _Beside(None, metrics, _finding(spec.id, one, ""))
+        return _Disturbance(None, metrics, _finding(spec.id, one, ""))
     if main not in during:
         never = Estimate(math.inf, math.inf, math.inf, "1", one.duty.sources)
-        return _Beside(never, metrics, _finding(spec.id, one, ": nothing moves meanwhile", "move between them"))
+        return _Disturbance(never, metrics, _finding(spec.id, one, ": nothing moves meanwhile", "move between them"))
     work = alone[main].value
     slower = max(1.0, during[main].value / work)
     found = dict(metrics)
@@ -376,7 +378,7 @@ def _moved(
         takes = format_quantity(during[main].value, "duration")
         text = f": it takes {slower:.2f} times as long meanwhile ({main} {takes}), {mean:.2f} times in the mean"
     exact = Estimate.exact(slower, "1", one.duty.sources, "worked out with it and without")
-    return _Beside(exact, found, _finding(spec.id, one, text))
+    return _Disturbance(exact, found, _finding(spec.id, one, text))
 
 
 def mean_time(work: Seconds, slower: Ratio, busy: Seconds, every: Seconds) -> Seconds:
@@ -420,7 +422,7 @@ def _served(  # noqa: PLR0915
     one: _Neighbour,
     metrics: Mapping[str, Estimate],
     cancelled: Callable[[], bool] | None,
-) -> _Beside:
+) -> _Disturbance:
     """A served model: percentiles are of all requests, as many of them while a neighbour runs as its duty says.
 
     Parameters
@@ -450,7 +452,7 @@ def _served(  # noqa: PLR0915
     found |= {name: _scaled(metrics[name], _left(one, slower), ()) for name in _MOST if name in metrics}
     if not any(name.split("_")[0] in _TIMED for name in metrics):
         # saturated by itself
-        return _Beside(slower, found, _finding(mine.name, one, ""))
+        return _Disturbance(slower, found, _finding(mine.name, one, ""))
     arriving = rate if load not in ("clients", "offline") else 0.0
     able = metrics["most_requests_per_second"].value / times
     if arriving > able:
@@ -461,12 +463,12 @@ def _served(  # noqa: PLR0915
             kept = {name: m for name, m in kept.items() if name not in _BUSY}
             less = most.value / arriving, most.low / arriving, most.high / arriving
             kept |= {name: _scaled(Estimate.exact(kept[name].value, "1/s"), less, most.sources) for name in _RATES}
-        return _Beside(slower, kept, _piled_up(mine.name, one, arriving, able, found))
+        return _Disturbance(slower, kept, _piled_up(mine.name, one, arriving, able, found))
     log, other = logs_of(both).get(mine.name), logs_of(usual).get(mine.name)
     if log is None or other is None or times <= 1 + _SAME_TOLERANCE or not log.readings.values:
         # accelerators of their own are a finding already
         nothing = _finding(mine.name, one, " and takes nothing from it") if math.isfinite(one.every) else None
-        return _Beside(slower, found, nothing)
+        return _Disturbance(slower, found, nothing)
     alone, mean, during = (_mixed(other, log, part) for part in (0.0, share, 1.0))
     for name in found.keys() & mean.keys():
         if name.split("_")[0] in _TIMED and alone[name] > 0:
@@ -492,7 +494,7 @@ def _served(  # noqa: PLR0915
     if "goodput" in found and (kept := within(other.run, other.first, asked.limits)) > 0:
         ratio = 1 - share + share * min(1.0, within(log.run, log.first, asked.limits) / kept)
         found["goodput"] = _scaled(metrics["goodput"], (ratio, ratio, 1.0), ())
-    return _Beside(slower, found, _finding(mine.name, one, f"{then}; {', '.join(words)}"))
+    return _Disturbance(slower, found, _finding(mine.name, one, f"{then}; {', '.join(words)}"))
 
 
 def _engines_slower(run: Run, program: str) -> float:

@@ -115,7 +115,7 @@ def _print_workload(result: WorkloadResult, named: Naming) -> None:
 
 
 def _print_table(stated: Table, named: Naming) -> None:
-    """Rows with their units; columns in which nothing stands are left out."""
+    """Rows with their units; empty columns are left out."""
     from designer.cli.output import table
     from designer.units import format_si
 

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--table", metavar="NAME", help="table of a .csv: bill, power, racks, supply, cables, cabling or cost"
     )
     parser.add_argument("--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date …")
+    parser.add_argument("--previous", metavar="FILE", help="the revision before: adds the table of revisions")
     parser.add_argument("--media", choices=("any", "optical"), default="any", help="optical leaves copper cables out")
     parser.add_argument("--spares", metavar="SHARE", help='spare cables and transceivers, such as "3 %%"')
     add_page_options(parser)
@@ -49,6 +50,8 @@ def run(options: argparse.Namespace) -> int:
     prices = load_settings(prices=Path(options.prices) if options.prices else None).prices
     spares = _share(options.spares) if options.spares is not None else None
     tables = tables_of(design, prices, options.media, spares)
+    if options.previous:
+        tables["revisions"] = _revisions(options.previous, design)
     notes: tuple[str, ...] = ()
     if suffix == ".xlsx":
         data = to_xlsx(list(tables.values()), design.title or design.name)
@@ -65,6 +68,17 @@ def run(options: argparse.Namespace) -> int:
         notes = tables[name].notes
     print_written(options.output, [*atomic.write(Path(options.output), data), *notes])
     return 0
+
+
+def _revisions(previous: str, design: Design) -> TableSheet:
+    """What changed since the revision before, and why each figure moved."""
+    from designer.cli.output import shown_file
+    from designer.decisions.comparing import compare
+    from designer.interchange.templates import open_any
+    from designer.report.tables.revisions import Since, sheet
+
+    before = open_any(previous).design
+    return sheet(Since(before, compare(before, design), shown_file(previous) or previous), (), "this", "", "")
 
 
 def _share(text: str) -> float:

@@ -12,7 +12,7 @@ from designer.cli.pages import add_page_options
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from designer.testing.comparing import Comparison, Moved
+    from designer.decisions.comparing import Comparison, Moved
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare two designs; what --set and --workload-file change is B."""
     from designer.cli.output import finding_dict, print_json, shown_file
+    from designer.decisions.comparing import compare, explained
     from designer.errors import FormatError
     from designer.interchange.overrides import overridden, with_workloads
     from designer.interchange.templates import open_any
-    from designer.testing.comparing import compare, explained
 
     if options.b is None and not options.overrides:
         raise FormatError("there is nothing to compare with", place="B", remedy="name another design, or give --set")
@@ -82,7 +82,7 @@ def _print(found: Comparison) -> None:
     import sys
 
     from designer.cli.output import paragraph, print_findings, table
-    from designer.testing.comparing import change_text
+    from designer.decisions.comparing import change_text
     from designer.units import format_si
 
     for title, counts in (("parts", found.parts), ("links", found.links)):
@@ -115,7 +115,7 @@ def _print(found: Comparison) -> None:
 def _reasons(moved: Sequence[Moved]) -> Iterator[str]:
     """Why metrics moved: what bound them, said once for all of a workload, and what each group of changes did."""
     from designer.cli.output import paragraph
-    from designer.testing.comparing import shares_text
+    from designer.decisions.comparing import shares_text
 
     equal: dict[tuple[str, str], list[Moved]] = {}
     for one in moved:

@@ -16,6 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date, valid_until"
     )
+    parser.add_argument(
+        "--previous", metavar="FILE", help="the revision before: what changed since, and why each figure moved"
+    )
     add_workloads(parser)
     add_overrides(parser)
     parser.add_argument("--date", metavar="DAY", help="day printed on the report, as 2026-11-22; today by default")
@@ -31,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.output import print_findings, print_written, progress_bar, shown_file
     from designer.errors import DesignerError, ReportError
     from designer.interchange.native.envelope import written_by
+    from designer.interchange.templates import open_any
     from designer.report.assembly import Given, compose_report
     from designer.report.settings import load_settings
     from designer.report.writing import REPORTS, rendered
@@ -52,9 +56,12 @@ def run(options: argparse.Namespace) -> int:
     given = [
         Given(with_only(one.design, options.only), shown_file(name) or "", tuple(one.findings)) for name, one in loaded
     ]
+    before = None
+    if options.previous:
+        before = Given(with_only(open_any(options.previous).design, options.only), shown_file(options.previous) or "")
     progress = progress_bar()
     try:
-        report = compose_report(given, settings, date=day, version=written_by(), progress=progress)
+        report = compose_report(given, settings, previous=before, date=day, version=written_by(), progress=progress)
     except DesignerError as error:
         raise (
             error.at(file=options.designs[0]) if len(given) == 1 and not isinstance(error, ReportError) else error

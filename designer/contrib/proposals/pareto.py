@@ -185,7 +185,7 @@ class Search:
         True if limits have to hold at the far end of the bands.
     known
         What was worked out before.
-    told
+    shown
         Called with each design that is worked out, to keep it.
     """
 

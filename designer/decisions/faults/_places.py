@@ -18,7 +18,7 @@ from designer.engine.network.capacities import ACCELERATOR
 
 
 def on_drawing(machine: Machine, path: str) -> tuple[Address, Link] | None:
-    """Where a link stands and what it is; None for one of a wiring."""
+    """Path of a link and what it is; None for one of a wiring."""
     within, name = split_path(path)
     link = block_at(machine.design, within).links.get(name)
     return None if link is None else (within, link)
@@ -63,10 +63,10 @@ def _narrow(machine: Machine, kind: str, divisor: int) -> Iterator[Fault]:
 
 def ends_of(path: str, link: Link) -> tuple[str, str]:
     """Paths of the parts at a link."""
-    return beside(path, link.a), beside(path, link.b)
+    return in_block(path, link.a), in_block(path, link.b)
 
 
-def beside(path: str, name: str) -> str:
+def in_block(path: str, name: str) -> str:
     """Path of what is under a name in the block of what is at a path."""
     head, slash, _ = path.rpartition("/")
     return f"{head}{slash}{name}"
@@ -92,7 +92,7 @@ def _far(machine: Machine, name: str, part_kind: str) -> Iterator[Fault]:
                 edit = Reconnect(link.id, side, other.id, within=within)
                 title = f"{device} is at {other.id} instead of {up}"
                 remedy = "put the card into a slot of its own socket; see nvidia-smi topo -m"
-                marks = (device, beside(device, up), beside(device, other.id))
+                marks = (device, in_block(device, up), in_block(device, other.id))
                 yield Fault(name, title, device, remedy, edit, frozenset({path}), marks=marks)
                 break
 

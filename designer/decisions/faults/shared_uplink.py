@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from designer.decisions.acceptance import Machine
 from designer.decisions.fault import Fault, FaultKind
-from designer.decisions.faults._places import beside, devices
+from designer.decisions.faults._places import devices, in_block
 from designer.design.address import block_at
 from designer.design.edits.links import Reconnect
 
@@ -27,7 +27,7 @@ def _find(machine: Machine) -> Iterator[Fault]:
             edit = Reconnect(link.id, "a" if link.a == root else "b", first[0], within=within)
             title = f"{switch} hangs behind {first[0]} and shares its uplink"
             remedy = "compare lspci -t with the manual of the server; move the cable of the switch"
-            marks = tuple(beside(path, name) for name in (root, switch, first[0]))
+            marks = tuple(in_block(path, name) for name in (root, switch, first[0]))
             yield Fault("a shared uplink", title, path, remedy, edit, frozenset({path, first[1]}), marks=marks)
 
 

@@ -347,8 +347,8 @@ class _Row:
 
     def _put_unit(self, tree: Tree, item: Item, x0: float, measure: _Measure, at: Places) -> float:
         """The part in the middle of its tree, its memory next to it; the middle of the part."""
-        beside = measure.unit - item.width
-        before, behind = (beside, 0.0) if tree.memory_left else (0.0, beside)
+        spare = measure.unit - item.width
+        before, behind = (spare, 0.0) if tree.memory_left else (0.0, spare)
         x = min(max((measure.whole - item.width) / 2, before), measure.whole - item.width - behind)
         if self.style.stacked and tree.accelerators and tree.leaves and not tree.inner:
             # above the lane next to the leaves, through which a line drops straight down to the accelerator

@@ -32,12 +32,12 @@ class SetRacks(DesignEdit):
                         f"there is no part {path!r}", place=f"racks.{rack.id}", remedy="choose a part of the design"
                     )
         changed = put(design, "racks", [r for r in self.racks if known.get(r.id) != r])
-        stands: dict[str, str] = {}
+        rack_of: dict[str, str] = {}
         for rack in changed.racks.values():
             for path in rack.units:
-                if stands.setdefault(path, rack.id) != rack.id:
+                if rack_of.setdefault(path, rack.id) != rack.id:
                     raise DocumentError(
-                        f"{path!r} would stand in {stands[path]!r} and in {rack.id!r}",
+                        f"{path!r} would be in {rack_of[path]!r} and in {rack.id!r}",
                         place=f"racks.{rack.id}.units",
                         remedy="take it out of one of both racks",
                     )

@@ -120,7 +120,7 @@ def _side(rect: Float, bends: Float) -> int:
         level = abs(v - y) <= _NEAR
         if level != (abs(u - x) <= _NEAR):
             upright = level
-    beside_x, beside_y = x <= left or x >= right, y <= top or y >= bottom
-    if (upright and beside_y) or not beside_x:
+    outside_x, outside_y = x <= left or x >= right, y <= top or y >= bottom
+    if (upright and outside_y) or not outside_x:
         return TOP if y <= top else BOTTOM
     return LEFT if x <= left else RIGHT

@@ -124,8 +124,8 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces, coarse:
         if moved.any():
             start, end = on_side(rp, pieces.side_p, again[0]), on_side(rq, pieces.side_q, again[1])
             some = np.flatnonzero(moved)
-            anew = ways_of(grid, start[some], end[some], pieces.some(some), facing[some], outwards[some])
-            ways = put(ways, dict(zip(some.tolist(), anew, strict=True)))
+            rerouted = ways_of(grid, start[some], end[some], pieces.some(some), facing[some], outwards[some])
+            ways = put(ways, dict(zip(some.tolist(), rerouted, strict=True)))
     drawn = {
         n: way_through(start[n], int(pieces.side_p[n]), corners_of(pieces.bends[n]), end[n], int(pieces.side_q[n]))
         for n in np.flatnonzero(bent).tolist()

@@ -46,7 +46,7 @@ class Terrain(NamedTuple):
     kind : (m,) number of the kind of connection
     above : (m,) whether a link between things of a row runs above what is between them, else below
     origin : (n, 2) where places in each box count from
-    bends : (c, 2) corners of links drawn by hand, from a to b, told from the origin of the container where both meet;
+    bends : (c, 2) corners of links drawn by hand, from a to b, relative to the origin of the container where both meet;
         they hold as long as no box is in that way
     """
 
@@ -307,7 +307,7 @@ class _Router:
         return link[order], end[order], box[order]
 
     def _led(self, container: Int, pieces: Pieces) -> Iterator[tuple[Int, Float, Int]]:
-        """Lead pieces through their containers, each as if it stood at the origin: what is the same is led alike.
+        """Lead pieces through their containers, each as if it were at the origin: equal pieces get equal paths.
 
         Yields which are led through a container, their points, and how many corners each has.
         """
@@ -362,7 +362,7 @@ def _with_sills(held: Float, shut: list[tuple[int, float, float]]) -> Float:
     return np.concatenate((held[:-1], np.array(taken), [whole]))
 
 
-#: a design is full of alike containers, and an edit leaves most as they were
+#: a design is full of equal containers, and an edit leaves most as they were
 _known: Interned[Led] = Interned(4096)
 
 

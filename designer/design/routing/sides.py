@@ -168,12 +168,12 @@ def ports(key: Int, aim: Float, fixed: Float, low: Float, high: Float) -> Float:
     behind = aim > (least + most) / 2
     edge, limit = np.where(behind, most, least), np.where(behind, high, low)
     sign = np.where(behind, 1.0, -1.0)
-    beside_key = np.where(loose, 2 * key + behind, -1)
-    beside_order = np.lexsort((np.arange(len(key)), sign * aim, beside_key))
-    rank, many = ranks(beside_key, beside_order)
+    end_key = np.where(loose, 2 * key + behind, -1)
+    end_order = np.lexsort((np.arange(len(key)), sign * aim, end_key))
+    rank, many = ranks(end_key, end_order)
     reach = np.maximum(np.abs(np.where(loose, limit - edge, 0.0)) - EDGE / 2, 0.0)
-    beside = np.where(loose, edge, 0.0) + sign * np.minimum(_STEP, reach / many) * (rank + 1)
-    return np.where(given, fixed, np.where(loose, beside, spread))
+    outside = np.where(loose, edge, 0.0) + sign * np.minimum(_STEP, reach / many) * (rank + 1)
+    return np.where(given, fixed, np.where(loose, outside, spread))
 
 
 def ranks(key: Int, order: Int) -> tuple[Float, Float]:

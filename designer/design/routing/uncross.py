@@ -230,8 +230,8 @@ def _moved(field: Field, plain: Float, corners: Int, place: Float) -> Float | No
                 ways[n, points, 0 if axes[end, n] else 1] = place[end * k + n]
         shorter = _shortened(ways[n, : last + 1], field.held)
         ways[n, : len(shorter)], ways[n, len(shorter) :] = shorter, shorter[-1]
-    anew = (corners[some] < 3) | np.isin(some, over_boxes(field.grid, ways, field.held))
-    again = some[anew]
+    rerouted = (corners[some] < 3) | np.isin(some, over_boxes(field.grid, ways, field.held))
+    again = some[rerouted]
     if len(again):
         start = on_side(field.ends[0], field.pieces.side_p, place[:k])[again]
         end = on_side(field.ends[1], field.pieces.side_q, place[k:])[again]

@@ -1,6 +1,6 @@
 """Many to few, in blocks: the first share of one side to the first part of the other, and so on.
 
-Blockwise and not modulo, because that keeps members alike.
+Blockwise and not modulo, because that keeps members equal.
 """
 
 import numpy as np

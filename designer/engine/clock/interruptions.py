@@ -112,8 +112,8 @@ def _failures(run: Run) -> Iterator[Interruption]:
         back.sort()
         for k, begin in enumerate(failed):
             then = next((at for at in back if at >= begin), math.inf)
-            anew = failed[k + 1] if k + 1 < len(failed) else math.inf
-            end = min(then, anew)
+            next_failure = failed[k + 1] if k + 1 < len(failed) else math.inf
+            end = min(then, next_failure)
             gone = {number for at, number, capacity in run.changes if at == begin and capacity <= 0}
             what = _named(run.table, sorted(gone)) if gone else ""
             yield Interruption(program, Cause.FAILURE, begin, min(end, run.end), what, end <= run.end)

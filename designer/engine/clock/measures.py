@@ -176,7 +176,7 @@ def answer(
     prices: Prices,
     job: Job,
     *,
-    beside: Sequence[Job] = (),
+    neighbours: Sequence[Job] = (),
     bands: bool = True,
     explained: bool = True,
     cancelled: Callable[[], bool] | None = None,
@@ -194,7 +194,7 @@ def answer(
 
     def run_with(changes: Changes) -> Run:
         if math.isinf(program.times) or _streams(job):
-            return _steady(prices, [job, *beside], changes, cancelled)
+            return _steady(prices, [job, *neighbours], changes, cancelled)
         left = {step.name for step in program.steps}
 
         def done(task: TaskRun) -> bool:
@@ -202,10 +202,10 @@ def answer(
                 left.discard(task.step)
             return not left
 
-        stop, until = done if beside else None, UNTIL.value if goes_on(program) else math.inf
-        return play(prices, [job, *beside], until=until, changes=changes, stop=stop, cancelled=cancelled)
+        stop, until = done if neighbours else None, UNTIL.value if goes_on(program) else math.inf
+        return play(prices, [job, *neighbours], until=until, changes=changes, stop=stop, cancelled=cancelled)
 
-    itself = settling(prices, job) if not beside else None
+    itself = settling(prices, job) if not neighbours else None
     if itself is not None:
         found = itself(explained, cancelled)
         main = next((found.metrics[m.name].value for m in program.measures if m.name in found.metrics), 0.0)
@@ -214,7 +214,7 @@ def answer(
         why, stated = Account(main, main, main), (found.binding, found.next)
         return Answer(found.metrics, why, played, prices.table, prices.table.words, found.findings, stated)
     known = prices.lighter([step.task for step in program.steps])
-    times = settled(known, program, job.place) if not beside else None
+    times = settled(known, program, job.place) if not neighbours else None
     if times and _one_by_one(known, program, times):
         played = cache(lambda: run_with(NO_CHANGES))
         return _settled(known, program, times, played, bands, explained)

@@ -92,7 +92,7 @@ class Folded:
 
     Parameters
     ----------
-    many : (n_works,) how many works each stands for
+    many : (n_works,) how many works each represents
     fold
         Which flows, channels and parts are equivalent.
     limits

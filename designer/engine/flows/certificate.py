@@ -1,4 +1,4 @@
-"""Proof of a max-min answer in one pass, whoever computed it.
+"""Proof of a max-min answer in one pass, independent of the solver.
 
 Rates are weighted max-min fair exactly when they are feasible and every activity is at its demand or has a
 bottleneck: a full resource on which no activity has a higher level (rate / weight).

@@ -77,7 +77,7 @@ class Departure:
     ----------
     frame
         The plain one.
-    part_of : (n_part_defs,) the plain definition that stands where each one stands
+    part_of : (n_part_defs,) the plain definition in the place of each one
     link_of : (n_link_defs,) the same of links
     own_part, own_link : (n_part_defs,), (n_link_defs,) definitions that say something else than that
     """

@@ -45,7 +45,7 @@ class Partition(Generic[Rows]):
     ----------
     of : (n_rows,) class of each row
     first : (n_classes,) one row of each class: the first, where that is known
-    counted : (n_classes,) how many rows each class has, or stands for, where that is known without counting
+    counted : (n_classes,) how many rows each class has, or represents, where that is known without counting
     """
 
     of: Rows
@@ -189,7 +189,7 @@ def refined(colour: Hash, pairs: Sequence[tuple[Int, Int, Hash]], times: Int | N
     colour : (n_nodes,)
     pairs
         Nodes that meet, and a label of each pair. : (n,) each
-    times : (n_nodes,) how many equal nodes each stands for; one by default
+    times : (n_nodes,) how many equal nodes each represents; one by default
 
     Notes
     -----

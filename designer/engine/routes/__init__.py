@@ -45,7 +45,7 @@ def route(network: Network, legs: Legs, *, sums: bool = False, kept: bool = True
     found = known.get(key)
     if found is None or not same_segments(network, found.rests_on):
         found = _route(network, legs, sums)
-        for array in (found.flow, found.channel, found.share, found.lost, found.stands):
+        for array in (found.flow, found.channel, found.share, found.lost, found.merged_share):
             array.setflags(write=False)
         known.keep(key, found, len(found.flow))
     return found

@@ -29,7 +29,7 @@ KINDS: Final = ("server", "switch", "nvswitch", "pcie_switch", "gpu", "nic", "dp
 _ALONE: Final = frozenset({"server", "switch", "storage"})
 #: shares this near are the same, relative
 _SAME_TOLERANCE: Final = 1e-9
-#: what stands where a part was: it offers nothing and passes nothing on
+#: replaces a failed part: it offers nothing and passes nothing on
 _NOTHING: Final = Part(id="lost", kind="lost")
 
 

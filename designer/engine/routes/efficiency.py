@@ -48,7 +48,7 @@ _CLASS: Final = {
 def derated(found: Constant, attributes: Mapping[str, str], what: str) -> Constant:
     """A fraction as calibrated on the machine itself: times the ``derating.<what>`` of the link, 1 where it has none.
 
-    The attribute reads ``0.93 source-key``; the source stands in the design.
+    The attribute reads ``0.93 source-key``; the source is in the design.
     """
     text = attributes.get(f"derating.{what}", "").split()
     try:

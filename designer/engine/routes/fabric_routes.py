@@ -70,8 +70,10 @@ def across(network: Network, fabric: Fabric, legs: Legs, found: Collected) -> bo
             hashed = True
         else:
             if merged:
-                stands = np.bincount(which, legs.share[row] * part, len(first)).astype(np.float64)[paths.request]
-                found.merged.append((legs.flow[row[first]][paths.request], paths.channel, stands * paths.share, stands))
+                merged_share = np.bincount(which, legs.share[row] * part, len(first)).astype(np.float64)[paths.request]
+                found.merged.append(
+                    (legs.flow[row[first]][paths.request], paths.channel, merged_share * paths.share, merged_share)
+                )
             else:
                 again, entry = _expand(which, paths.request, size)
                 share = (legs.share[row] * part)[again] * paths.share[entry]

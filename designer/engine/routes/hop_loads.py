@@ -434,10 +434,10 @@ def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, fr
 def _farthest(legs: Legs, routes: Routes, cost: Float) -> float:
     """The most that a hop between servers pays when its routes pay `cost` for each entry. : cost (nnz,)"""
     n = len(legs)
-    own = len(routes.flow) - len(routes.stands)
+    own = len(routes.flow) - len(routes.merged_share)
     paid = float((np.bincount(routes.flow[:own], routes.share[:own] * cost[:own], n) / legs.share).max())
-    if len(routes.stands):
-        paid += float(np.bincount(routes.flow[own:], routes.share[own:] / routes.stands * cost[own:], n).max())
+    if len(routes.merged_share):
+        paid += float(np.bincount(routes.flow[own:], routes.share[own:] / routes.merged_share * cost[own:], n).max())
     return paid
 
 
@@ -445,7 +445,7 @@ def _passed(
     network: Network, legs: Legs, routes: Routes, outside: npt.NDArray[np.bool_]
 ) -> tuple[tuple[tuple[int, ...], Float], ...]:
     """How often ways pass switches of each definition, the distinct ones: of hops, then of what represents many."""
-    net, own = network.net, len(routes.flow) - len(routes.stands)
+    net, own = network.net, len(routes.flow) - len(routes.merged_share)
     rows = np.flatnonzero(outside)
     ends = network.ends_of(routes.channel[rows])
     at = network.has(Capability.SWITCH)[ends]
@@ -455,7 +455,9 @@ def _passed(
     for rows, end in ((every[:cut], ends[:cut]), (every[cut:], ends[cut:])):
         if not len(rows):
             continue
-        share = routes.share[rows] / (legs.share[routes.flow[rows]] if rows[0] < own else routes.stands[rows - own])
+        share = routes.share[rows] / (
+            legs.share[routes.flow[rows]] if rows[0] < own else routes.merged_share[rows - own]
+        )
         passed = net.part_def[end]
         definitions = occurring(passed)
         flows, flow = np.unique(routes.flow[rows], return_inverse=True)

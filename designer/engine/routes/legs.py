@@ -64,12 +64,11 @@ class Routes:
     share : (nnz,) bytes on the channel per byte of the flow
     lost : flows with a leg that has no path
     hashed : whether traffic was hashed although the policy says split, to bound memory
-    stands : (n_merged,) for the last entries, the sum of the shares they stand for: each tells of all flows between two
-        switches under the number of the first of them
+    merged_share : (n_merged,) for the last entries, the sum of the shares they represent: each covers all flows between
+        two switches, under the number of the first
     rests_on
         The paths inside islands that were taken: class of island, from, to, and the segment. Networks connected in the
-        same way
-        on which these are the same have the same routes.
+        same way on which these are the same have the same routes.
     """
 
     flow: Int
@@ -77,7 +76,7 @@ class Routes:
     share: Float
     lost: Int
     hashed: bool = False
-    stands: Float = field(default_factory=lambda: np.empty(0))
+    merged_share: Float = field(default_factory=lambda: np.empty(0))
     rests_on: Segments = ()
 
 

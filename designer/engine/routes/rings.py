@@ -113,7 +113,7 @@ def _share(
 
     Notes
     -----
-    A linear program: each ring, run both ways round, and on a full mesh all pairs alike, by what it takes of each pair.
+    A linear program: each ring in both directions, and on a full mesh all pairs equally, by what it takes of each pair.
     """
     from scipy.optimize import linprog  # slow to import, and needed for uneven meshes alone
 
@@ -185,10 +185,10 @@ def _cycles(ranks: Sequence[int], left: Mapping[tuple[int, ...], float]) -> list
     """Rings through all ranks along existing links, each once (not also backwards)."""
     if len(ranks) < 3 or len(ranks) > RANKS_LIMIT:
         return []
-    beside: dict[int, list[int]] = {r: [] for r in ranks}
+    neighbours: dict[int, list[int]] = {r: [] for r in ranks}
     for pair in left:
-        beside[pair[0]].append(pair[1])
-        beside[pair[1]].append(pair[0])
+        neighbours[pair[0]].append(pair[1])
+        neighbours[pair[1]].append(pair[0])
     start, n = ranks[0], len(ranks)
     found: list[list[int]] = []
     stack: list[list[int]] = [[start]]
@@ -197,10 +197,10 @@ def _cycles(ranks: Sequence[int], left: Mapping[tuple[int, ...], float]) -> list
         steps += 1
         way = stack.pop()
         if len(way) == n:
-            if start in beside[way[-1]] and way[1] < way[-1]:
+            if start in neighbours[way[-1]] and way[1] < way[-1]:
                 found.append(way)
             continue
-        stack += [[*way, b] for b in beside[way[-1]] if b not in way]
+        stack += [[*way, b] for b in neighbours[way[-1]] if b not in way]
     return found
 
 

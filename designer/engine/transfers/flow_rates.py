@@ -51,7 +51,7 @@ class FlowRates:
     ----------
     incidence, allocation
         The flows, and their rates as drawn.
-    many : (n_flows,) how many each flow stands for
+    many : (n_flows,) how many each flow represents
     estimates, estimate
         What rates rest on, and which of these each entry of the incidence does, −1 for none. : estimate (nnz,)
     passing : (nnz,) bytes that pass for each byte of the flow: no estimate lets an entry take less

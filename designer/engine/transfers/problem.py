@@ -128,7 +128,7 @@ class _Entries:
     ----------
     flow, resource, usage : (n,) what each takes for a byte
     passing : (n,) the same as bytes that pass, for what is physical: links at their raw rate, parts at the best they do
-    true : (n,) a number for the very resource that is met, where `resource` stands for several
+    true : (n,) a number for the very resource that is met, where `resource` represents several
     estimate : (n,) number of the estimate it rests on, −1 for none
     """
 

@@ -123,7 +123,7 @@ def moves_of(
     period = max((each.period for each in beside if math.isfinite(each.period)), default=math.inf)
     part = min(1.0, PERIODS_LIMIT * period / alone.metrics[name].value)
     mine, jobs = _job(plan, operation, job, name, part), _weighed(prices, plan, beside)
-    found = answer(prices, mine, beside=jobs, explained=explained, cancelled=cancelled)
+    found = answer(prices, mine, neighbours=jobs, explained=explained, cancelled=cancelled)
     time, run = _at_any_moment(prices, mine, jobs, found.metrics[name], period, cancelled), found.run
     binding, after = found.bottlenecks(_program(mine))
     others = tuple(

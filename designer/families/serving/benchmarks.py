@@ -18,8 +18,8 @@ def _least(value: float, status: Status, script: str) -> Constant:
 
 
 #: shortest length over the nominal one, where lengths are even between the two
-_INFERENCEX: Final = _least(0.8, Status.SECONDARY, "benchmark_lib.sh: random-range-ratio 0.8")
-_SGLANG: Final = _least(0.0, Status.UNVERIFIED, "bench_serving.py: random-range-ratio 0.0 is from 1 token")
+_INFERENCEX: Final = _least(0.8, Status.PRIMARY, "RANDOM_RANGE_RATIO 0.8 of its workflows, lengths from there to 1")
+_SGLANG: Final = _least(0.0, Status.PRIMARY, "random-range-ratio 0.0: even from 1 token to the nominal length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,16 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = MappingProxyType(
             _INFERENCEX.value,
             False,
             "clients",
-            f"{_COLD}, ten of each client; lengths are even from .8 to 1 of the nominal ones; {_MEAN}",
+            f"{_COLD}, ten of each client, after two that warm up and end before; lengths are even from .8 to 1 of the "
+            f"nominal ones; {_MEAN}",
         ),
         "mlperf": Benchmark(
             "MLPerf Inference",
             None,
             True,
             "",
-            "tokens a second of all queries (Offline), or the rate at which 99 % of them keep the limits (Server); "
-            "lengths are those of its data set",
+            "tokens a second of all queries, sent at once (Offline), or the Poisson rate at which 99 % keep the "
+            "limits of the model on the first token and the time per token (Server); lengths are those of its data set",
         ),
     }
 )

@@ -14,7 +14,7 @@ from designer.families.serving.formulas.power import serving_power
 from designer.families.serving.formulas.speculation import accepted
 from designer.families.serving.placement import Placement
 from designer.families.serving.readings import SHARES, quantiles, read, throughput, window, within
-from designer.families.serving.spreads import first_extra, held_back
+from designer.families.serving.spreads import first_extra, held_back, other_model
 from designer.sources import EIGHTY, Constant, Estimate, Status
 from designer.units import Ratio, Seconds
 from designer.workload.metrics import METRICS
@@ -94,6 +94,7 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
     placement = served.placement
     gained = accepted(placement.curve, placement.deployment.drafts) if placement.deployment.drafts else 1.0
     step = Seconds(base.values.get("tpot", 0.0) * gained)
+    fitted = not other_model(placement.release, placement.shape, placement.deployment.weights)
     # nobody knows whether clients with equal requests stay in step: the band is that of either
     apart = read(served.apart, served.sent.first).values if served.apart is not None else base.values
     found: dict[str, Estimate] = {}
@@ -106,7 +107,7 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
         # tokens that are sent together come after no time at all, at one end of the band and not at the other
         sooner = math.log(value / min(others)) if min(others) > 0 else math.inf
         low = math.hypot(sooner, beside, error) if value > 0 else 0.0
-        later = held_back(placement.release, Seconds(value), step, placement.deployment.stream_interval)
+        later = held_back(placement.release, Seconds(value), step, placement.deployment.stream_interval, fitted=fitted)
         late = later if name.startswith("ttft") else 0.0
         high = math.hypot(math.log(max(others) / value), beside, error, late) if value > 0 else 0.0
         slow_missing = len(readings) < 3 and served.runs[0].counts.turns > 0 and len(readings) > 1

@@ -18,11 +18,13 @@ from designer.workload.shape import TransformerShape
 #: releases of engines were fitted on GPUs: on processors their overheads and kernels are others
 _PROCESSORS: Final = Constant(0.4, 0.25, 0.7, "assumed-serving", Status.ASSUMED, "1", "logarithm either way")
 #: what other widths than those fitted add to a band: stages, several servers, groups of attention
-_WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1", "logarithm of the factor either way")
-#: what a release adds to a band on a model or in a format that it was not fitted on: models left out of the fit are met
-#: within 11 % and 25 % in the median where those in it are within 4 % and 8 %
+WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1", "logarithm of the factor either way")
+#: what a release adds to a band on a model or in a format that it was not fitted on: with it four of five open rows
+#: lie within .17, as they do where release and model are left out together
 _OTHER_MODEL: Final = Constant(0.13, 0.1, 0.18, "fit-serving", Status.DERIVED, "1", "logarithm either way")
-_OTHER_MODEL_FIRST: Final = Constant(0.3, 0.2, 0.45, "fit-serving", Status.DERIVED, "1", "of the first token")
+#: the same of the first token next to its steps: nine of ten rows with release and model left out whose server sends at
+#: once are less than .26 late, most of which the width of a release on its own models has
+_OTHER_MODEL_FIRST: Final = Constant(0.1, 0.05, 0.2, "fit-serving", Status.DERIVED, "1", "of the first token")
 #: what products at the peak of 4 bit add where no table has them: their share of it is that of 8 bit. With tables all
 #: but two of 60 loads of B200 and RTX PRO 6000 lie within the other parts of the band
 _FOUR_BIT: Final = Constant(
@@ -30,10 +32,18 @@ _FOUR_BIT: Final = Constant(
 )
 #: and on accelerators of another generation: A100 and L40S from H100, four of six groups within .18, all within .25
 _OTHER_GENERATION: Final = Constant(0.12, 0.1, 0.2, "blis-runs", Status.DERIVED, "1", "logarithm either way")
+#: the same where a table has its kernels: four of five of 60 loads of Blackwell lie within .14 and of four models on
+#: A100 three within .175, which the release alone has within .14 and .15
+_MEASURED_GENERATION: Final = Constant(0.09, 0.0, 0.12, "trtllm-perf", Status.DERIVED, "1", "logarithm either way")
+#: and of a release that is not known, whose kernels there are then not known either: four of five loads of Blackwell
+#: lie within .2 by the kernels of Hopper
+_UNKNOWN_GENERATION: Final = Constant(0.2, 0.12, 0.3, "trtllm-perf", Status.DERIVED, "1", "logarithm either way")
 #: steps for which a server may hold a first token back, to send it with others or to wait for more prompts
 HELD: Final = Constant(
-    20.0, 10.0, 20.0, "inferencex-scripts", Status.SECONDARY, "1", "stream_interval 10 and 20, batch_wait_timeout 20"
+    10.0, 0.0, 20.0, "inferencex-scripts", Status.SECONDARY, "1", "stream_interval 10 and 20, batch_wait_timeout 20"
 )
+#: engines that send a first token at once, whatever their streaming interval, and wait for no further prompts
+_AT_ONCE: Final = ("vllm",)
 #: equal requests keep clients in step for ever, unless their answers end apart by as little as this; of five sweeps
 #: that ask for equal ones four are met without it and one only with it
 JITTER: Final = Constant(3.0, 2.0, 3.0, "fit-serving", Status.DERIVED, "1", "tokens, half normal")
@@ -51,7 +61,7 @@ def step_spread(placement: Placement) -> float:
     known = release_spread(placement.release, placement.shape, placement.deployment.weights, placement.device)
     return math.hypot(
         known,
-        math.sqrt(differs) * _WIDER.value,
+        math.sqrt(differs) * WIDER.value,
         machine,
         processors,
         four_bit(placement.device, placement.steps.weights),
@@ -72,7 +82,7 @@ def release_spread(release: Release, shape: TransformerShape, weights: str, devi
     return math.hypot(
         release.step_spread,
         _OTHER_MODEL.value * other_model(release, shape, weights),
-        _OTHER_GENERATION.value * other_generation(release, device),
+        _generation(release, device),
     )
 
 
@@ -85,7 +95,7 @@ def other_model(release: Release, shape: TransformerShape, weights: str) -> bool
 
 
 def _width(weights: str) -> str:
-    """Formats of weights that are multiplied alike."""
+    """Formats of weights that are multiplied by the same kernels."""
     return "bf16" if weights == "fp16" else weights
 
 
@@ -93,6 +103,15 @@ def other_generation(release: Release, device: Device) -> bool:
     """True if the release was fitted on accelerators of another generation."""
     fitted = release.architecture
     return bool(fitted) and not device.kernels.processor and device.architecture.partition(" ")[0] != fitted
+
+
+def _generation(release: Release, device: Device) -> float:
+    """What another generation of accelerators leaves open: logarithm either way [1]."""
+    if not other_generation(release, device):
+        return 0.0
+    if not release.known:
+        return _UNKNOWN_GENERATION.value
+    return (_OTHER_GENERATION if device.table is None else _MEASURED_GENERATION).value
 
 
 def first_extra(placement: Placement) -> float:
@@ -106,17 +125,20 @@ def first_spread(release: Release, shape: TransformerShape, weights: str) -> flo
     return math.hypot(beside, _OTHER_MODEL_FIRST.value * other_model(release, shape, weights))
 
 
-def held_back(release: Release, ttft: Seconds, step: Seconds, interval: int = 0) -> float:
-    """How much later a first token may be sent by a release that is not given: logarithm of the factor [1].
+def held_back(release: Release, ttft: Seconds, step: Seconds, interval: int = 0, *, fitted: bool = True) -> float:
+    """How much later a first token may be sent by a server whose settings are not given: logarithm of the factor [1].
 
     Servers send tokens in messages of several, or wait some steps for more prompts, where they are asked to. That makes
-    a short prompt late by many times its own work, and never early. Whoever gives a streaming interval (0: not given)
-    knows how the server sends.
+    a short prompt late by many times its own work, and never early. A streaming interval (0: not given) says how the
+    server sends; a release that was fitted on the model was measured with what its server does.
 
     Parameters
     ----------
     step
         Of decoding; with drafts it gives more than one token [s].
+    fitted
+        True if the release, where it is known, was fitted on the model.
     """
-    late = 0.0 if release.known or interval or ttft <= 0 else math.log1p(HELD.value * step / ttft)
-    return math.hypot(late, release.first_late)
+    if release.engine in _AT_ONCE or (release.known and fitted) or interval or ttft <= 0:
+        return 0.0
+    return math.log1p(HELD.value * step / ttft)

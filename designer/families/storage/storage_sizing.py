@@ -95,12 +95,8 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     local = bool(np.isin(network.island[source], islands).all())
     client = _client(network, settings["client"], source, local)
     nominal = _nominal(network, source, readers, islands, local, place)
-    here = network.island == islands[0]
-    processors = np.flatnonzero(here & network.has(Capability.COMPUTE)).tolist()
-    cores = [number(network, processor, "cores") for processor in processors]
-    # two threads a core, as servers come
-    threads = 2 * round(sum(c for c in cores if c)) if all(cores) else 0
-    hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, len(processors)), threads)
+    processors, threads = _processors(network, int(islands[0]))
+    hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, processors), threads)
     media = sum(number(network, int(s), "read_bandwidth") or math.inf for s in source.tolist())
     nominal_servers = BytesPerSecond(media) if not local and math.isfinite(media) else None
     servers = None if local or nominal_servers is not None else _servers(network, source)
@@ -109,7 +105,7 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     routed = min(float(found.high), float(rates.sum()) / (threshold * work.demand))
     most = min(found.accelerators, math.floor(routed))
     sources = tuple(sorted({"fit-storage", "mlperf-storage-rules", *reads.sources}))
-    need, rate = work.demand, found.rate
+    rate = found.rate
     shorter = found.low / max(1, found.accelerators)
     longer = max(1, found.high) / max(1, found.accelerators)
     top = min(found.high, math.ceil(routed))
@@ -117,28 +113,7 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     each = len(islands)
     asked = int(settings["accelerators"]) or most
     path = min(rate, float(rates.sum()))
-    busy = [
-        float(utilization(work, max(1, asked), BytesPerSecond(max(1.0, path * factor))))
-        for factor in (1.0, shorter, longer)
-    ]
-
-    def metric(value: float, low: float, high: float, note: str, unit: str = "1") -> Estimate:
-        return Estimate(value, low, high, unit, sources, note)
-
-    metrics = {
-        "accelerators": metric(most, low, high, f"{client}, {each} hosts"),
-        "accelerators_per_server": metric(most / each, low / each, high / each, "on each host"),
-        "gpu_utilization": metric(busy[0], min(threshold, *busy), 1.0, f"of {asked} accelerators"),
-        "delivered_rate": metric(
-            asked * need * busy[0],
-            asked * need * min(busy) * (1 - _STEADY),
-            asked * need * min(1.0, max(busy) * (1 + _STEADY)),
-            f"to {asked} accelerators",
-            "B/s",
-        ),
-        "rate": metric(rate, rate * shorter, rate * longer, "what the path delivers", "B/s"),
-        "data_rate_per_gpu": metric(need, need, need, "what an accelerator asks for", "B/s"),
-    }
+    metrics = _metrics(work, threshold, (most, low, high), asked, each, client, (rate, shorter, longer), path, sources)
     if most < found.accelerators:
         binding, after = reads.binding, reads.next
     else:
@@ -153,6 +128,52 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
         reads.findings,
     )
     return result, reads.loads
+
+
+def _processors(network: Network, island: int) -> tuple[int, int]:
+    """Processors of a host, and the threads they have together; 0 threads where a count of cores is unknown."""
+    here = network.island == island
+    processors = np.flatnonzero(here & network.has(Capability.COMPUTE)).tolist()
+    cores = [number(network, processor, "cores") for processor in processors]
+    # two threads a core, as servers come
+    return len(processors), 2 * round(sum(c for c in cores if c)) if all(cores) else 0
+
+
+def _metrics(
+    work: FeedWorkload,
+    threshold: float,
+    accelerators: tuple[float, float, float],
+    asked: int,
+    each: int,
+    client: str,
+    rates: tuple[float, float, float],
+    path: float,
+    sources: tuple[str, ...],
+) -> dict[str, Estimate]:
+    """What the storage feeds, how busy `asked` accelerators are, and the rates [B/s]; `path` limits the rate."""
+    (most, low, high), (rate, shorter, longer), need = accelerators, rates, work.demand
+    busy = [
+        float(utilization(work, max(1, asked), BytesPerSecond(max(1.0, path * factor))))
+        for factor in (1.0, shorter, longer)
+    ]
+
+    def metric(value: float, low: float, high: float, note: str, unit: str = "1") -> Estimate:
+        return Estimate(value, low, high, unit, sources, note)
+
+    return {
+        "accelerators": metric(most, low, high, f"{client}, {each} hosts"),
+        "accelerators_per_server": metric(most / each, low / each, high / each, "on each host"),
+        "gpu_utilization": metric(busy[0], min(threshold, *busy), 1.0, f"of {asked} accelerators"),
+        "delivered_rate": metric(
+            asked * need * busy[0],
+            asked * need * min(busy) * (1 - _STEADY),
+            asked * need * min(1.0, max(busy) * (1 + _STEADY)),
+            f"to {asked} accelerators",
+            "B/s",
+        ),
+        "rate": metric(rate, rate * shorter, rate * longer, "what the path delivers", "B/s"),
+        "data_rate_per_gpu": metric(need, need, need, "what an accelerator asks for", "B/s"),
+    }
 
 
 _BINDING: Final = {

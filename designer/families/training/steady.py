@@ -70,7 +70,7 @@ def steady(network: Network, routed: RoutedStep, question: Question) -> SteadySt
     found = answer(
         prices,
         job_of(program, routed.plan.place),
-        beside=beside,
+        neighbours=beside,
         explained=question.explained,
         cancelled=question.cancelled,
     )

@@ -18,7 +18,7 @@ from designer.formulas.collectives._situation import (
     PathClass,
     Protocol,
 )
-from designer.sources import Constant
+from designer.sources import Constant, Status
 
 _DIGITS = re.compile(r"(?:sm|compute)_?(\d+)", re.IGNORECASE)
 _AMPERE, _HOPPER, _FIRST_LL128 = "sm_80", "sm_90", "sm_70"
@@ -35,6 +35,9 @@ def by_generation(table: Mapping[int, Constant], architecture: str) -> Constant:
     """The entry of the newest generation that is not newer than the given one; the oldest if all are newer."""
     wanted = generation(architecture)
     return table[max((key for key in table if key <= wanted), default=min(table))]
+
+
+_ALL = (Protocol.LL, Protocol.LL128, Protocol.SIMPLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,10 @@ def held_between(situation: CollectiveSituation) -> bool:
 
 
 def _ring_rate(situation: CollectiveSituation, raw: float) -> Rate:
+    return _of_channels(situation, _links_rate(situation, raw))
+
+
+def _links_rate(situation: CollectiveSituation, raw: float) -> Rate:
     rate = exactly(raw, Bound.INSIDE)
     path = situation.intra_path
     if path is PathClass.XGMI:
@@ -143,6 +150,16 @@ def _ring_rate(situation: CollectiveSituation, raw: float) -> Rate:
     return rate.times(detour[path]) if path in detour else rate
 
 
+def _of_channels(situation: CollectiveSituation, rate: Rate) -> Rate:
+    """What as many channels as are allowed move of a rate [B/s]; all of it where the library decides."""
+    if not situation.channels:
+        return rate
+    each = by_generation(c.CHANNEL_RATE, situation.architecture)
+    n = situation.channels
+    most = Constant(n * each.value, n * each.low, n * each.high, each.source, each.status, each.unit)
+    return rate.at_most(ceiling(most))
+
+
 def network_rate(situation: CollectiveSituation, *, channels: bool = True) -> Rate:
     """What a server achieves into the network per direction, NIC, PCIe path and placement counted [B/s].
 
@@ -155,7 +172,11 @@ def network_rate(situation: CollectiveSituation, *, channels: bool = True) -> Ra
     if situation.servers == 1:
         return UNLIMITED
     rate = exactly(situation.inter_bandwidth, Bound.BETWEEN).times(c.NETWORK[situation.network])
-    if channels and situation.nics_per_server > c.NETWORK_CHANNELS.value:
+    if channels and 0 < situation.channels < situation.nics_per_server:
+        # a channel leaves through one NIC
+        share = situation.channels / situation.nics_per_server
+        rate = rate.times(Constant(share, share, share, "nccl-tuning", Status.PRIMARY))
+    elif channels and situation.nics_per_server > c.NETWORK_CHANNELS.value:
         share, nics = c.NETWORK_CHANNELS, situation.nics_per_server
         rate = rate.times(
             Constant(share.value / nics, share.low / nics, min(1.0, share.high / nics), share.source, share.status, "1")
@@ -168,20 +189,22 @@ def network_rate(situation: CollectiveSituation, *, channels: bool = True) -> Ra
 
 
 def protocols(situation: CollectiveSituation) -> tuple[Protocol, ...]:
-    """Protocols the library would allow here."""
+    """Protocols the library would allow here, and the plug-in of its network."""
     new = generation(situation.architecture) >= generation(_HOPPER)
     crosses = situation.servers > 1
     if crosses and situation.network is NetworkKind.EFA and not new:
         return (Protocol.SIMPLE,)  # the first generations do not keep bytes in order
+    if crosses and situation.network is NetworkKind.TCPX:
+        return (Protocol.SIMPLE,)
     inside = situation.ranks == situation.servers or not situation.intra_path.is_pcie
-    # the library's rule knows paths, not networks; over RoCE of a cloud no message up to 256 MiB is as fast as LL128
+    # the library's rule knows paths, not networks; sockets stage in host memory
     outside = not crosses or (
-        situation.network not in (NetworkKind.TCP, NetworkKind.ROCE)
+        situation.network is not NetworkKind.TCP
         and (situation.nic_path is PathClass.PCIE_SWITCH or (new and situation.nic_path is PathClass.PCIE_CPU))
     )
     if inside and outside and generation(situation.architecture) >= generation(_FIRST_LL128):
-        return (Protocol.LL, Protocol.LL128, Protocol.SIMPLE)
-    return (Protocol.LL, Protocol.SIMPLE)
+        return _ALL[1:] if crosses and situation.network is NetworkKind.TCPXO else _ALL
+    return (Protocol.SIMPLE,) if crosses and situation.network is NetworkKind.TCPXO else (Protocol.LL, Protocol.SIMPLE)
 
 
 def ll_ceiling(situation: CollectiveSituation) -> Rate:
@@ -230,14 +253,17 @@ def assemble(
     loads: tuple[tuple[float, Rate], ...],
     pipeline: Constant | None,
     depth: float = 1.0,
+    more_chunks: float = 0.0,
 ) -> AlgorithmTime:
     """Time of an algorithm from its terms [s].
 
     The bandwidth term is the slowest of the loads (bytes, rate), which overlap. A pipeline of k chunks over a path
     costs (k + steps − 1)(α + β·S/k), at best a + b + 2√(ab); the library's fixed chunks leave a share of that root.
-    Depth is the share of the latency that chunks can fill [1].
+    Depth is the share of the latency that chunks can fill [1]. Where the size of chunks is known, `more_chunks` says
+    how many more than the message has pass until the last one is through, as a share of the message [1].
     """
-    seconds = [(load / rate.value, rate) for load, rate in loads if rate.value < math.inf]
+    passing = 1 + more_chunks
+    seconds = [(load * passing / rate.value, rate) for load, rate in loads if rate.value < math.inf]
     bandwidth, rate = max(seconds, key=lambda pair: pair[0], default=(0.0, UNLIMITED))
     filling = 2 * pipeline.value * math.sqrt(depth * latency * bandwidth) if pipeline else 0.0
     floor = max((load / rate.raw for load, rate in loads), default=0.0)
@@ -246,18 +272,19 @@ def assemble(
     longer, shorter = (rate.value / rate.low, rate.value / rate.high) if bandwidth else (1.0, 1.0)
     spread_latency, spread_pipeline = math.exp(c.SPREAD_LATENCY.value), math.exp(c.SPREAD_PIPELINE.value)
     spread_model = math.exp(c.SPREAD_MODEL.value)
+    waited = bandwidth * more_chunks / passing
     more = (
         launch.high - launch.value,
         latency * (spread_latency - 1),
         bandwidth * (longer - 1),
-        filling * (spread_pipeline - 1),
+        (filling + waited) * (spread_pipeline - 1),
         time * (spread_model - 1),
     )
     less = (
         launch.value - launch.low,
         latency * (1 - 1 / spread_latency),
         bandwidth * (1 - shorter),
-        filling * (1 - 1 / spread_pipeline),
+        (filling + waited) * (1 - 1 / spread_pipeline),
         time * (1 - 1 / spread_model),
     )
     return AlgorithmTime(
@@ -271,5 +298,5 @@ def assemble(
         pipeline_term=filling,
         floor=min(floor, time),
         launch=launch.value,
-        loads=tuple(Load(load, rate.bounds) for load, rate in loads if rate.value < math.inf),
+        loads=tuple(Load(load * passing, rate.bounds) for load, rate in loads if rate.value < math.inf),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from designer.formulas.accelerator import Accelerator
@@ -9,20 +10,50 @@ from designer.formulas.calibration import share
 from designer.formulas.compute.roofline import roofline_time
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
-from designer.units import Bytes, Flop, FlopPerSecond, Seconds
+from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 
 #: inner length at which half the sustained rate is lost to filling and draining the multiply pipeline
 INNER_HALF: Final = Constant(
     245.0, 140.0, 340.0, "fit-training", Status.DERIVED, "1", "Megatron 22B to 1T, MPT 125M to 70B"
 )
+#: peak of one multiprocessor of the part this length is fitted on: filling and draining a tile takes a time rather
+#: than a length, so where a multiprocessor is quicker, the length at which half is lost is longer
+UNIT_RATE: Final = Constant(
+    312e12 / 108, 312e12 / 108, 312e12 / 108, "counted-training", Status.DERIVED, "FLOP/s", "A100, 16 bit"
+)
+#: rows and columns of the tiles that kernels cut a result into
+TILE: Final = Constant(128, 64, 256, "aic-kernels", Status.DERIVED, "1")
+
+
+def whole_waves(rows: float, columns: float, units: int) -> Ratio:
+    """Time of a product in whole waves of tiles over its time if the last wave were full [1].
+
+    Parameters
+    ----------
+    units
+        Multiprocessors; 0 where unknown: waves are full.
+
+    Notes
+    -----
+    sqrt(ceil(w) / w) of w = tiles / units: to the half power because kernels with other tiles take the worst of it
+    away.
+    """
+    if units < 1:
+        return Ratio(1.0)
+    waves = math.ceil(rows / TILE.value) * math.ceil(columns / TILE.value) / units
+    return Ratio(math.sqrt(math.ceil(waves) / waves))
 
 
 def matrix_rate(accelerator: Accelerator, number_format: str, inner: float) -> FlopPerSecond:
     """Rate a product with inner length `inner` sustains in training [FLOP/s]."""
     row = accelerator.calibration
     runs_as = accelerator.runs_as(number_format)
-    reached = share(row.best, runs_as).value * row.sustained.value * accelerator.clock(number_format).value
-    return FlopPerSecond(accelerator.peak(number_format) * reached * inner / (inner + INNER_HALF.value))
+    clocked = accelerator.peak(number_format) * accelerator.clock(number_format).value
+    half = INNER_HALF.value
+    if accelerator.units:
+        half *= max(1.0, clocked / accelerator.units / UNIT_RATE.value)
+    reached = share(row.best, runs_as).value * row.sustained.value
+    return FlopPerSecond(clocked * reached * inner / (inner + half))
 
 
 def gemm_time(
@@ -46,13 +77,13 @@ def gemm_time(
 
     Notes
     -----
-    2 x rows x inner x columns operations at peak x best x sustained x inner/(inner + half).
+    2 x rows x inner x columns operations at peak x best x sustained x inner/(inner + half), in whole waves of tiles.
     """
     traffic = operand_bytes * (rows * inner + inner * columns) + result_bytes * rows * columns
     return roofline_time(
         Flop(2 * rows * inner * columns),
         Bytes(traffic),
-        matrix_rate(accelerator, number_format, inner),
+        FlopPerSecond(matrix_rate(accelerator, number_format, inner) / whole_waves(rows, columns, accelerator.units)),
         accelerator.memory_bandwidth,
         launch,
     )
@@ -62,6 +93,6 @@ FORMULA: Final = Formula(
     "gemm",
     "Matrix product by shape",
     gemm_time,
-    ("mamf", "fit-training", "roofline-2009"),
+    ("mamf", "fit-training", "roofline-2009", "aic-kernels"),
     "dense products of 256 and more per side",
 )

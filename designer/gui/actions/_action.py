@@ -135,7 +135,7 @@ class Window(Protocol):
 
     @property
     def on_trial(self) -> bool:
-        """True if a what-if stands next to the design."""
+        """True if a what-if is compared with the design."""
         ...
 
     def end_trial(self, apply: bool) -> None:
@@ -235,7 +235,7 @@ class Action:
     id
         Stable name, ``menu.verb``.
     section
-        Actions of another section stand behind a separator.
+        Actions of another section follow a separator.
     under
         Title of the sub-menu it is in; empty for the menu itself.
     checked

@@ -1,4 +1,4 @@
-"""Same size, and what stands before what."""
+"""Same size, and stacking order."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def tidy(window: Window) -> None:
     block = block_at(session.design, within)
     holders = {part.parent for part in block.parts.values()} | {group.parent for group in block.groups.values()}
     chosen = {ref.id for ref in refs if ref.what == "parts" and ref.id in holders}
-    # of parts that hold nothing, what they stand in
+    # for parts that hold nothing, their container
     loose = [block.parts[r.id].parent for r in refs if r.what == "parts" and r.id not in holders]
     chosen |= {parent for parent in loose if parent is not None}
     groups = [ref.id for ref in refs if ref.what == "groups"]

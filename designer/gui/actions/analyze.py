@@ -86,7 +86,7 @@ ACTIONS = (
         ("Ctrl+Shift+Up",),
         has_selection,
         section=1,
-        tip="Try the double of the number that the Inspector asks about, beside the design",
+        tip="Try twice the number selected in the Inspector, compared with the design",
     ),
     Action(
         "analyze.halve",
@@ -95,7 +95,7 @@ ACTIONS = (
         ("Ctrl+Shift+Down",),
         has_selection,
         section=1,
-        tip="Try half of the number that the Inspector asks about, beside the design",
+        tip="Try half the number selected in the Inspector, compared with the design",
     ),
     Action(
         "analyze.apply_trial",

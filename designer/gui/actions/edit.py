@@ -222,7 +222,7 @@ ACTIONS = (
         ("Ctrl+T",),
         has_document,
         section=4,
-        tip="Place everything anew, or what the selected servers, racks and groups hold; bent links keep their bends",
+        tip="Place everything again, or what the selected servers, racks and groups hold; bent links keep their bends",
     ),
     Action(
         "edit.straighten",

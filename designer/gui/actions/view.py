@@ -66,7 +66,7 @@ ACTIONS = (
         has_document,
         section=3,
         checked=lambda w: w.canvas is not None and w.canvas.machines_shown,
-        tip="Show which virtual machines stand on which host",
+        tip="Show which virtual machines run on which host",
     ),
     Action(
         "view.racks",
@@ -75,7 +75,7 @@ ACTIONS = (
         ("Ctrl+Alt+R",),
         has_document,
         section=3,
-        tip="Rack elevations: what stands where, power feeds and limits; drag a unit to another place",
+        tip="Rack elevations: positions of units, power feeds and limits; drag a unit to another place",
     ),
     Action("view.next_member", "Next member of the group", members.step(1), (".",), members.has_group, section=4),
     Action(

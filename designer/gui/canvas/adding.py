@@ -1,6 +1,6 @@
 """What is put in from the palette: a part, or a server with all it contains; where it lands, and what it is joined to.
 
-Nothing lands on anything else. A part dropped on a part it can be linked to stands next to that, and the link is drawn.
+Nothing covers anything else. A part dropped on a part it can be linked to is placed next to it, and the link is drawn.
 No Qt.
 """
 
@@ -31,7 +31,7 @@ from designer.gui.canvas.together import Together
 from designer.gui.viewmodels.apart import AddWhole
 from designer.interchange.whole_servers import WholeServer, clip_of, whole_servers
 
-#: frames are drawn behind parts: one stands on them
+#: frames are drawn behind parts, which may cover them
 _FRAME: Final = "frame"
 #: what is added by key keeps this far from all there is [scene units]
 _APART: Final = 64
@@ -70,7 +70,7 @@ class Landing:
     part
         The part that is added; None for a server with contents.
     container
-        The box it stands in; −1 for the canvas.
+        The box it is placed in; −1 for the canvas.
     """
 
     offer: Offer
@@ -130,7 +130,7 @@ def add(geometry: Geometry, item: NewItem, container: int, x: float, y: float) -
 def holder(geometry: Geometry, chosen: Sequence[int], kind: str) -> int:
     """The part that a part named in the palette goes into: the one chosen, or the one around it; −1 for the canvas.
 
-    What may stand in a rack by itself (servers, switches, storage) is put next to it, as without a choice.
+    What may be in a rack by itself (servers, switches, storage) is put next to it, as without a choice.
     """
     rack = part_kinds().get("rack")
     if len(chosen) != 1 or (rack is not None and kind in rack.contains):
@@ -217,17 +217,17 @@ def _around(geometry: Geometry, box: int, within: Address, kind: str) -> int:
 
 
 def _free(geometry: Geometry, container: int, x: float, y: float, size: tuple[float, float]) -> tuple[float, float]:
-    beside = np.flatnonzero(geometry.parent == container) if len(geometry) else np.empty(0, dtype=np.int64)
+    neighbours = np.flatnonzero(geometry.parent == container) if len(geometry) else np.empty(0, dtype=np.int64)
     frames = np.array([k == _FRAME for k in geometry.kinds], dtype=bool)
-    if len(beside) and frames.any():
-        beside = beside[~frames[geometry.kind[beside]]]
-    return free_spot(geometry.rect[beside].reshape(-1, 4), x, y, *size)
+    if len(neighbours) and frames.any():
+        neighbours = neighbours[~frames[geometry.kind[neighbours]]]
+    return free_spot(geometry.rect[neighbours].reshape(-1, 4), x, y, *size)
 
 
 def free_point(
     view: View, bounds: Rect, rects: npt.NDArray[np.float64], width: float, height: float
 ) -> tuple[float, float]:
-    """Where the middle of something so large may stand: the middle of the view, or next to or below all there is,
+    """Where the middle of something so large may be placed: the middle of the view, or next to or below all there is,
     whichever lets the whole be seen larger.
     """
     x, y = view.to_scene(view.width / 2, view.height / 2)
@@ -238,9 +238,9 @@ def free_point(
     if (apart_x | apart_y).all():
         return x, y
     left, top, wide, high = bounds
-    beside = (wide + _APART + width, max(high, height))
+    neighbours = (wide + _APART + width, max(high, height))
     below = (max(wide, width), high + _APART + height)
-    if _scale_of(view, *below) > _scale_of(view, *beside):
+    if _scale_of(view, *below) > _scale_of(view, *neighbours):
         return left + width / 2, top + high + _APART + height / 2
     return left + wide + _APART + width / 2, top + height / 2
 

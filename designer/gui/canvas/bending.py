@@ -164,12 +164,12 @@ def _with(point: Float, axis: int, value: float) -> Float:
 
 def _in_line(geometry: Geometry, bent: Bendable, piece: int, axis: int, to: float, reach: float) -> float:
     """The place of a piece, in line with one of the same link where it comes near; within the container."""
-    beside = [k for k in range(len(bent.points) - 1) if k != piece and bent.is_level(k) == bent.is_level(piece)]
+    parallel = [k for k in range(len(bent.points) - 1) if k != piece and bent.is_level(k) == bent.is_level(piece)]
     found = round(to)
     if bent.container >= 0:
         low, wide = (float(v) for v in geometry.rect[bent.container][[axis, axis + 2]])
         found = round(min(max(found, low + EDGE), low + wide - EDGE))
-    near = [float(bent.points[k, axis]) for k in beside if abs(bent.points[k, axis] - to) <= reach]
+    near = [float(bent.points[k, axis]) for k in parallel if abs(bent.points[k, axis] - to) <= reach]
     return min(near, key=lambda at: abs(at - to)) if near else float(found)
 
 

@@ -39,7 +39,7 @@ class NicRule(Enum):
     """Which NICs are connected."""
 
     ALL = "all NICs"
-    BESIDE = "the NICs beside GPUs"
+    NEAR = "the NICs next to GPUs"
     OTHER = "the NICs of the host"
 
 
@@ -57,7 +57,7 @@ class NicEnd:
     shown: str
     part: Part
     replicas: int
-    beside: bool
+    is_near: bool
 
     @property
     def many(self) -> bool:
@@ -89,8 +89,8 @@ def holds_nics(geometry: Geometry, box: int) -> bool:
 
 def rules_of(geometry: Geometry, boxes: Sequence[int]) -> tuple[NicRule, ...]:
     """The rules that choose differently among the NICs of some boxes."""
-    beside = {end.beside for box in boxes for end in ends_of(geometry, box)}
-    return tuple(NicRule) if len(beside) > 1 else (NicRule.ALL,)
+    is_near = {end.is_near for box in boxes for end in ends_of(geometry, box)}
+    return tuple(NicRule) if len(is_near) > 1 else (NicRule.ALL,)
 
 
 def ends_of(geometry: Geometry, box: int) -> Sequence[NicEnd]:
@@ -143,8 +143,8 @@ def _of_block(block: Block, path: str, shown: str, times: int, inside: set[str])
     for part in block.parts.values():
         known = part_kinds().get(part.kind)
         if part.id in inside and known is not None and Capability.ATTACH in known.capabilities:
-            beside = part.id in near or bool(joined.get(part.id, set()) & near)
-            yield NicEnd(path + part.id, shown + part.id, part, times, beside)
+            is_near = part.id in near or bool(joined.get(part.id, set()) & near)
+            yield NicEnd(path + part.id, shown + part.id, part, times, is_near)
 
 
 def _ports(kind: str) -> bool:
@@ -160,7 +160,7 @@ def connect_all(geometry: Geometry, anchors: Sequence[int], target: int, rule: N
         anchors, target = (target,), anchors[0]
     within = geometry.address(target)[0]
     if any(geometry.address(anchor)[0] != within for anchor in anchors):
-        return Offer(reason="both must stand in the same group")
+        return Offer(reason="both must be in the same group")
     goals = _goals(geometry, target)
     if isinstance(goals, str):
         return Offer(reason=goals)
@@ -169,7 +169,7 @@ def connect_all(geometry: Geometry, anchors: Sequence[int], target: int, rule: N
     plan, design = _Plan(), geometry.design
     block = block_at(design, within)
     for anchor in anchors:
-        ends = [e for e in ends_of(geometry, anchor) if rule is NicRule.ALL or e.beside == (rule is NicRule.BESIDE)]
+        ends = [e for e in ends_of(geometry, anchor) if rule is NicRule.ALL or e.is_near == (rule is NicRule.NEAR)]
         for rail, end in enumerate(ends):
             _join(design, block, within, end, goals[rail % len(goals)], plan)
     if not plan.cables:
@@ -197,7 +197,7 @@ def might_connect(geometry: Geometry, anchors: Sequence[int], target: int, rule:
         rule = _usual(geometry, anchors, goals[0][1])
     block = block_at(geometry.design, within)
     for anchor in anchors:
-        ends = [e for e in ends_of(geometry, anchor) if rule is NicRule.ALL or e.beside == (rule is NicRule.BESIDE)]
+        ends = [e for e in ends_of(geometry, anchor) if rule is NicRule.ALL or e.is_near == (rule is NicRule.NEAR)]
         for rail, end in enumerate(ends):
             plan = _Plan()
             _join(geometry.design, block, within, end, goals[rail % len(goals)], plan)

@@ -1,4 +1,4 @@
-"""Moving the view: at once, or gliding there shortly; whoever moves it by hand takes over."""
+"""Moving the view: at once, or gliding there shortly; a movement by hand takes over."""
 
 from __future__ import annotations
 

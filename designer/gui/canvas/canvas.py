@@ -277,7 +277,7 @@ class Canvas(ResultsView):
         return self.make(Together((offer.edit, linked), f"Add {part.label}"), select_new=True)
 
     def free_point(self, width: float = 208.0, height: float = 80.0) -> tuple[float, float]:
-        """Where the middle of something so large may stand."""
+        """Where the middle of something so large may be placed."""
         return free_point(self.view, self.scene.view_state.bounds, self.scene.geometry.rect, width, height)
 
     def paste_here(self, text: str | None = None) -> bool:

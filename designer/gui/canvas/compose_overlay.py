@@ -104,7 +104,7 @@ def band(rect: Rect, frame: Frame, theme: CanvasTheme, touch: bool) -> list[Batc
 
 
 def ghosts(rects: Float, frame: Frame, theme: CanvasTheme, good: bool = True) -> list[Batch]:
-    """Places where something would come to stand. : (n, 4) scene units"""
+    """Places where something would be put. : (n, 4) scene units"""
     found = frame.boxes(rects)
     colour = theme.selection if good else theme.bad
     return [Rects(found, colour + "2c"), outline(found, max(1.0, round(frame.ratio)), colour)]

@@ -60,7 +60,7 @@ class Offer:
 
 
 def movable(geometry: Geometry, boxes: Iterable[int]) -> list[int]:
-    """The boxes without those that stand in another one of them, in painter's order."""
+    """The boxes without those inside another one of them, in painter's order."""
     found: list[int] = []
     stop = -1
     for box in sorted(set(boxes)):
@@ -110,7 +110,7 @@ def put_into(geometry: Geometry, boxes: Sequence[int], dx: float, dy: float, con
                 return Offer(reason=reason)
             groups.append(ref.id)
         else:
-            return Offer(reason="notes stand on the canvas itself")
+            return Offer(reason="notes are placed on the canvas itself")
         x, y = (geometry.origin[box] - origin).tolist()
         positions[ref.id] = (round(x + dx), round(y + dy))
     return Offer(SetParent(tuple(parts), parent, tuple(groups), positions, within=within))
@@ -272,7 +272,7 @@ def rehang(geometry: Geometry, connection: int, end: Literal["a", "b"], box: int
     """The edit that hangs an end of a connection to another part."""
     within, links = geometry.connection_links(connection)
     if len(links) != 1 or links[0].what != "links":
-        return Offer(reason="this connection stands for several links: change them one by one")
+        return Offer(reason="this connection represents several links: change them one by one")
     link = block_at(geometry.design, within).links[links[0].id]
     side: Literal["a", "b"] = end if not links[0].reversed else ("b" if end == "a" else "a")
     kept = int(geometry.connection_b[connection] if end == "a" else geometry.connection_a[connection])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MachineWatch(QObject):
-    """States where the machines of a session's design stand after each edit that matters; no thread without machines.
+    """States the hosts of the machines of a session's design after each edit that matters; no thread without machines.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def rename(within: Address, ref: Ref, name: str) -> Edit:
             f"a name of {len(name)} letters is too long", remedy=f"use at most {LONGEST}, and notes for the rest"
         )
     if any(not c.isprintable() for c in name):
-        raise DocumentError("a name cannot hold control characters", remedy="type it anew")
+        raise DocumentError("a name cannot hold control characters", remedy="type it again")
     change = ChangeParts if ref.what == "parts" else ChangeGroups
     return change((ref.id,), {"name": name}, within=within)
 
@@ -97,7 +97,7 @@ class NameEditor(QLineEdit):
         return super().event(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Whoever goes elsewhere leaves the name as it was."""
+        """Leave the name as it was when the focus moves elsewhere."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.close()
@@ -112,7 +112,7 @@ class NameEditor(QLineEdit):
 
 
 def _place(geometry: Geometry, view: View, box: int) -> QRect:
-    """Where the name of a box stands, as large as can be typed in, and within the view."""
+    """Rectangle of the name of a box, as large as can be typed in, and within the view."""
     x, y, wide, high = geometry.rect[box].tolist()
     left, top = view.to_view(x, y)
     tall = (min(high, HEADER) if geometry.is_container[box] else high) * view.scale

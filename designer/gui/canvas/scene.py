@@ -307,7 +307,7 @@ class Scene:
         return bounds_of(np.concatenate(_rects(self.geometry, boxes, connections)))
 
     def contents(self, boxes: Iterable[int]) -> Bool:
-        """Which boxes are among `boxes` or stand in them. : (n,)"""
+        """Which boxes are among `boxes` or inside them. : (n,)"""
         found = np.zeros(len(self.geometry), dtype=bool)
         for box in boxes:
             found[box : int(self.geometry.last[box])] = True
@@ -330,7 +330,7 @@ def _has_member(design: Design, address: Address, member: int) -> bool:
 
 
 def changed_region(old: Geometry, new: Geometry) -> Rect | None:
-    """The scene rectangle in which two pictures differ; None if they are too different to tell."""
+    """The scene rectangle in which two pictures differ; None if they are too different for that."""
     if len(old) != len(new) or old.n_connections != new.n_connections or old.refs != new.refs or old.kinds != new.kinds:
         return None
     boxes = np.flatnonzero((old.rect != new.rect).any(axis=1) | (old.replicas != new.replicas))

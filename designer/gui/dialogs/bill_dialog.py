@@ -126,7 +126,7 @@ class BillDialog(QDialog):
         self.chooser.clear()
         for name in self.tables:
             self.chooser.addItem(bill.TITLES[name], name)
-        # whoever just gave prices wants to see what they come to
+        # after prices were given their sum is of interest
         wanted = "cost" if "cost" in self.tables and not had_cost else shown
         self.chooser.setCurrentIndex(max(0, self.chooser.findData(wanted)))
         self._show()

@@ -31,7 +31,7 @@ class FileNotice(QFrame):
         self._line = in_row((self.text, 1), on=self, margins=(14, 5, 8, 5), spacing=6)
         self.hide()
 
-    def tell(self, text: str, choices: list[tuple[str, str, str]]) -> None:
+    def show_text(self, text: str, choices: list[tuple[str, str, str]]) -> None:
         """Show a sentence with buttons: key, text and tip of each."""
         self.text.setText(text)
         self.setAccessibleName(text)

@@ -1,4 +1,4 @@
-"""A new virtual machine: its name, its host, its size and its virtual GPU; says at once where it would stand."""
+"""A new virtual machine: its name, its host, its size and its virtual GPU; says at once where it would be placed."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from designer.errors import DesignerError
 from designer.gui.controls import Label
 from designer.gui.layouts import in_column, in_row
 
-#: what it is called, what to run on the machine, and what it tells
+#: what it is called, what to run on the machine, and what it shows
 COMMANDS: Final = (
     ("NVIDIA GPUs", "nvidia-smi topo -m", "GPUs, NICs and how they are joined"),
     ("NCCL", "NCCL_TOPO_DUMP_FILE=topo.xml all_reduce_perf -g 1", "PCIe and NVLink with their speeds"),
@@ -92,8 +92,8 @@ class PasteDialog(QDialog):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(4)
         mono = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        for row, (title, command, tells) in enumerate(COMMANDS):
-            name, run, about = Label(title), Label(command), Label(tells)
+        for row, (title, command, shows) in enumerate(COMMANDS):
+            name, run, about = Label(title), Label(command), Label(shows)
             run.setFont(mono)
             run.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             about.setProperty("role", "muted")

@@ -1,7 +1,7 @@
-"""Questions about files: what is asked stands in one sentence, what it is about in rows, and each button at its place.
+"""Questions about files: the question in one sentence, what it is about in rows, and each button at its place.
 
 Buttons do not follow the habits of the desktop, which put them here in one order and there in another: what gives work
-up stands alone on the left, what keeps it on the right, and Cancel between them.
+up is alone on the left, what keeps it on the right, and Cancel between them.
 """
 
 from __future__ import annotations

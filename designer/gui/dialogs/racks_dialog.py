@@ -256,7 +256,7 @@ class RacksDialog(QDialog):
         at, rack = self.at.value(), self.view.rack
         reason = why_not(self.session.design, self.view.plan, member, rack, at)
         if reason:
-            self.say(f"{self.unit_name.text()} cannot stand at unit {at}: {reason}.", True)
+            self.say(f"{self.unit_name.text()} does not fit at unit {at}: {reason}.", True)
             self._follow()
         else:
             self.session.seal()

@@ -39,9 +39,9 @@ class ReportDialog(QDialog):
         self.job = SearchJob(self, "Write", self.run, self._take)
         self.go, self.problem, self.state = self.job.go, self.job.problem, self.job.state
         self.go.setDefault(True)
-        beside = session.file.parent if session.file is not None else Path(folder)
+        place = session.file.parent if session.file is not None else Path(folder)
         self.file, self.settings, self.prices = QLineEdit(), QLineEdit(), QLineEdit()
-        self.file.setText(str(beside / f"{session.design.name}-report"))
+        self.file.setText(str(place / f"{session.design.name}-report"))
         self.settings.setPlaceholderText("TOML: logo, chapters, targets, cost, energy")
         self.prices.setPlaceholderText("CSV: part, currency, price, date, valid until")
         self.formats = {suffix: QCheckBox(title) for suffix, title, _ in _FORMATS}

@@ -36,7 +36,7 @@ class WaiveDialog(QDialog):
         self.waiver: Waiver | None = None
         stated = Label(f"{finding.code}: {finding.text}", role="title", wrap=True)
         self.reason = QPlainTextEdit()
-        self.reason.setPlaceholderText("Why this is right here, for whoever reads the report")
+        self.reason.setPlaceholderText("Why this is right here, for readers of the report")
         self.reason.setAccessibleName("Reason")
         self.reason.setTabChangesFocus(True)
         self.reason.setFixedHeight((_LINES + 1) * self.fontMetrics().lineSpacing())

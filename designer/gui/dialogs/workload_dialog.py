@@ -60,7 +60,7 @@ class WorkloadDialog(QDialog):
         self.help = Label(role="muted", wrap=True)
         self.misfit = Label(role="warn", wrap=True)
         self._fields: dict[str, Field] = {}
-        #: groups whose fields are still to be made: the form stands before all of them do
+        #: groups whose fields are still to be made: the form is shown before all of them are
         self._waiting: deque[Callable[[], None]] = deque()
         self._later = QTimer(self, interval=0)
         self._later.timeout.connect(self._make_next)
@@ -127,7 +127,7 @@ class WorkloadDialog(QDialog):
             settings = self._spec.settings
         entries = workloads.entries(self.kind_name, settings)  # type: ignore[arg-type]
         self._groups = workload_choices.grouped(self.kind_name, entries)
-        # the same for every group, so that the fields stand below each other
+        # the same for every group, so that the fields are aligned
         wide = max((self.fontMetrics().horizontalAdvance(e.title) for e in entries), default=0)
         self._wide = min(wide + 6, 14 * self.fontMetrics().lineSpacing())
         page = self._page = QWidget()
@@ -158,7 +158,7 @@ class WorkloadDialog(QDialog):
             self._check()
 
     def accept(self) -> None:
-        """Take the form, once all of it stands and none of it is wrong."""
+        """Accept the form, once it is complete and without errors."""
         if self._later.isActive():
             _ = self.fields
         if self.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled():
@@ -177,7 +177,7 @@ class WorkloadDialog(QDialog):
         if open_at_once:
             self._add_fields(form, lines)
         else:
-            # a few at a time, and each field is asked for by name only after all of them stand
+            # a few at a time, and fields are looked up by name only after all of them exist
             for first in range(0, len(lines), _AT_ONCE):
                 self._waiting.append(partial(self._add_fields, form, lines[first : first + _AT_ONCE]))
         head = self.heads[title] = GroupHead(title, body)
@@ -281,7 +281,7 @@ class WorkloadDialog(QDialog):
                 field.setProperty("wrong", bool(problem))
                 field.style().unpolish(field)
                 field.style().polish(field)
-            # what is wrong with a model stands below it already
+            # what is wrong with a model is shown below it already
             if problem and not isinstance(field, ModelField):
                 wrong = wrong or f"{self._entries[name].title}: {problem}"
             usable = usable and not problem

@@ -146,7 +146,7 @@ class ModelField(QWidget):
         self.list.setAccessibleName(entry.title)
         self.own = QPushButton("config.json…")
         self.own.setAutoDefault(False)
-        self.own.setToolTip("Take a model from its config.json, as Hugging Face keeps it beside the weights")
+        self.own.setToolTip("Take a model from its config.json, as Hugging Face keeps it with the weights")
         self.stated = Label(role="muted", wrap=True)
         #: what is wrong with it; empty if nothing is
         self.problem = ""

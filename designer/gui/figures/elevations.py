@@ -35,7 +35,7 @@ _EDGE: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a dragged unit would stand, and why it cannot; no reason if it can."""
+    """Position a dragged unit would get, and why it cannot; no reason if it can."""
 
     rack: int
     at: int
@@ -49,7 +49,7 @@ class Elevations(QWidget):
     -------
     chosen : nothing
         Another unit or rack was chosen.
-    told : ``str, bool``
+    stated : ``str, bool``
         What to say about a move, and whether it is a refusal.
     reached : ``QRectF``
         Bring this into sight.
@@ -142,7 +142,7 @@ class Elevations(QWidget):
 
     @property
     def columns(self) -> int:
-        """How many stand next to each other."""
+        """How many are drawn next to each other."""
         return max(1, min(len(self.plan.racks), int((self.width() - _GAP) // self._cell[0])))
 
     def place_of(self, rack: int) -> QRectF:
@@ -287,13 +287,13 @@ class Elevations(QWidget):
         self.target = Target(rack, at, reason)
         unit = placed(self.plan, member)
         self.stated.emit(
-            f"{unit.name} cannot stand here: {reason}." if reason else f"{self.plan.racks[rack].name}, unit {at}",
+            f"{unit.name} does not fit here: {reason}." if reason else f"{self.plan.racks[rack].name}, unit {at}",
             bool(reason),
         )
         self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let the unit stand where it is, if it can."""
+        """Leave the unit where it is, if it fits there."""
         target, dragged = self.target, self._drag
         self.drop()
         if dragged and target is not None and not target.reason:
@@ -321,7 +321,7 @@ class Elevations(QWidget):
             self.rack = self.plan.of_unit[member]
             self.reached.emit(self.box_of(self.unit))
             unit = placed(self.plan, member)
-            self.stated.emit(f"{unit.name} stands in {self.plan.racks[self.rack].name}, unit {unit.at:g}.", False)
+            self.stated.emit(f"{unit.name} is in {self.plan.racks[self.rack].name}, unit {unit.at:g}.", False)
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -333,7 +333,7 @@ class Elevations(QWidget):
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down) and (shift or not self.unit):
             self._step(1 if key == Qt.Key.Key_Up else -1)
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and (shift or not self.unit):
-            self._beside(1 if key == Qt.Key.Key_Right else -1)
+            self._neighbour(1 if key == Qt.Key.Key_Right else -1)
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self._nudge(1 if key == Qt.Key.Key_Up else -1)
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
@@ -361,7 +361,7 @@ class Elevations(QWidget):
             self.session.seal()
             self.put(to, at)
         else:
-            stated = f"{placed(self.plan, member).name} cannot stand in {self.plan.racks[to].name}: {reason}."
+            stated = f"{placed(self.plan, member).name} does not fit in {self.plan.racks[to].name}: {reason}."
             self.stated.emit(stated, True)
 
     def _step(self, by: int) -> None:
@@ -375,7 +375,7 @@ class Elevations(QWidget):
         if 0 <= at < len(units):
             self._take(units[at].part, self.rack)
 
-    def _beside(self, by: int) -> None:
+    def _neighbour(self, by: int) -> None:
         """The rack next to it, and in it the unit about as high."""
         to = self.rack + by
         if not 0 <= to < len(self.plan.racks):

@@ -29,7 +29,7 @@ class MarkedSlider(Slider):
         self.update()
 
     def place_of(self, value: int) -> float:
-        """Where a value stands [px]."""
+        """Position of a value [px]."""
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         style = self.style()

@@ -24,13 +24,13 @@ from designer.report.figure import Axis
 _NEAR: Final = 40.0
 #: a line is switched on and off from two on
 _TWO: Final = 2
-#: answers further apart than by this factor stand on a log axis from the start
+#: answers that differ by more than this factor are plotted on a log axis from the start
 _FAR: Final = 100.0
 #: up to so many values have a tick each
 _TICKS: Final = 12
 #: heights at which marks may have their texts, and what the axis takes of the width [px]
 _LEVELS: Final = 7
-_BESIDE: Final = 100
+_MARGIN: Final = 100
 #: room between the names of two values, and the narrowest a name is cut to [px]
 _GAP: Final = 8.0
 _NARROWEST: Final = 48.0
@@ -46,7 +46,7 @@ class SweepPlots(QWidget):
         self.plots: dict[str, PlotItem] = {}
         #: metrics and lines that are switched off
         self.hidden: set[str] = set()
-        #: where the run looked at stands; None for none
+        #: x of the run looked at; None for none
         self._at: float | None = None
         self._pointers: list[Any] = []
         #: somebody chose the axes
@@ -121,7 +121,7 @@ class SweepPlots(QWidget):
                 plot.getViewBox().setYRange(*_reach(ys, plot.getAxis("left").axis.log, 0.08), padding=0)
 
     def point_at(self, at: float | None) -> None:
-        """Show where a run stands, in all plots."""
+        """Mark a run in all plots."""
         self._at = at
         log = self.log_x.isChecked() and self.view is not None and not self.view.named
         for pointer in self._pointers:
@@ -228,7 +228,7 @@ class SweepPlots(QWidget):
     def _apart(self, places: list[tuple[float, str]]) -> list[tuple[float, str]]:
         """Names of values that have room next to each other; of long ones the beginning."""
         low, high = _reach([at for at, _ in places], False, 0.04)
-        metrics, wide = QFontMetricsF(self.font()), max(self._area.width() - _BESIDE, 1)
+        metrics, wide = QFontMetricsF(self.font()), max(self._area.width() - _MARGIN, 1)
         most = wide / min(len(places), _TICKS) - _GAP
         found: list[tuple[float, str]] = []
         end = -math.inf
@@ -254,7 +254,7 @@ class SweepPlots(QWidget):
         """The height at which each mark's text covers no other, counted from above; −1 where there is no room."""
         assert self.view is not None
         low, high = _reach([at for at, _ in self.view.places], log_x, 0.04)
-        metrics, wide = QFontMetricsF(self.font()), max(self._area.width() - _BESIDE, 1)
+        metrics, wide = QFontMetricsF(self.font()), max(self._area.width() - _MARGIN, 1)
         taken: list[list[tuple[float, float]]] = [[] for _ in range(_LEVELS)]
         found: list[int] = []
         for at, text in marks:
@@ -341,12 +341,12 @@ def _reach(values: list[float], log: bool, more: float) -> tuple[float, float]:
     """From the least to the most, and a little more."""
     found = [math.log10(max(v, 1e-30)) if log else v for v in values if math.isfinite(v)] or [0.0]
     low, high = min(found), max(found)
-    beside = (high - low) * more or abs(high) * 0.1 or 1.0
-    return low - beside, high + beside
+    margin = (high - low) * more or abs(high) * 0.1 or 1.0
+    return low - margin, high + margin
 
 
 def _by_factors(values: list[float]) -> bool:
-    """True if values stand more evenly on a log axis than on a plain one."""
+    """True if values are spread more evenly on a log axis than on a plain one."""
     known = np.unique(np.asarray(values, dtype=np.float64))
     if len(known) <= _TWO or known[0] <= 0:
         return False

@@ -15,7 +15,7 @@ from designer.report.figure import Axis
 from designer.report.ticks import ticks
 from designer.units import DIMENSION_OF_UNIT
 
-#: written ticks stand this many pixels apart
+#: least distance of labelled ticks [px]
 _APART: Final = 14.0
 #: more than these say nothing more
 _MOST_TICKS: Final = 7
@@ -53,7 +53,7 @@ class ValueAxis(pg.AxisItem):
             return [math.log10(v) for v in values] if self.axis.log else list(values)
 
         def inside(values: Sequence[float]) -> list[float]:
-            """Those whose text does not stand out over the end."""
+            """Those whose text does not reach past the end."""
             if self.orientation == "left":
                 return list(values)
             at = zip(values, places(values), strict=True)

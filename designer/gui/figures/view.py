@@ -42,7 +42,7 @@ _LEADING: Final = re.compile(r"[^\s/]+/(?=[^\s/])")
 #: what is above and below the rows: title, legend, ticks and the name of the axis [px]
 _HEAD: Final = 90.0
 #: pixels of the plot that are no bars: right and left margins
-_BESIDE: Final = 34.0
+_MARGIN: Final = 34.0
 #: so many lines are named in the legend
 _MOST_NAMED: Final = 6
 _PHASES: Final = {
@@ -146,9 +146,9 @@ class FigureView(QWidget):
                     item.setWidth(self._names_width(axis))
             else:
                 metrics = QFontMetricsF(self.font())
-                beside = self._names_width(figure.y) if figure.y.categories else 70
-                # it stands in the middle below the plot, not of the whole width
-                longest = self.width() - beside - _BESIDE if side == "bottom" else max(40, self.height() - 80)
+                names_width = self._names_width(figure.y) if figure.y.categories else 70
+                # centred below the plot, not in the whole width
+                longest = self.width() - names_width - _MARGIN if side == "bottom" else max(40, self.height() - 80)
                 text = metrics.elidedText(axis.title, Qt.TextElideMode.ElideRight, longest)
                 plot.item.getAxis(side).setLabel(html.escape(text), color=self._theme.muted)
         self._set_ranges(plot, figure)
@@ -208,7 +208,7 @@ class FigureView(QWidget):
             return 0.15
         names = self._names_width(figure.y) if figure.y.categories else 60
         return min(
-            0.5, (max(metrics.horizontalAdvance(t) for t in texts) + 8) / max(80.0, self.width() - names - _BESIDE)
+            0.5, (max(metrics.horizontalAdvance(t) for t in texts) + 8) / max(80.0, self.width() - names - _MARGIN)
         )
 
     def _colour(self, role: str, number: int = 0) -> QColor:
@@ -286,7 +286,7 @@ class FigureView(QWidget):
         plot.item.addItem(pg.PlotCurveItem(x, y, pen=pen, antialias=True))
 
     def _line_colour(self, line: LineSeries, number: int, figure: Figure) -> QColor:
-        """Groups of measured points differ by colour; a single one stands off from the curves."""
+        """Groups of measured points differ by colour; a single one contrasts with the curves."""
         if line.role == "measured" and sum(other.role == "measured" for other in figure.lines) > 1:
             return self._colour("", number)
         return self._colour(line.role, number)

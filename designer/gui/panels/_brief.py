@@ -40,9 +40,9 @@ class Brief(Panel):
         self.figures = Grid()
         self.more = Button("Answer  ›", self.opened, tip="Show the whole answer  (F9)")
         words = in_column(in_row(self.chip, (self.subject, 1), spacing=8), (self.headline, 1), spacing=2)
-        beside = QWidget()
-        in_column(self.figures, 1, on=beside, margins=FLUSH)
-        in_row((words, 5), (beside, 6), self.more, on=self, margins=(14, 6, 12, 2), spacing=18)
+        right = QWidget()
+        in_column(self.figures, 1, on=right, margins=FLUSH)
+        in_row((words, 5), (right, 6), self.more, on=self, margins=(14, 6, 12, 2), spacing=18)
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""

@@ -210,11 +210,11 @@ class Cards(QWidget):
         super().resizeEvent(event)
         self._arrange()
 
-    def _arrange(self, anew: bool = False) -> None:
+    def _arrange(self, again: bool = False) -> None:
         count = len(self.shown)
         least = _LEAST * max(1.0, self.font().pointSizeF() / _POINTS)
         columns = max(1, min(int(self.width() // least), max(count, 1)))
-        if not anew and columns == self._columns:
+        if not again and columns == self._columns:
             return
         self._columns = columns
         for number, card in enumerate(self.held):

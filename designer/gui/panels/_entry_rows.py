@@ -171,7 +171,7 @@ class EntryRow(QWidget):
         grid.setContentsMargins(0, 1, 0, 1)
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(2)
-        # the same for every line, so that the fields stand below each other
+        # the same for every line, so that the fields are aligned
         grid.setColumnStretch(0, _TITLE)
         grid.setColumnStretch(1, _FIELD)
         self.bar: QProgressBar | None = None
@@ -217,7 +217,7 @@ class EntryRow(QWidget):
         menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """With more or less room the value stands next to its title or below it."""
+        """Place the value next to its title or below it, as the width allows."""
         super().resizeEvent(event)
         self._place()
 
@@ -227,7 +227,7 @@ class EntryRow(QWidget):
         self._place()
 
     def _place(self) -> None:
-        """Put a value that is too long to stand next to its title below it, where it has the whole width."""
+        """Put a value that is too long for the line of its title below it, at the whole width."""
         # out of sight it has no width yet: it is placed once, when it is shown
         if not self.entry.editable or not self.isVisible():
             return

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: least so wide [px]
 _WIDE: Final = 280
 _HIGH: Final = 230
-_BESIDE: Final = 600
+_SIDE_BY_SIDE: Final = 600
 _UNBOUND: Final = 16_777_215
 
 
@@ -62,22 +62,22 @@ class FiguresPanel(Panel):
         self._stack.addWidget(self.area)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Figures stand next to each other where there is room, and are as high as that is."""
+        """Place figures next to each other where there is room, as high as that is."""
         if event.type() == QEvent.Type.Resize:
             self._fit()
         return super().eventFilter(watched, event)
 
     def _fit(self) -> None:
         room = self.area.viewport().size()
-        beside = room.width() >= _BESIDE
-        way = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        side_by_side = room.width() >= _SIDE_BY_SIDE
+        way = QBoxLayout.Direction.LeftToRight if side_by_side else QBoxLayout.Direction.TopToBottom
         self._row.setDirection(way)
-        self._page.setMaximumHeight(room.height() if beside else _UNBOUND)
+        self._page.setMaximumHeight(room.height() if side_by_side else _UNBOUND)
         off, needed = Qt.ScrollBarPolicy.ScrollBarAlwaysOff, Qt.ScrollBarPolicy.ScrollBarAsNeeded
-        self.area.setVerticalScrollBarPolicy(off if beside else needed)
-        self.area.setHorizontalScrollBarPolicy(needed if beside else off)
+        self.area.setVerticalScrollBarPolicy(off if side_by_side else needed)
+        self.area.setHorizontalScrollBarPolicy(needed if side_by_side else off)
         for view in self._views:
-            view.setMinimumSize(_WIDE if beside else 0, 0 if beside else _HIGH)
+            view.setMinimumSize(_WIDE if side_by_side else 0, 0 if side_by_side else _HIGH)
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""

@@ -26,7 +26,7 @@ _SLIDER: Final = 100
 
 
 class WhatIf(QWidget):
-    """A slider and buttons that scale the number last touched, in a trial; its answer stands next to the present one.
+    """A slider and buttons that scale the number last touched, in a trial; its answer is shown next to the present one.
 
     Nothing is changed by trying: the design, its history and its file stay, until the trial is applied as one step.
 

@@ -309,7 +309,7 @@ class WidgetColumn(QVBoxLayout):
 
 
 def column(page: QWidget) -> tuple[QVBoxLayout, WidgetColumn]:
-    """A layout for a page, and in it the column whose widgets stand at the top."""
+    """A layout for a page, and in it the column whose widgets are aligned to the top."""
     around, lines = QVBoxLayout(page), WidgetColumn()
     around.addLayout(lines)
     around.addStretch(1)

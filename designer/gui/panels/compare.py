@@ -39,7 +39,7 @@ class ComparePanel(Panel):
         head = in_row((self.chooser, 1), margins=(10, 8, 8, 2), spacing=8)
         self.pictured = QPushButton("Pictures")
         self.pictured.setCheckable(True)
-        self.pictured.setToolTip("Both drawings beside each other, with what differs lit")
+        self.pictured.setToolTip("Both drawings side by side, with what differs highlighted")
         self.pictured.toggled.connect(self._turn)
         head.addWidget(self.pictured)
         self.pair = PicturePair()
@@ -77,14 +77,14 @@ class ComparePanel(Panel):
         self._why_of, self._reasons = (this, other), None
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.testing.comparing import compare as compare_designs
+            from designer.decisions.comparing import compare as compare_designs
 
             return compare.reasons_of(compare_designs(this, other, 0, cancelled))
 
         self._whys.submit(job)
 
     def _explained(self, _ticket: int, result: object) -> None:
-        # a workload that cannot be run explains nothing: its own message stands in the findings
+        # a workload that cannot be run explains nothing: its own message is in the findings
         self._reasons = {} if isinstance(result, Exception) else result  # type: ignore[assignment]
         self._show(self._answer[1] if self._answer is not None else None)
 

@@ -334,8 +334,8 @@ class GanttChart(QWidget):
         painter.setFont(self.font())
         if row.is_head:
             painter.setPen(QColor(self.theme.muted))
-            beside = QRectF(self.left + 4, top, self.width() - self.left - 8, _ROW)
-            painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.note)
+            note_rect = QRectF(self.left + 4, top, self.width() - self.left - 8, _ROW)
+            painter.drawText(note_rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.note)
 
     def _head_font(self) -> QFont:
         font = QFont(self.font())

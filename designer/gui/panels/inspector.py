@@ -137,7 +137,7 @@ class MemberBar(QWidget):
             return
         # counted from one, as everywhere in words; paths count from nought
         spelled = "" if shown.member is None else str(shown.member + 1)
-        text = f"{shown.label} {spelled} of {shown.replicas}" if spelled else f"All {shown.replicas} alike"
+        text = f"{shown.label} {spelled} of {shown.replicas}" if spelled else f"All {shown.replicas} equal"
         note = f"1 to {shown.replicas}; empty for what all members share  (M)"
         self.number.show_entry(Entry("member", "Member shown", text, spelled, "count", note=note))
         self.words.setText(shown.words)
@@ -191,9 +191,9 @@ class InspectorPanel(Panel):
         head = in_column(self.title, self.subtitle, self.members, margins=(14, 12, 12, 4), spacing=2)
         in_column(head, (area, 1), self.what_if, on=self, margins=FLUSH, spacing=0)
         self._touched = ""
-        #: what is left to do until the form of the selection stands
+        #: what is left to do until the form of the selection is complete
         self._filling: Iterator[None] | None = None
-        #: factors of two asked for before the form stood
+        #: factors of two requested before the form was complete
         self._steps = 0
         self._turns = QTimer(self, singleShot=True, interval=0)
         self._turns.timeout.connect(self._go_on)
@@ -265,7 +265,7 @@ class InspectorPanel(Panel):
         else:
             self._show_member()
             form = inspector.inspect(session.design, session.selection, session.analysis, session.result)
-        # bars repaint what they stand on with each value, long before all is laid out
+        # bars repaint their background with each value, long before all is laid out
         self._body.setUpdatesEnabled(False)
         self._filling = self._shown(form)
 
@@ -289,7 +289,7 @@ class InspectorPanel(Panel):
         """Try twice as much of the number in question, or half for −1."""
         self._steps += by
         if self.pending:
-            # as soon as the form of the selection stands
+            # as soon as the form of the selection is complete
             return
         if self._dirty:
             self.flush()
@@ -336,7 +336,7 @@ class InspectorPanel(Panel):
             self.rows |= {row.entry.name: row for row in box.rows}
             stops += [box.head, *(self.rows[e.name].value for e in section.entries if e.editable)]
         self._head(form)
-        # lines that are used again stood elsewhere before
+        # lines that are used again were elsewhere before
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
         scalable = [e for s in form.sections for e in s.entries if e.scalable]
@@ -382,7 +382,7 @@ class InspectorPanel(Panel):
         if not session.design.workloads:
             session.warned.emit("A sweep needs a workload: add one first")
         elif varied is None:
-            session.warned.emit(f"{entry.title} cannot be swept here: select one thing, or all that are alike")
+            session.warned.emit(f"{entry.title} cannot be swept here: select one thing, or equal ones")
         else:
             self.sweep_wanted.emit(varied)
 

@@ -1,4 +1,4 @@
-"""Edits whose additions stand on nothing else."""
+"""Edits whose additions cover nothing else."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def _places(geometry: Geometry, within: Address, refs: list[Ref]) -> dict[Ref, t
     rect = geometry.rect[own]
     left, top = rect[:, 0].min(), rect[:, 1].min()
     width, height = (rect[:, 0] + rect[:, 2]).max() - left, (rect[:, 1] + rect[:, 3]).max() - top
-    beside = geometry.parent == geometry.parent[own[0]]
-    beside[own] = False
-    # frames are drawn behind parts: one stands on them
+    neighbours = geometry.parent == geometry.parent[own[0]]
+    neighbours[own] = False
+    # frames are drawn behind parts, which may cover them
     frames = np.array([kind == "frame" for kind in geometry.kinds], dtype=bool)
-    beside &= ~frames[geometry.kind] if frames.any() else True
-    x, y = free_spot(geometry.rect[beside], float(left), float(top), float(width), float(height))
+    neighbours &= ~frames[geometry.kind] if frames.any() else True
+    x, y = free_spot(geometry.rect[neighbours], float(left), float(top), float(width), float(height))
     dx, dy = round(x - left), round(y - top)
     if not (dx or dy):
         return {}

@@ -32,7 +32,7 @@ def others(state: str, name: str, who: str, modified: bool) -> tuple[str, list[t
         ]
     if state == "deleted":
         return f"{name} was deleted or moved by somebody else.", [
-            ("save", "Save again", "Write the file anew"),
+            ("save", "Save again", "Write the file again"),
             ("save_as", "Save as…", "Write it somewhere else"),
             dismiss,
         ]

@@ -45,7 +45,7 @@ def tables(design: Design, prices: Path | None = None) -> Mapping[str, TableShee
 
 
 def rows_of(sheet: TableSheet) -> tuple[tuple[Column, ...], list[Line]]:
-    """Columns and rows of a table; columns in which nothing stands are left out."""
+    """Columns and rows of a table; empty columns are left out."""
     kept = [k for k in range(len(sheet.columns)) if any(row[k] is not None for row in sheet.rows)]
     columns: list[Column] = []
     for k in kept:

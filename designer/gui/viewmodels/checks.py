@@ -26,7 +26,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """One promise: its id if it stands in the design, empty for one in a file; and how it came out."""
+    """One promise: its id if it is in the design, empty for one in a file; and how it came out."""
 
     own: str
     where: str
@@ -41,14 +41,14 @@ def judged(design: Design, file: Path | None, cancelled: Callable[[], bool]) -> 
 
     world = World(design, cancelled=cancelled)
     rows = [CheckRow(promise.name, "", judge(world, promise)) for promise in promises_of(design)]
-    beside = file.with_name(file.name.removesuffix(".design.json") + CHECKS) if file is not None else None
-    if beside is not None and beside.is_file():
+    checks_file = file.with_name(file.name.removesuffix(".design.json") + CHECKS) if file is not None else None
+    if checks_file is not None and checks_file.is_file():
         try:
-            rows += [CheckRow("", beside.name, judge(world, promise)) for promise in read_promises(beside)]
+            rows += [CheckRow("", checks_file.name, judge(world, promise)) for promise in read_promises(checks_file)]
         except DesignerError as error:
-            promise = Promise(beside.name, beside.name)
+            promise = Promise(checks_file.name, checks_file.name)
             rows.append(
-                CheckRow("", beside.name, Outcome(promise, State.ERROR, "", error.text, mend=error.remedy or ""))
+                CheckRow("", checks_file.name, Outcome(promise, State.ERROR, "", error.text, mend=error.remedy or ""))
             )
     return tuple(rows)
 

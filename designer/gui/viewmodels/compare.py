@@ -18,7 +18,7 @@ from designer.present.words import metric_title
 from designer.workload.metrics import tone_of
 
 if TYPE_CHECKING:
-    from designer.testing.comparing import Comparison
+    from designer.decisions.comparing import Comparison
 
 _NOTICE = 0.005
 _LONGEST = 26
@@ -42,7 +42,7 @@ Reasons = Mapping[tuple[str, str], str]
 
 def reasons_of(comparison: Comparison) -> Reasons:
     """Why each number moved, in one line each."""
-    from designer.testing.comparing import explained
+    from designer.decisions.comparing import explained
 
     return {(m.workload, m.name): explained(m).partition(": ")[2] or explained(m) for m in comparison.metrics}
 

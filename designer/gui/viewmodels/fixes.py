@@ -129,7 +129,7 @@ def _hashed(design: Design, _finding: Finding, _workload: str) -> Fix | None:
 
 
 def _waiver_gone(design: Design, finding: Finding, _workload: str) -> Fix | None:
-    """A waiver that ran out is deleted; its finding stands then by itself."""
+    """A waiver that ran out is deleted; its finding is then shown again."""
     ids = tuple(str(place) for place in finding.where if str(place) in design.waivers)
     return Fix("Delete the waiver", RemoveWaivers(ids)) if ids else None
 

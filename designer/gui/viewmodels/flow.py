@@ -19,7 +19,7 @@ from designer.sources import Estimate
 from designer.units import format_si
 
 _LISTED = 400
-#: the kind of a link as it stands at the end of what a channel is called
+#: the kind of a link at the end of the name of a channel
 _KIND: Final = re.compile(r"(?<=[^\s(] )\((\w+)(?= ×\d+\)|\))")
 
 

@@ -221,7 +221,7 @@ def _identity(design: Design, within: Address, parts: Sequence[Part], equal: boo
 
 
 def _attributes(within: Address, ids: tuple[str, ...], parts: Sequence[Part]) -> Iterable[Entry]:
-    """Free texts of parts, those all have alike or differ in, and a line for one more; an empty text takes one away."""
+    """Free texts of parts, those all share or differ in, and a line for one more; an empty text takes one away."""
     for name in dict.fromkeys(name for part in parts for name in part.attributes):
         texts = {part.attributes.get(name, "") for part in parts}
         shown = texts.pop() if len(texts) == 1 else SEVERAL

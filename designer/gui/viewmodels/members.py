@@ -41,7 +41,7 @@ class Shown:
 
     @property
     def words(self) -> str:
-        """How the member shown stands to the others."""
+        """How the member shown differs from the others."""
         if self.member is None:
             n = len(self.exceptions)
             return "Edits change all members" + (f" but {n} that differ{'s' * (n == 1)}." if n else ".")

@@ -54,7 +54,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class MachineVerdict:
-    """Where a machine would stand, or why nowhere."""
+    """Host a machine would be placed on, or why there is none."""
 
     ok: bool
     text: str
@@ -136,7 +136,7 @@ def like(design: Design, vm_id: str) -> Wanted:
 
 
 def verdict(design: Design, vm: VirtualMachine) -> MachineVerdict:
-    """Where a machine would stand; no other may lose its place."""
+    """Host a machine would be placed on; no other may lose its place."""
     try:
         before = machines_of(design).placement
         after = machines_of(AddVms((vm,)).apply(design)).placement

@@ -140,7 +140,7 @@ def _part(entry: PartEntry, whole: Mapping[str, WholeServer]) -> Branch:
         server = whole.get(entry.id)
         detail = contents_of(server)
         if server is None:
-            tip += "\nOnly the chassis is known: put in what stands in it, or import the machine"
+            tip += "\nOnly the chassis is known: put in what it holds, or import the machine"
         else:
             tip += f"\nComes with its contents, as in the template {server.template.title}"
     return Branch(entry.title, detail, ("part", entry.id), entry.kind, tip, (PART_MIME, entry.id))

@@ -60,7 +60,7 @@ def shown(rack: Rack) -> Shown:
 def kind_of_rack(plan: Plan, number: int) -> str:
     """Whether a rack is drawn, given or proposed, as a heading."""
     if not plan.racks:
-        return "No racks: nothing stands in one"
+        return "No racks: nothing is in one"
     rack = plan.racks[number]
     return "Rack, as drawn" if rack.drawn >= 0 else "Rack" if rack.key else "Rack, as proposed"
 
@@ -104,7 +104,7 @@ def limited(design: Design, plan: Plan, number: int, name: str, value: str | int
     if name == "height":
         top = max((u.top - 1 for u in rack.units), default=0.0)
         if isinstance(stated, int) and stated < top:
-            raise DocumentError(f"{rack.name} is filled up to unit {top:g}", remedy="move what stands above first")
+            raise DocumentError(f"{rack.name} is filled up to unit {top:g}", remedy="move what is above first")
     if rack.drawn < 0:
         return limits(design, plan, number, {name: stated or None})
     path = inventory(design).net.path(rack.drawn)

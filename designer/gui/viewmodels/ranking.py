@@ -29,9 +29,9 @@ _PHRASE: Final = 60
 _FIRST: Final = 30
 #: a title that is the query and no more
 _EXACT: Final = 200
-#: a text without the words, but with their letters in the right order, stands below every other
+#: a text without the words, but with their letters in the right order, ranks below every other
 _LETTERS: Final = -1000
-#: shorter queries are not looked for inside of words that stand apart
+#: shorter queries are not looked for inside of separate words
 _SHORT: Final = 2
 #: shorter words are not taken for others; longer ones may have two mistakes
 _LEAST: Final = 4

@@ -19,7 +19,7 @@ def titles(result: WorkloadResult | None) -> tuple[tuple[str, str], ...]:
 
 
 def rows_of(table: results.Table, block: Block | None = None) -> tuple[tuple[Column, ...], list[Line]]:
-    """Columns and rows of a table, values spelled with their units; columns in which nothing stands are left out.
+    """Columns and rows of a table, values spelled with their units; empty columns are left out.
 
     Members of groups are called as in `block`; their paths are tips.
     """

@@ -1,4 +1,4 @@
-"""The history panel: what was done, in words, and where one stands."""
+"""The history panel: what was done, in words, and the current step."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ class SweepView:
     unit
         SI unit of the values on the x axis, empty for plain numbers and names.
     places
-        The values as they were spelled, where each stands; by name where they are no numbers (`named`).
+        The values as they were spelled, the place of each; by name where they are no numbers (`named`).
     line_title
         What distinguishes the lines, where there are several.
     marks
@@ -278,7 +278,7 @@ def view(task: Task, rows: Sequence[Row], titles: Sequence[str]) -> SweepView:
 
 
 def _places(settings: Sequence[str]) -> tuple[dict[str, float], str, bool]:
-    """Where each value stands on the x axis, the unit there, and whether values are names instead of numbers."""
+    """Position of each value on the x axis, the unit there, and whether values are names instead of numbers."""
     different = list(dict.fromkeys(settings))
     amounts = [amount_of(text) for text in different]
     units = {a[1] for a in amounts if a is not None}

@@ -78,7 +78,7 @@ class LazyLines(Sequence[Line]):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; numbers stand right. One that is `spare` is left out of a narrow table."""
+    """A column; numbers are aligned right. One that is `spare` is left out of a narrow table."""
 
     title: str
     number: bool = False

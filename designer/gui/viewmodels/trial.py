@@ -52,7 +52,7 @@ def rows(
 def _row(name: str, now: float | None, trial: float | None, unit: str, kind: str) -> TrialRow:
     change = tone = ""
     if now is None or trial is None:
-        change, tone = ("no longer told", "bad") if trial is None else ("told again", "good")
+        change, tone = ("no longer shown", "bad") if trial is None else ("shown again", "good")
     elif now and not is_same(now, trial):
         share = trial / now - 1
         change = f"{share * 100:+.3g} %".replace("-", "−") if abs(share) < _MANIFOLD else f"× {trial / now:.3g}"

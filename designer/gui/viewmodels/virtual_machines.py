@@ -1,4 +1,4 @@
-"""Where the virtual machines of a design stand, whether one may go to another host, and what moving it takes. No Qt."""
+"""Hosts of the virtual machines of a design, whether one may go to another host, and what moving it takes. No Qt."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ class Migration:
             if key in said
         ]
         bottleneck = f"; bound by {self.bottleneck}" if self.bottleneck else ""
-        return f"{self.title}: {self.source} → {self.target}, {', '.join(parts)}{bottleneck}{self.beside}"
+        return f"{self.title}: {self.source} → {self.target}, {', '.join(parts)}{bottleneck}{self.others}"
 
     @property
-    def beside(self) -> str:
+    def others(self) -> str:
         """What ran next to and how much of its rate it kept; empty if nothing did, or it was not hurt."""
         table = self.result.tables.get("background")
         rows = [] if table is None else [(str(row[0]), row[3]) for row in table.rows]
@@ -96,7 +96,7 @@ class Migration:
         return f"; {', '.join(hurt)}" if hurt else ""
 
     def holds(self, design: Design) -> bool:
-        """True if the machine still stands where it was moved to."""
+        """True if the machine is still where it was moved to."""
         vm = design.vms.get(self.vm)
         return vm is not None and vm.host == self.host
 
@@ -213,7 +213,7 @@ def _settings(design: Design, kind: str, shown: str) -> dict[str, JsonValue]:
 
 
 def migrate(machines: Machines, vm_id: str, there: Placed, shown: str = "") -> Migration | str | None:
-    """The study of a running machine on its way to another host; the reason if it does not arrive, None if it stands
+    """The study of a running machine on its way to another host; the reason if it does not arrive, None if it is
     nowhere yet.
 
     Raises

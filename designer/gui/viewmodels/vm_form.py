@@ -164,7 +164,7 @@ def _settings(vms: Sequence[VirtualMachine]) -> Iterator[Entry]:
             spelled or "–",
             spelled,
             "choice" if flag else field.dimension,
-            (("", "not told"), ("yes", "yes"), ("no", "no")) if flag else (),
+            (("", "not stated"), ("yes", "yes"), ("no", "no")) if flag else (),
             note=field.help,
             make=_set(vms, field),
             value=_amount(spelled, field.dimension),

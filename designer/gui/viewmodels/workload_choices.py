@@ -25,7 +25,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: groups in the order of the form; what none names stands in the first
+#: groups in the order of the form; what none names is in the first
 GROUPS: Final[Mapping[str, frozenset[str]]] = {
     "What": frozenset(),
     "Data": _names(
@@ -50,7 +50,7 @@ GROUPS: Final[Mapping[str, frozenset[str]]] = {
         restore_from_one trials rounds round_trip downtime_limit max_bandwidth shares shares_beside cold"""
     ),
 }
-#: groups of kinds that have many settings: what one asks first stands first; what none names stands in the first
+#: groups of kinds that have many settings: what one asks first comes first; what none names is in the first
 _OWN_GROUPS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
     "serving": {
         "What": _names(
@@ -121,7 +121,7 @@ def summary(entries: Sequence[Entry], texts: Mapping[str, str]) -> str:
 
 
 def placeholder(entry: Entry) -> str:
-    """What an empty field shows: a value with its unit, or what may stand there."""
+    """What an empty field shows: a value with its unit, or what may be written there."""
     if entry.dimension in DIMENSIONS:
         return f"such as {EXAMPLE[entry.dimension]}"
     return "a whole number" if entry.dimension == "count" else entry.note

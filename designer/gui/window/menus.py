@@ -209,7 +209,7 @@ class Menus(QObject):
 
 
 def _after(menu: Menu, action: Action, other: Action, made: Mapping[str, QAction]) -> bool:
-    """True if an action stands behind another of the same sub-menu and is there already."""
+    """True if an action follows another of the same sub-menu and is there already."""
     order = menu.actions.index
     return other.under == action.under and other.id in made and order(other) > order(action)
 

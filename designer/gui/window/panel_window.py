@@ -377,7 +377,7 @@ class PanelWindow(QMainWindow):
 
     @property
     def on_trial(self) -> bool:
-        """True if a what-if stands next to the design."""
+        """True if a what-if is compared with the design."""
         return self.places is not None and self.places.inspector.what_if.on_trial
 
     def end_trial(self, apply: bool) -> None:

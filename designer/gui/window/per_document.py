@@ -19,7 +19,7 @@ class PerDocument(Generic[D]):
     Parameters
     ----------
     window
-        What they stand before.
+        The window in front of which they are shown.
     """
 
     def __init__(self, window: QWidget) -> None:

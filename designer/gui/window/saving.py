@@ -88,7 +88,8 @@ class SavingState:
 
         file = document.session.file
         who = document.owner.text if document.owner is not None else ""
-        self.notice.tell(*others(document.file_state.value, file.name if file else "", who, document.session.modified))
+        modified = document.session.modified
+        self.notice.show_text(*others(document.file_state.value, file.name if file else "", who, modified))
 
     def _chosen(self, choice: str) -> None:
         document = self._document()

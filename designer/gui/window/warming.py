@@ -102,7 +102,7 @@ class Warming(QObject):
 
     def _loaded(self, _ticket: int, result: object) -> None:
         if isinstance(result, Exception):
-            # whoever needs it will tell
+            # the code that needs it reports the error
             return
         from designer.catalog.parttype import part_kinds
         from designer.gui.panels._panel import panel_kinds

@@ -114,7 +114,7 @@ def unknown_processor(pcie_generation: int = 0) -> CpuModel:
     return processor("cpu/generic/unknown-gen5" if pcie_generation >= 5 else "cpu/generic/unknown")
 
 
-def processor_beside(compute_capability: str) -> CpuModel | None:
+def processor_for(compute_capability: str) -> CpuModel | None:
     """The processor that shares a chip-to-chip link with GPUs of a compute capability such as "9.0"."""
     for id, recognition in load_catalog().recognitions.items():
         if id.startswith("cpu/") and compute_capability in recognition.beside:

@@ -1,4 +1,4 @@
-"""The last step of reading a dump: what only the whole machine tells, its workloads, and the design."""
+"""The last step of reading a dump: what only the whole machine shows, its workloads, and the design."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from designer.design.document import LinkValues
 from designer.fields import Quantity
 from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.interchange.foreign.accelerator_links import Listed, draw_links, mark_missing_links
-from designer.interchange.foreign.cpus import CpuModel, NumaHint, cpu_model, processor_beside
+from designer.interchange.foreign.cpus import CpuModel, NumaHint, cpu_model, processor_for
 from designer.interchange.foreign.devices import (
     Device,
     device_by_chip,
@@ -523,8 +523,8 @@ def cpu_of(cpu: Element) -> CpuModel:
         return model
     for gpu in (g for g in cpu.walk() if g.tag == "gpu" and g.all("c2c")):
         number = integer(gpu.get("sm"), 0)
-        if (beside := processor_beside(f"{number // 10}.{number % 10}")) is not None:
-            return beside
+        if (processor := processor_for(f"{number // 10}.{number % 10}")) is not None:
+            return processor
     return model
 
 

@@ -13,7 +13,7 @@ from designer.errors import FormatError, raised_as
 from designer.fields import Quantity, amount
 from designer.interchange.cluster_networks import (
     amount_of,
-    draw_beside,
+    draw_other_networks,
     network_of,
     ports_of,
     quantity,
@@ -322,10 +322,10 @@ class Drawing:
         FormatError
             If the servers have no NICs or ports for a network that was chosen.
         """
-        beside = draw_beside(self, self.chosen, self.nodes)
+        others = draw_other_networks(self, self.chosen, self.nodes)
         server = self.chosen.server
         if self.chosen != NO_PRODUCTS:
-            description = f"{description} {beside}"
+            description = f"{description} {others}"
         return Design(
             name=self.name,
             title=self.title,

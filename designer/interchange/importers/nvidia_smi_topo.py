@@ -73,7 +73,7 @@ class ClassTree:
 
 
 def class_tree(count: int, cell: Callable[[int, int], str], keys: Mapping[int, str]) -> ClassTree:
-    """The tree of `count` devices; `keys` names the domains of those whose domain the table tells.
+    """The tree of `count` devices; `keys` names the domains of those whose domain the table states.
 
     Classes decide. Names join what classes leave open, never what they keep apart.
     """

@@ -16,7 +16,7 @@ _MOST = 46
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
-    """The chapter; None where nothing stands in the design."""
+    """The chapter; None where the design is empty."""
     items = items_of(subject.design)
     if not items:
         return None

@@ -101,8 +101,8 @@ def _title(subject: Subject, shown: WorkloadResult | None) -> str:
     if shown is None or not shown.binding:
         if not gpus:
             units = sentence(in_words(_units(subject), "unit"))
-            return f"{units} {'stands' if _units(subject) == 1 else 'stand'} {_on(n)}"
-        stand = "stands" if gpus == 1 else "stand"
+            return f"{units} {'is' if _units(subject) == 1 else 'are'} {_on(n)}"
+        stand = "is" if gpus == 1 else "are"
         return f"{sentence(counted(gpus, 'accelerator'))} {stand} in {in_words(_units(subject), 'unit')} {_on(n)}"
     name = continued(short_of(shown.binding, subject.design))
     where = f"{counted(gpus, 'GPU')}" + (f", {counted(n, 'network cable')}" if n else ", no network cable")
@@ -118,7 +118,7 @@ def _units(subject: Subject) -> int:
 
 
 def _switches(subject: Subject) -> tuple[list[Row], int]:
-    """Switches alike in one row, and how many rows there are in all: where they are too many, the fullest."""
+    """Equal switches in one row, and how many rows there are in all: where they are too many, the fullest."""
     stock = subject.stock
     used = ports_used(stock)
     rows: dict[tuple[str, str, int, int | None], int] = {}

@@ -1,4 +1,4 @@
-"""Checks and findings: what does not hold, what was accepted, and how to test the machine when it stands."""
+"""Checks and findings: what does not hold, what was accepted, and how to test the machine once it is built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Racks: what stands where, how high and heavy it is, and whether a rack feeds it."""
+"""Racks: positions of units, how high and heavy it is, and whether a rack feeds it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from designer.report.wording import counted, listed, percent, quantity
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
-    """The chapter; None where nothing stands in racks."""
+    """The chapter; None where nothing is in racks."""
     plan, stock = subject.plan, subject.stock
     if not plan.racks:
         return None
@@ -43,7 +43,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         muted(
             "As drawn."
             if plan.drawn
-            else "No positions are drawn: servers fill racks, network and storage stand in the middle of the row."
+            else "No positions are drawn: servers fill racks, network and storage are in the middle of the row."
         ),
         context.lettered(subject),
     )
@@ -124,7 +124,7 @@ def _title(plan: Plan) -> str:
     """How many devices are in how many racks, and how full the fullest is."""
     tallest = _fullest(plan)
     units = sum(len(k.units) for k in plan.racks)
-    title = f"{counted(units, 'device')} {'stands' if units == 1 else 'stand'} in {counted(len(plan.racks), 'rack')}"
+    title = f"{counted(units, 'device')} {'is' if units == 1 else 'are'} in {counted(len(plan.racks), 'rack')}"
     filled = f"{tallest.used:g} of {'its ' if len(plan.racks) == 1 else ''}{tallest.height:g} units"
     title += (
         f" and {'takes' if units == 1 else 'take'} {filled}"

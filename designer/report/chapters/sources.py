@@ -8,7 +8,7 @@ from designer.report.document import Align, Chapter, Head, Row, Span, Table, ric
 from designer.report.subject import Context
 from designer.report.wording import in_words, percent, sentence
 
-#: where in a source something stands is stated in so many characters
+#: most characters of a locator within a source
 _PLACE = 150
 
 

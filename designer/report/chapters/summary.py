@@ -11,7 +11,6 @@ from designer.report.chapter import ChapterKind
 from designer.report.comparison import answer
 from designer.report.design_picture import loaded_picture
 from designer.report.document import (
-    Beside,
     Block,
     Chapter,
     Drawing,
@@ -20,6 +19,7 @@ from designer.report.document import (
     KeyFigure,
     KeyFigures,
     Paragraph,
+    SideBySide,
     Table,
     Text,
     rich,
@@ -62,7 +62,7 @@ def build(context: Context) -> Chapter:
         )
     limits = _limits(context)
     if limits is not None:
-        blocks.append(Beside((limits,), (_purchases(context),)))
+        blocks.append(SideBySide((limits,), (_purchases(context),)))
     elif any(s.results for s in context.subjects):
         blocks.append(_purchases(context))
     targets = [t for s in context.subjects for t in s.targets]

@@ -20,7 +20,7 @@ _TEXT = 9.4
 #: of one rack by itself: room next to it and above it
 GUTTER: Final = 22.0
 HEAD: Final = 34.0
-#: names in a single unit of height; from where they have room, and from where the power stands next to them [U]
+#: names in a single unit of height; from where they have room, and from where the power is written next to them [U]
 _LOW, _ROOMY, _TALL = 9.4, 1.6, 4
 #: so many low units of one name stand as one box with its first and last number
 _RUN = 4

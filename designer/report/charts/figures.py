@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from designer.engine.results import WorkloadResult
 from designer.report.charts.lines import Trace, lines
-from designer.report.document import Beside, Block, Drawing
+from designer.report.document import Block, Drawing, SideBySide
 from designer.report.figure import Axis, Figure, LineSeries
 from designer.report.figure_kinds import figure_kinds
 from designer.report.subject import Subject
@@ -37,7 +37,7 @@ def charts(subject: Subject, results: Sequence[WorkloadResult], names: Sequence[
             drawn += [_drawing(one, first[1]) for one in _apart(first[0])]
     drawn = drawn[:most]
     pairs = [drawn[k : k + 2] for k in range(0, len(drawn), 2)]
-    return [Beside((pair[0],), tuple(pair[1:])) if len(pair) > 1 else pair[0] for pair in pairs]
+    return [SideBySide((pair[0],), tuple(pair[1:])) if len(pair) > 1 else pair[0] for pair in pairs]
 
 
 def _apart(figure: Figure) -> list[Figure]:

@@ -116,7 +116,7 @@ def _names(sheet: Chart, traces: Sequence[Trace], x: Scale, y: Scale, width: flo
             (x.at(trace.x[k]) - wide / 2 - (12 if k == len(trace.x) - 1 else 0), y.at(trace.y[k]) + side)
             for k, side in places
         ]
-        for corner, base in (*corners, *_beside(trace, x, y, wide)):
+        for corner, base in (*corners, *_around(trace, x, y, wide)):
             at = min(width - wide, max(x.start, corner))
             box = (at, base - 9, wide, 12.0)
             if (
@@ -131,7 +131,7 @@ def _names(sheet: Chart, traces: Sequence[Trace], x: Scale, y: Scale, width: flo
             break
 
 
-def _beside(trace: Trace, x: Scale, y: Scale, wide: float) -> list[tuple[float, float]]:
+def _around(trace: Trace, x: Scale, y: Scale, wide: float) -> list[tuple[float, float]]:
     """Places for the name of a line with few points: left of it, above or below, from its end down."""
     points = [(x.at(a), y.at(b)) for a, b in zip(trace.x, trace.y, strict=True)]
     found: list[tuple[float, float]] = []

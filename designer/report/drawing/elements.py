@@ -86,7 +86,7 @@ Element = Panel | Stroke | Area | Label | Glyph
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A display list with its frame; its legend stands from ``legend`` on downwards."""
+    """A display list with its frame; its legend begins at ``legend`` and goes downwards."""
 
     elements: tuple[Element, ...]
     x: float

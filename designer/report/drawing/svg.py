@@ -47,7 +47,7 @@ def inline_svg(picture: Picture, prefix: str, stated: str = "", kind: str = "") 
 
     Parameters
     ----------
-    told
+    stated
         A sentence that says what it shows; without it the picture is an ornament.
     kind
         Class of the element.

@@ -23,7 +23,7 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
 
 
 def _role(name: str) -> str:
-    """The colour of a part: what waits for data or for others stands out from computing."""
+    """The colour of a part: waiting for data or for others contrasts with computing."""
     if "input" in name or "stall" in name:
         return "input"
     if any(word in name for word in ("commun", "tensor", "data", "expert", "pipeline", "bubble")):

@@ -78,7 +78,7 @@ def _kind(block: object) -> str:
 
 
 def reading_width(picture: Picture) -> int:
-    """How wide a drawing is once its texts are read; 0 where they are as it stands in the column [CSS px]."""
+    """How wide a drawing is once its texts are read; 0 where they are at its width in the column [CSS px]."""
     size = text_size(picture)
     if picture.width <= NARROW or not size or size * _COLUMN / picture.width >= 0.8 * _READABLE:
         return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.report.cells import sure, text
-from designer.report.document import Beside, Head, Row, Table, rich
+from designer.report.document import Head, Row, SideBySide, Table, rich
 from designer.report.verdicts import Verdict, written
 from designer.sources import Status
 
@@ -24,7 +24,7 @@ _GRADES: Final = {
 }
 _HEADS: Final = (Head(""), Head(""))
 
-LEGEND: Final = Beside(
+LEGEND: Final = SideBySide(
     (Table("Is a target met?", _HEADS, tuple(Row((rich(written(v)), text(t))) for v, t in _VERDICTS.items())),),
     (Table("How sure is a value?", _HEADS, tuple(Row((sure(g), text(t))) for g, t in _GRADES.items())),),
 )

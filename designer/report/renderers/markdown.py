@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from designer.plain_text import harmless, shortened
 from designer.report.document import (
-    Beside,
     Block,
     Cell,
     Drawing,
@@ -17,6 +16,7 @@ from designer.report.document import (
     KeyFigures,
     Paragraph,
     Report,
+    SideBySide,
     Span,
     Table,
     Text,
@@ -114,7 +114,7 @@ def _block(block: Block) -> Iterator[str]:
         for text in block.text:
             yield from (_inline(text), "")
     else:
-        assert isinstance(block, Beside)
+        assert isinstance(block, SideBySide)
         for inner in (*block.left, *block.right):
             yield from _block(inner)
 

@@ -12,7 +12,6 @@ from designer.drawing.fonts import font_file
 from designer.drawing.theme import rgb
 from designer.plain_text import harmless, shortened
 from designer.report.document import (
-    Beside,
     Block,
     Cell,
     Drawing,
@@ -22,6 +21,7 @@ from designer.report.document import (
     KeyFigures,
     Paragraph,
     Report,
+    SideBySide,
     Span,
     Table,
     Text,
@@ -253,7 +253,7 @@ class Blocks:
             return [self._tiles(block, width) if block.tiles else self._items(block, width)]
         if isinstance(block, Follows):
             return [keep(self._follows(block, width))]
-        assert isinstance(block, Beside)
+        assert isinstance(block, SideBySide)
         half = (width - 20) / 2
         self.most = TITLE
         left, right = (self.blocks(side, half) for side in (block.left, block.right))

@@ -66,7 +66,7 @@ def sheets_of(picture: Picture, shown: float) -> list[Sheet]:
     Parameters
     ----------
     shown
-        Points a unit, as it stands in its chapter.
+        Points a unit, as in its chapter.
     """
     size = text_size(picture)
     if picture.width <= NARROW or not size or size * shown >= READABLE * _LESS:
@@ -120,11 +120,11 @@ def _box(element: Element) -> tuple[float, float, float, float]:
 
 
 def _cuts(spans: Float, low: float, high: float, count: int, most: float) -> Sequence[tuple[float, float]]:
-    """Pieces between two ends, none longer than `most`, cut where the least stands, near even parts.
+    """Pieces between two ends, none longer than `most`, cut where the least is drawn, near even parts.
 
     Parameters
     ----------
-    spans : (n, 2) from where to where what stands there reaches; what is longer than a piece does not count
+    spans : (n, 2) from where to where what is drawn there reaches; what is longer than a piece does not count
     """
     spans = spans[spans[:, 1] - spans[:, 0] < most / 2]
     room = most - 2 * _OVERLAP
@@ -140,7 +140,7 @@ def _cuts(spans: Float, low: float, high: float, count: int, most: float) -> Seq
         start = cut
         through = spans[(spans[:, 0] < cut) & (cut < spans[:, 1])]
         if len(through):
-            # what the cut goes through stands whole on one of the two, where there is room
+            # what the cut goes through is whole on one of the two, where there is room
             near, far = float(through[:, 0].min()) - 1, float(through[:, 1].max()) + 1
             if far - begin <= most:
                 end = max(end, far)
@@ -164,7 +164,7 @@ def legend_of(picture: Picture) -> Picture | None:
 
 
 def holds(sheet: Sheet, part: Picture) -> bool:
-    """Whether a part of a drawing stands whole on a sheet."""
+    """Whether a part of a drawing is whole on a sheet."""
     across = sheet.x <= part.x and part.x + part.width <= sheet.x + sheet.width
     return across and sheet.y <= part.y and part.y + part.height <= sheet.y + sheet.height
 

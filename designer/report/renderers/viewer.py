@@ -137,7 +137,7 @@ def _state_title(design: Design, state: str) -> str:
 
 
 def _views(design: Design, analysis: Analysis | None, colours: Colours) -> Iterator[_View]:
-    """The drawing as it stands with every load, then with each of its groups open."""
+    """The drawing as given with every load, then with each of its groups open."""
     stated = list(analysis.workloads) if analysis is not None else []
     loaded = [w for w in stated if analysis is not None and w.id in analysis.loads]
     states = ["", *design.groups]

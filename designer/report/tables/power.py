@@ -99,7 +99,7 @@ def _draw(stock: Inventory, unit: UnitClass, result: WorkloadResult | None) -> D
         load = _under(known, busy, given, rated)
         how = "power of the workload" if given else "from arithmetic in use" if busy else "at work, use not known"
     elif not stock.accelerators and given is not None and unit.inside("cpu"):
-        # processors do the work: what is around them, and no source tells, is in the upper end alone
+        # processors do the work: what is around them, and no source states, is in the upper end alone
         count = unit.inside("cpu")
         load = Estimate(given.value * count, given.low * count, given.high * count, "W", given.sources)
         if rated.value is not None:

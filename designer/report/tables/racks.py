@@ -23,11 +23,11 @@ RACK_POWER: Final = Constant(
     40e3, 17e3, 60e3, "assumed-racks", Status.ASSUMED, "W", "what a rack of the proposal feeds"
 )
 KEPT: Final = 2
-#: heights of units that do not state theirs, by kind; an NVSwitch that stands by itself is one of two in a tray
+#: heights of units that do not state theirs, by kind; an NVSwitch by itself is one of two in a tray
 _HEIGHTS: Final = {"server": 2.0, "switch": 1.0, "storage": 4.0, "nvswitch": 0.5}
 #: of a server that does not state its height, by the accelerators in it: so many at least, units
 _BY_ACCELERATORS: Final = ((8, 8.0), (4, 4.0))
-#: where a rack of the proposal stands, and what the rack itself weighs
+#: position of a rack of the proposal, and what the rack itself weighs
 FOOTPRINT: Final = Constant(0.72, 0.64, 0.96, "assumed-racks", Status.ASSUMED, "m²", "0.6 by 1.2 m of floor")
 EMPTY: Final = Constant(150.0, 110.0, 200.0, "assumed-racks", Status.ASSUMED, "kg", "a rack without units")
 GRAVITY: Final = 9.80665
@@ -264,7 +264,7 @@ def _standing(stock: Inventory) -> tuple[list[Rack], dict[int, tuple[int, RackPl
         for path, place in stated.units.items():
             member = _number(stock, path)
             around = int(stock.rack[member]) if member >= 0 else -1
-            # what a rack is drawn around stands in that rack
+            # what a rack is drawn around is in that rack
             if member >= 0 and int(stock.unit[member]) == member and around in (-1, racks[n].drawn):
                 where.setdefault(member, (n, place))
     return racks, where

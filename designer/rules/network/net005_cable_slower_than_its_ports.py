@@ -1,7 +1,7 @@
 """NET005: a cable between a NIC and a switch that runs slower than the NIC can.
 
 What it checks
-    Network links of NICs with one port against the rate of a port the NIC tells.
+    Network links of NICs with one port against the rate of a port that the NIC states.
 Why it matters
     A port that came up at half its rate looks like a slow network: usually a cable, a transceiver or a port
     setting.

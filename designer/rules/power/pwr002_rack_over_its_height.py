@@ -3,7 +3,7 @@
 What it checks
     Height of servers and switches in a rack that states its own.
 Why it matters
-    It does not fit, and nobody notices before the truck stands at the door.
+    It does not fit, and nobody notices before the truck is at the door.
 How to fix
     A second rack, or lower servers.
 Sources

@@ -51,7 +51,7 @@ def test_two_servers_are_connected_by_all_their_nics() -> None:
     assert len(made.links) == len(design.links) + 20
     assert not list(overfull(made))
     # all ports of the NICs next to GPUs are in use now
-    again = connect_all(lay_out(made), servers, switch, NicRule.BESIDE)
+    again = connect_all(lay_out(made), servers, switch, NicRule.NEAR)
     assert again.edit is None
     assert "in use" in again.reason
 
@@ -89,7 +89,7 @@ def test_rules_choose_among_nics() -> None:
         edit = connect_all(geometry, servers, switch, rule).edit
         assert edit is not None
         counts[rule] = len(edit.apply(design).links) - len(design.links)
-    assert counts == {NicRule.ALL: 10, NicRule.BESIDE: 8, NicRule.OTHER: 2}
+    assert counts == {NicRule.ALL: 10, NicRule.NEAR: 8, NicRule.OTHER: 2}
 
 
 def test_what_has_no_port_left_is_told() -> None:
@@ -110,7 +110,7 @@ def test_a_group_of_servers_goes_to_a_group_of_leaves_rail_by_rail() -> None:
     servers, leaves = (geometry.box_of((), Ref("groups", g)) for g in ("servers", "leaves"))
     assert servers is not None
     assert leaves is not None
-    offer = connect_all(geometry, [servers], leaves, NicRule.BESIDE)
+    offer = connect_all(geometry, [servers], leaves, NicRule.NEAR)
     assert offer.edit is not None
     # eight NICs next to GPUs in each of 32 servers
     assert offer.note.startswith("256 cables")

@@ -24,7 +24,7 @@ def test_a_trial_of_serving_tells_waits_before_counts() -> None:
 
 def test_a_trial_that_cannot_keep_up_tells_no_wait() -> None:
     rows = trial.rows(served(), served("workloads.chat-8b.rate=500 1/s"))
-    assert [(row.trial, row.change, row.tone) for row in rows[:2]] == [("–", "no longer told", "bad")] * 2
+    assert [(row.trial, row.change, row.tone) for row in rows[:2]] == [("–", "no longer shown", "bad")] * 2
     back = trial.rows(served("workloads.chat-8b.rate=500 1/s"), served())
     assert [(row.now, row.tone) for row in back[:2]] == [("–", "good")] * 2
-    assert trial.verdict(rows).endswith("(no longer told).")
+    assert trial.verdict(rows).endswith("(no longer shown).")

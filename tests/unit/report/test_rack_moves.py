@@ -78,7 +78,7 @@ def test_elevations_follow_names_and_refuse_what_is_not_there(design: Design) ->
     assert list(renamed.racks["rack1"].units) == ["files"]
     with pytest.raises(DocumentError, match="there is no part"):
         SetRacks((Elevation.model_validate({"id": "x", "units": {"nobody": {"unit": 1}}}),)).apply(design)
-    with pytest.raises(DocumentError, match="would stand in"):
+    with pytest.raises(DocumentError, match="would be in"):
         SetRacks((rack.model_copy(update={"id": "rack2"}),)).apply(placed)
     assert RemoveRacks(("rack1",)).apply(placed) == design
     assert len(plan_of(new_rack(design, plan_of(design), 0).apply(design)).racks) == len(plan_of(design).racks) + 1

@@ -7,7 +7,7 @@ import pytest
 import designer
 from designer.decisions.suggest import suggest
 from designer.present.numbers import shown
-from designer.report.document import Beside, Chapter, Drawing, Follows, Report, Table, plain
+from designer.report.document import Chapter, Drawing, Follows, Report, SideBySide, Table, plain
 from designer.report.renderers.html import to_html
 from designer.report.renderers.markdown import to_markdown
 from designer.report.wording import quantity
@@ -42,7 +42,7 @@ def test_waits_are_drawn_as_they_are_spread_and_the_cache_over_time(report: Repo
     drawn = {
         block.title: block
         for beside in chapter(report).blocks
-        if isinstance(beside, Beside)
+        if isinstance(beside, SideBySide)
         for block in (*beside.left, *beside.right)
         if isinstance(block, Drawing)
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import log
 from typing import Any
 
 import pytest
@@ -41,10 +42,18 @@ def points() -> Sequence[Scored]:
     return [scored(row) for row in rows if row["setup"]["collective"] == "all_reduce"]
 
 
-def test_large_messages_are_met(points: Sequence[Scored]) -> None:
-    """4.9 % over three groups; below 256 MiB two servers of B200 are predicted 9 to 30 % too fast."""
+def test_all_sizes_are_met(points: Sequence[Scored]) -> None:
+    """1.3 % over three groups; 4.9 % with the cheapest algorithm and no chunks of a known size."""
     assert len(points) == 29
-    assert macro_mean(points) <= 0.052
+    assert macro_mean(points) <= 0.015
+
+
+def test_two_servers_follow_the_chunks_of_the_library(points: Sequence[Scored]) -> None:
+    """8 MiB to 16 GiB on 2 x 8 B200, of which none is fitted: 8 and 64 MiB are 20 % fast, the others within 5 %."""
+    errors = sorted(abs(log(p.predicted / p.measured)) for p in points if p.group == "NVIDIA B200 SXM x 2")
+    assert len(errors) == 12
+    assert errors[9] < 0.05
+    assert errors[-1] < 0.21
 
 
 def test_small_messages_of_one_server_are_met(points: Sequence[Scored]) -> None:
@@ -54,5 +63,5 @@ def test_small_messages_of_one_server_are_met(points: Sequence[Scored]) -> None:
 
 
 def test_bands_hold_all_sizes(points: Sequence[Scored]) -> None:
-    """28 of 29; 20 before bands held plans that are not known."""
+    """All 29."""
     assert band_score(points).coverage >= 0.78

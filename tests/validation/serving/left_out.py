@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import combinations
 from statistics import mean
 from typing import Final
 
@@ -143,6 +144,45 @@ def by_group() -> Mapping[tuple[str, ...], tuple[int, float, float]]:
     return {k: (len(v), mean(x.inside[0] for x in v), mean(x.inside[1] for x in v)) for k, v in sorted(groups.items())}
 
 
+@dataclass(frozen=True)
+class Pair:
+    """Two widths of one engine build at equal accelerators and clients: logarithm of tokens a second over the other's.
+
+    A replica of twice the devices with twice the clients is compared with two replicas that share them.
+    """
+
+    group: tuple[str, ...]
+    measured: float
+    predicted: float
+
+    @property
+    def right(self) -> bool:
+        """True if the better one is named."""
+        return self.measured * self.predicted > 0
+
+
+@cache
+def pairs() -> Sequence[Pair]:
+    """All pairs of rows that differ in the devices of a replica alone, each asked for with its release taken out."""
+    found: list[Pair] = []
+    loads: dict[tuple[object, ...], list[tuple[Row, float, float]]] = {}
+    for row in rows():
+        if not impossible(row) and not row.drafts:
+            rate = math.log(_rate(row, row.ttft, row.tpot) / _rate(row, *predicted(asked(row), asked=without(row))))
+            measured = math.log(_rate(row, row.ttft, row.tpot))
+            loads.setdefault((row.group, row.prompt, row.output), []).append((row, measured, measured - rate))
+    for same in loads.values():
+        for (one, a, b), (other, c, d) in combinations(same, 2):
+            if one.tensor != other.tensor and one.clients * other.tensor == other.clients * one.tensor:
+                found.append(Pair(one.group, a - c, b - d))
+    return found
+
+
+def _rate(row: Row, ttft: float, tpot: float) -> float:
+    """Output tokens a second of a device, by Little's law [1/s]."""
+    return row.clients * row.output / (ttft + tpot * (row.output - 1)) / row.tensor
+
+
 def main() -> None:
     """Print the table."""
     table = by_group()
@@ -157,6 +197,9 @@ def main() -> None:
     for kind in KINDS:
         for name, (n, step, first) in kept(kind).items():
             sys.stdout.write(f"{kind} {name} {n}: {step:.2f} {first:.2f}\n")
+    for name in dict.fromkeys(pair.group for pair in pairs()):
+        mine = [pair.right for pair in pairs() if pair.group == name]
+        sys.stdout.write(f"better layout named {' '.join(name)} {len(mine)}: {mean(mine):.2f}\n")
     for what, place in (("per token", 1), ("first token", 2)):
         sys.stdout.write(f"{what}: {mean(v[place] for v in table.values()):.2f} by group\n")
 

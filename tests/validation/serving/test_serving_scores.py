@@ -44,6 +44,15 @@ def test_one_engine_build_carried_to_h200() -> None:
     assert mean(v[3] for v in mine) <= 0.13
 
 
+def test_first_tokens_of_mixtures_on_tensorrt_llm_that_nothing_but_prompts_of_mixtures_was_fitted_on() -> None:
+    """By one cost of 16 ms a doubling of devices: from gpt-oss alone it is 20, from DeepSeek alone 10."""
+    mine = {k: v for k, v in groups().items() if k[2] == "tensorrt-llm" and k[1] in ("gpt-oss-120b", "deepseek-v3")}
+    assert len(mine) >= 2
+    for name, (_, step, _, first, _) in mine.items():
+        assert step <= 0.13, name
+        assert first <= 0.3, name
+
+
 def test_bands_of_known_releases_hold_about_four_of_five() -> None:
     picked = [row for row in rows() if release(row.engine, row.version).exact and row.model != "llama-3-8b"][::6]
     found = errors(picked)

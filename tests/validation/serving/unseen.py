@@ -20,6 +20,7 @@ from designer.families.serving.engine_state import Requests
 from designer.families.serving.engines import release
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas._release import Release
 from designer.families.serving.formulas.expert_exchange import INSIDE_SHARE, START
 from designer.families.serving.formulas.kv_size import kv_size
 from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
@@ -27,7 +28,7 @@ from designer.families.serving.formulas.small_all_reduce import small_all_reduce
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
 from designer.families.serving.formulas.weights_size import weights_size
 from designer.families.serving.scheduler import run_requests
-from designer.families.serving.spreads import four_bit, release_spread
+from designer.families.serving.spreads import WIDER, four_bit, release_spread
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.validation.serving.offline import ENOUGH
@@ -89,18 +90,14 @@ def points() -> Sequence[Point]:
     )
 
 
-def predicted(point: Point) -> float:
-    """Output tokens a second of the deployment [1/s]."""
-    chosen, (device, link) = release("tensorrt-llm", "1.0.0").release, SYSTEMS[point.system]
-    device, shape = with_kernels(device, chosen.engine), model(point.model)
+def _steps(system: str, name: str, weights: str, cache: str, split: Split) -> tuple[StepTime, Release]:
+    """Steps of a model on a system under TensorRT-LLM 1.0."""
+    chosen, (device, link) = release("tensorrt-llm", "1.0.0").release, SYSTEMS[system]
+    device, shape = with_kernels(device, chosen.engine), model(name)
     assert isinstance(shape, TransformerShape)
-    weights, stored = number_format(point.weights), number_format("fp8")
-    # mixtures of experts are run with groups of attention that share whole experts, the page says
-    tensor, data = (1, point.tensor) if shape.experts else (point.tensor, 1)
-    split = Split(tensor, data, point.stages, data)
 
     def reduce(size: float) -> float:
-        return small_all_reduce(tensor, size, link)
+        return small_all_reduce(split.tensor, size, link)
 
     def sent(size: float) -> float:
         return 2 * size / link
@@ -109,10 +106,22 @@ def predicted(point: Point) -> float:
         return START.value + (inside + between) / (INSIDE_SHARE.value * link)
 
     joins = Joins(reduce, sent, lambda size: size / link, dispatch)
-    steps = StepTime(shape, device, split, weights, stored, chosen.overheads, joins)
+    formats = number_format(weights), number_format(cache)
+    return StepTime(shape, device, split, *formats, chosen.overheads, joins), chosen
+
+
+def predicted(point: Point) -> float:
+    """Output tokens a second of the deployment [1/s]."""
+    shape = model(point.model)
+    assert isinstance(shape, TransformerShape)
+    weights, stored = number_format(point.weights), number_format("fp8")
+    # mixtures of experts are run with groups of attention that share whole experts, the page says
+    tensor, data = (1, point.tensor) if shape.experts else (point.tensor, 1)
+    split = Split(tensor, data, point.stages, data)
+    steps, chosen = _steps(point.system, point.model, point.weights, "fp8", split)
     held = weights_size(shape, weights, tensor, data, point.stages, shared=split.dense)
     how = chosen.scheduling
-    room = kv_room(device.memory, how.memory_share, held, split.devices, bool(shape.experts))
+    room = kv_room(steps.device.memory, how.memory_share, held, split.devices, bool(shape.experts))
     capacity = memory_capacity(room, kv_size(shape, tensor, stored.size.value).token / data / point.stages)
     count = min(point.count, ENOUGH)
     requests = Requests([point.prompt] * count, [point.output] * count, [0.0] * count)
@@ -123,13 +132,64 @@ def predicted(point: Point) -> float:
 
 def band(point: Point) -> float:
     """80 % band of step times there: logarithm of the factor either way [1]."""
-    shape = model(point.model)
+    return _band(point.system, point.model, point.weights)
+
+
+def _band(system: str, name: str, weights: str) -> float:
+    shape = model(name)
     assert isinstance(shape, TransformerShape)
     chosen = release("tensorrt-llm", "1.0.0").release
-    device = with_kernels(SYSTEMS[point.system][0], chosen.engine)
-    return math.hypot(
-        release_spread(chosen, shape, point.weights, device), four_bit(device, number_format(point.weights))
-    )
+    device = with_kernels(SYSTEMS[system][0], chosen.engine)
+    return math.hypot(release_spread(chosen, shape, weights, device), four_bit(device, number_format(weights)))
+
+
+@dataclass(frozen=True)
+class Wide:
+    """DeepSeek on eight devices that attend to requests of their own and share whole experts, as a guide publishes it.
+
+    Parameters
+    ----------
+    clients, slots, budget
+        In all, and of the scheduler of each device.
+    count
+        Requests sent.
+    measured
+        Output tokens a second [1/s].
+    """
+
+    system: str
+    weights: str
+    cache: str
+    clients: int
+    slots: int
+    budget: int
+    count: int
+    measured: float
+
+
+#: TensorRT-LLM, best practice for DeepSeek-R1: 1,024 tokens in, 2,048 out, attention by requests, experts over eight;
+#: of the runs on B200 the waves that its 114,688 and 49,152 requests repeat
+GUIDE: Final = (
+    Wide("H200", "fp8", "bf16", 1024, 128, 1151, 5120, 11489.27),
+    Wide("B200", "nvfp4", "bf16", 3072, 384, 1536, 12288, 36384.08),
+    Wide("B200", "nvfp4", "fp8", 7168, 896, 2048, 21504, 43146.20),
+)
+_GUIDE_LENGTHS: Final = (1024, 2048)
+
+
+def wide(one: Wide) -> float:
+    """Output tokens a second of a run of the guide [1/s]."""
+    steps, chosen = _steps(one.system, "deepseek-v3", one.weights, one.cache, Split(1, 8, 1, 8))
+    prompt, output = _GUIDE_LENGTHS
+    how = replace(chosen.scheduling, slots=one.slots, budget=one.budget).of(8)
+    requests = Requests([prompt] * one.count, [output] * one.count, clients=one.clients)
+    room = one.clients * (prompt + output + chosen.scheduling.block)
+    return one.count * output / run_requests(steps, requests, how, room, chosen.overheads.path).end
+
+
+def guide_band(one: Wide) -> float:
+    """80 % band of a run of the guide, with what groups of attention add: logarithm of the factor either way [1]."""
+    return math.hypot(_band(one.system, "deepseek-v3", one.weights), WIDER.value)
 
 
 @cache
@@ -153,6 +213,8 @@ def main() -> None:
     """Print the table."""
     for name, (n, error, bias, inside) in by_group().items():
         sys.stdout.write(f"{' '.join(name)} {n}: {error:.3f}/{bias:+.3f}, inside {inside:.2f}\n")
+    for one in GUIDE:
+        sys.stdout.write(f"{one.system} {one.clients} clients: {wide(one):.0f}, measured {one.measured:.0f}\n")
 
 
 if __name__ == "__main__":

@@ -21,12 +21,13 @@ def part(
     tf32: float = 0.0,
     fp8: float = 0.0,
     watts: float = 0.0,
+    units: int = 0,
 ) -> Accelerator:
     """An accelerator from data-sheet numbers in TFLOP/s, GB/s, GB and W."""
     rates = {"fp32": fp32, "fp16": half, "bf16": half if generation not in ("volta", "pascal") else 0.0}
     rates |= {"tf32": tf32, "fp8": fp8}
     flops = {key: FlopPerSecond(value * T) for key, value in rates.items() if value}
-    return Accelerator(name, flops, BytesPerSecond(rate * G), Bytes(memory * G), generation, form, Watts(watts))
+    return Accelerator(name, flops, BytesPerSecond(rate * G), Bytes(memory * G), generation, form, Watts(watts), units)
 
 
 PARTS = {
@@ -34,17 +35,17 @@ PARTS = {
     "M40": part("M40", "maxwell", "card", 24, 288, 6.8),
     "M60": part("M60 (one of two)", "maxwell", "card", 8, 160, 4.8),
     "P100": part("P100-SXM2", "pascal", "module", 16, 732, 10.6, 21.2),
-    "V100-PCIE": part("V100-PCIe", "volta", "card", 16, 900, 14.0, 112, watts=250),
-    "V100-16": part("V100-SXM2-16GB", "volta", "module", 17.2, 900, 15.7, 125, watts=300),
-    "V100-32": part("V100-SXM2-32GB", "volta", "module", 34.4, 900, 15.7, 125, watts=300),
-    "V100-SXM3": part("V100-SXM3-32GB", "volta", "module", 34.4, 980, 16.4, 131),
-    "A30": part("A30", "ampere", "card", 25, 933, 10.3, 165, tf32=82, watts=165),
-    "A100-40": part("A100-SXM4-40GB", "ampere", "module", 42.9, 1555, 19.5, 312, tf32=156, watts=400),
-    "A100-80": part("A100-SXM4-80GB", "ampere", "module", 85.9, 2039, 19.5, 312, tf32=156, watts=400),
-    "A100-PCIE": part("A100-PCIe-80GB", "ampere", "card", 85.9, 1935, 19.5, 312, tf32=156, watts=300),
-    "RTX6000ADA": part("RTX 6000 Ada", "ada", "card", 51.5, 960, 91.1, 364, tf32=182, fp8=728),
-    "H100": part("H100-SXM5", "hopper", "module", 85.9, 3350, 67, 989, tf32=494.5, fp8=1979, watts=700),
-    "H100-PCIE": part("H100-PCIe", "hopper", "card", 85.9, 2000, 51.2, 756, tf32=378, fp8=1513, watts=350),
+    "V100-PCIE": part("V100-PCIe", "volta", "card", 16, 900, 14.0, 112, watts=250, units=80),
+    "V100-16": part("V100-SXM2-16GB", "volta", "module", 17.2, 900, 15.7, 125, watts=300, units=80),
+    "V100-32": part("V100-SXM2-32GB", "volta", "module", 34.4, 900, 15.7, 125, watts=300, units=80),
+    "V100-SXM3": part("V100-SXM3-32GB", "volta", "module", 34.4, 980, 16.4, 131, units=80),
+    "A30": part("A30", "ampere", "card", 25, 933, 10.3, 165, tf32=82, watts=165, units=56),
+    "A100-40": part("A100-SXM4-40GB", "ampere", "module", 42.9, 1555, 19.5, 312, tf32=156, watts=400, units=108),
+    "A100-80": part("A100-SXM4-80GB", "ampere", "module", 85.9, 2039, 19.5, 312, tf32=156, watts=400, units=108),
+    "A100-PCIE": part("A100-PCIe-80GB", "ampere", "card", 85.9, 1935, 19.5, 312, tf32=156, watts=300, units=108),
+    "RTX6000ADA": part("RTX 6000 Ada", "ada", "card", 51.5, 960, 91.1, 364, tf32=182, fp8=728, units=142),
+    "H100": part("H100-SXM5", "hopper", "module", 85.9, 3350, 67, 989, tf32=494.5, fp8=1979, watts=700, units=132),
+    "H100-PCIE": part("H100-PCIe", "hopper", "card", 85.9, 2000, 51.2, 756, tf32=378, fp8=1513, watts=350, units=114),
 }
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from designer.engine.network import Network, build_network
-from designer.families.training.preparation import prepare
+from designer.families.training.preparation import TrainingPlan, prepare
 from designer.formulas.scoring import Scored, band_score, group_medians, macro_mean
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
@@ -61,7 +61,7 @@ def _settings(setup: Row) -> Mapping[str, Any] | None:
     if benchmark == "bert":
         shape = {"model": "bert-large", "software": "fused", "precision": "fp8", "sequence": 256}
         each = setup["global_batch"] // setup["gpus"]
-        return {**batch, **shape, "data": setup["gpus"], "micro_batch": each, "sharding": "none"}
+        return {**batch, **shape, "data": setup["gpus"], "micro_batch": each, "sharding": "optimizer"}
     if layout is None or layout["precision"] not in ("fp8", "nvfp4"):
         return None
     attention = "-fp8-attention" if layout["attention_fp8"] else ""
@@ -102,13 +102,22 @@ def network_of(machine: tuple[str, str, str], servers: int) -> Network:
     return build_network(apply_changes(open_design(template), changes, "mlperf-training"))
 
 
+def group_of(run: Run) -> str:
+    """A benchmark of a submitter in a round on a kind of accelerator."""
+    return f"{run.row['group']}/{run.settings['model']}/{run.machine[0]}"
+
+
+def plan_of(run: Run) -> TrainingPlan:
+    """The run as a user draws and asks it."""
+    return prepare(network_of(run.machine, run.servers), job(run.settings), "run")
+
+
 def scored(run: Run) -> Scored:
-    """Samples per second, predicted against published; a benchmark of a submitter in a round is a group."""
-    plan = prepare(network_of(run.machine, run.servers), job(run.settings), "run")
+    """Samples per second, predicted against published."""
+    plan = plan_of(run)
     step = plan.estimate(plan.ranks.costs(plan.layout))
     batch = plan.global_batch
-    group = f"{run.row['group']}/{run.settings['model']}/{run.machine[0]}"
-    return Scored(group, batch / step.step_time, run.row["value"], batch / step.high, batch / step.low)
+    return Scored(group_of(run), batch / step.step_time, run.row["value"], batch / step.high, batch / step.low)
 
 
 if __name__ == "__main__":

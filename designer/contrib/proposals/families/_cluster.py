@@ -1,4 +1,4 @@
-"""Servers of a template joined by a generated fabric and fed by storage: what the families of clusters draw alike."""
+"""Servers of a template joined by a generated fabric and fed by storage: what the families of clusters share."""
 
 from __future__ import annotations
 

@@ -308,8 +308,8 @@ def _forward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[
 
 def _backward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[Int, Int]:
     """Of all switches near each target, the steps that lead there."""
-    beside, owner = near.switches(target)
-    wanted = switch[owner] * graph.n_switches + beside
+    reached, owner = near.switches(target)
+    wanted = switch[owner] * graph.n_switches + reached
     low = np.searchsorted(graph.key, wanted)
     if graph.single:
         found = np.flatnonzero(graph.key[np.minimum(low, len(graph.key) - 1)] == wanted)

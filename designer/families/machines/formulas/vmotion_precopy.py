@@ -129,23 +129,10 @@ def vmotion_precopy(
 
     # What the last of several passes leaves hangs on details: anything up to the goal.
     anything = switchover_goal + checkpoint / (bandwidth * BANDWIDTH_SPREAD.low) + RESUME_TIME.high
-    nominal = run(_Case(bandwidth, dirty_rate, setup.value if setup else fixed, RESUME_TIME.value))
-    low = run(
-        _Case(
-            bandwidth * BANDWIDTH_SPREAD.high,
-            dirty_rate * DIRTY_SPREAD.low,
-            setup.low if setup else fixed,
-            RESUME_TIME.low,
-        )
-    )
-    high = run(
-        _Case(
-            bandwidth * BANDWIDTH_SPREAD.low,
-            dirty_rate * DIRTY_SPREAD.high,
-            setup.high if setup else fixed,
-            RESUME_TIME.high,
-        )
-    )
+    setups = (setup.value, setup.low, setup.high) if setup else (fixed, fixed, fixed)
+    nominal = run(_Case(bandwidth, dirty_rate, setups[0], RESUME_TIME.value))
+    low = run(_Case(bandwidth * BANDWIDTH_SPREAD.high, dirty_rate * DIRTY_SPREAD.low, setups[1], RESUME_TIME.low))
+    high = run(_Case(bandwidth * BANDWIDTH_SPREAD.low, dirty_rate * DIRTY_SPREAD.high, setups[2], RESUME_TIME.high))
     longest = switchover_goal + checkpoint / bandwidth + RESUME_TIME.value
     done = _outcome(nominal, (low, high), setup.value if setup else fixed, checkpoint, longest)
     if not nominal.rounds.converged or len(nominal.rounds.rounds) == 1:

@@ -25,6 +25,8 @@ class Overheads:
         A request's way to the queue [s].
     expert_layer
         More for every layer of routed experts and step [s].
+    expert_prompts
+        More for a step that holds prompts of a model with routed experts, per doubling of its devices [s].
     narrow
         Of the peak that its products in 8 bit reach over what the shared law has them reach [1].
     unpacked
@@ -40,6 +42,7 @@ class Overheads:
     prefill_factor: float
     path: float
     expert_layer: float = 0.0
+    expert_prompts: float = 0.0
     narrow: float = 1.0
     unpacked: float = 1.0
     slower: float = 1.0
@@ -107,9 +110,6 @@ class Release:
         True if measurements of this release stand behind it.
     step_spread, first_spread
         80 % bands of the time per token and to the first token: natural logarithm of the factor either way [1].
-    first_late
-        How much later than its bands say a first token was where the release was left out, and why is not known:
-        logarithm of the factor [1].
     fitted_on
         In words: which measurements, and how many.
     models
@@ -131,4 +131,3 @@ class Release:
     source: str
     models: tuple[tuple[str, str], ...] = ()
     architecture: str = ""
-    first_late: float = 0.0

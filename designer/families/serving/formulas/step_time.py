@@ -221,7 +221,10 @@ class StepTime:
         own = shape.layers * overheads.layer + overheads.step
         self._fixed = self._attention_floor + terms.engine(own)
         floors = attend * prefill.floor + states * PREFILL_FLOOR.value
-        self._fixed_prompts = terms.launches(floors) + terms.engine(own + overheads.prefill_step)
+        prompts = overheads.prefill_step
+        if shape.experts:
+            prompts += overheads.expert_prompts * math.log2(split.devices)
+        self._fixed_prompts = terms.launches(floors) + terms.engine(own + prompts)
         self._request = terms.engine(overheads.request) + terms.memory(attend * decode.each / split.pipeline)
         self._token = terms.memory(attend * prefill.each / self._spread)
         if states:

@@ -37,8 +37,38 @@ def _profile(text: str) -> tuple[float, ...]:
 
 
 def asked(settings: Mapping[str, Any]) -> Serving:
-    """What is served, at which load, within which limits."""
+    """What is served, at which load, within which limits.
+
+    Raises
+    ------
+    AnalysisError
+        If settings contradict each other or leave nothing to serve.
+    """
     s = settings
+    _check(s)
+    deployment, load = _deployment(s), _load(s)
+    limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
+    return Serving(
+        "serving",
+        deployment,
+        load,
+        limits,
+        s["storage"],
+        s["readers"],
+        s["tiers"],
+        s["tier_share"],
+        s["peers"],
+        s["update"],
+        listed(s["beside"]),
+        s["origin"],
+        s["request"],
+        s["reply"],
+        scaling=s["scaling"],
+    )
+
+
+def _check(s: Mapping[str, Any]) -> None:
+    """Refuse settings that leave nothing to serve."""
     if s["load"] != "trace" and not s["lengths"] and (s["prompt"] < 1 or s["output"] < 1):
         name = "prompt" if s["prompt"] < 1 else "output"
         raise AnalysisError(f"requests with no {name}", place=name, remedy="give 1 token or more")
@@ -62,7 +92,10 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         raise AnalysisError(
             "no request is left to count", place="waves", remedy="give more requests of each client than warm-up"
         )
-    deployment = Deployment(
+
+
+def _deployment(s: Mapping[str, Any]) -> Deployment:
+    return Deployment(
         s["model"],
         s["group"],
         s["engine"],
@@ -96,6 +129,9 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         overlap=s["overlap"],
         hand_over=s["hand_over"],
     )
+
+
+def _load(s: Mapping[str, Any]) -> Load:
     load = Load(
         s["load"],
         s["rate"],
@@ -118,26 +154,7 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["tool_tokens"],
         s["pause"],
     )
-    if s["measured_as"]:
-        load = as_measured(load, _plain_load(), s["measured_as"])
-    limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
-    return Serving(
-        "serving",
-        deployment,
-        load,
-        limits,
-        s["storage"],
-        s["readers"],
-        s["tiers"],
-        s["tier_share"],
-        s["peers"],
-        s["update"],
-        listed(s["beside"]),
-        s["origin"],
-        s["request"],
-        s["reply"],
-        scaling=s["scaling"],
-    )
+    return as_measured(load, _plain_load(), s["measured_as"]) if s["measured_as"] else load
 
 
 @cache

@@ -285,7 +285,8 @@ class TransformerStep:
         common, routed = local_parameters(self.shape, layout)
         trained = ADAPTERS.value if self.frozen else 1
         parameters = common + routed
-        overlap = Ratio(self.software.data_overlap.value)
+        overlap = self.software.hidden_gradients
+        ahead_share = Ratio(0.0) if self.software.gathers_first else overlap
         reduce_size = Bytes(trained * parameters * self.software.reduce_bytes.value)
         gather_size = Bytes(parameters * self.precision.weight_bytes.value)
         if layout.sharding is Sharding.PARAMETERS:
@@ -305,12 +306,16 @@ class TransformerStep:
             return exposed_time(traffic, window, overlap)
         scatter = communication.time(Kind.REDUCE_SCATTER, RankGroup.DATA, reduce_size)
         gather = communication.time(Kind.ALL_GATHER, RankGroup.DATA, Bytes(trained * gather_size))
+        if self.software.gathers_first:
+            # shares are those of a server, sums over servers an all-reduce: as long as one over all ranks in two halves
+            both = communication.time(Kind.ALL_REDUCE, RankGroup.DATA, reduce_size)
+            scatter, gather = (Seconds(min(whole, both / 2)) for whole in (scatter, gather))
         if layout.sharding is Sharding.GRADIENTS:
             # Only a part of the sums is kept, so every microbatch is scattered; of an interleaved schedule, every
             # round, in which a virtual stage runs a microbatch for each stage one after another.
             scatters = math.ceil(microbatches / rounds)
-            return scatters * exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, overlap)
-        return exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, overlap)
+            return scatters * exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, ahead_share)
+        return exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, ahead_share)
 
     def _optimizer(self, layout: Layout) -> float:
         common, routed = local_parameters(self.shape, layout)

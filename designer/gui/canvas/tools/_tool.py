@@ -149,7 +149,7 @@ class ToolCanvas(Protocol):
         ...
 
     def wish(self, wanted: QuickAdd) -> None:
-        """Ask whoever shows the window to offer parts."""
+        """Ask the window to offer parts."""
         ...
 
     def rename(self, box: int) -> bool:
@@ -267,7 +267,7 @@ class ToolKind:
     Parameters
     ----------
     order
-        Tools are asked in this order whether something is theirs, and stand so in menus and toolbar.
+        Tools are asked in this order whether something is theirs; menus and toolbar have the same order.
     press
         The tool that a press begins; None if it is not theirs.
     drag
@@ -277,7 +277,7 @@ class ToolKind:
     take_up
         What its menu entry does; None for tools that only the hand begins.
     title, shortcut, icon, menu, section
-        Of the menu entry; with an icon it stands in the toolbar too.
+        Of the menu entry; with an icon it is in the toolbar too.
     on_selection
         True if something must be selected.
     """

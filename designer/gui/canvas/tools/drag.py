@@ -92,8 +92,8 @@ class Drag(Tool):
         seen = view_state.boxes.index.touching(*self.host.view.visible())
         seen = seen[~self._lifted[seen]]
         if self._parent is not None:
-            beside = seen[geometry.parent[seen] == self._parent]
-            seen = beside if len(beside) else seen[~geometry.is_container[seen]]
+            siblings = seen[geometry.parent[seen] == self._parent]
+            seen = siblings if len(siblings) else seen[~geometry.is_container[seen]]
         rect = geometry.rect[seen]
         if len(rect) > MOST_NEIGHBOURS:
             x, y, w, h = self._frame_rect

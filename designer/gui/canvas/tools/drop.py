@@ -69,7 +69,7 @@ class Drop(Tool):
         self._rect = (0.0, 0.0, *self._item.size)
         self._target, self._connection = -1, -1
         #: the part under the pointer, and what comes of dropping on it
-        self._beside = -1
+        self._neighbour = -1
         self._attached: dict[int, Landing | None] = {}
         self.offer = Offer()
 
@@ -81,7 +81,7 @@ class Drop(Tool):
         x, y = p.sx - width / 2, p.sy - height / 2
         if not p.alt:
             x, y = gridded(x), gridded(y)
-        self._connection = self._beside = -1
+        self._connection = self._neighbour = -1
         kind = self._dragged.kind
         self._target = container_for(view_state, p.sx, p.sy, (kind,))
         landing = self._on_part(p)
@@ -95,7 +95,7 @@ class Drop(Tool):
             if landing is None:
                 landing = add(geometry, self._item, self._target, x, y)
             self.offer, self._rect = landing.offer, landing.rect
-            if self._beside < 0 and self.offer.ok:
+            if self._neighbour < 0 and self.offer.ok:
                 self._target = landing.container
         self.host.refresh()
 
@@ -108,7 +108,7 @@ class Drop(Tool):
         if box not in self._attached:
             self._attached[box] = attach(view_state.geometry, self._item, box)
         landing = self._attached[box]
-        self._beside = -1 if landing is None else box
+        self._neighbour = -1 if landing is None else box
         return landing
 
     def release(self, p: Pointer) -> None:
@@ -129,8 +129,8 @@ class Drop(Tool):
         good = self.offer.ok
         if self._connection >= 0:
             found += connection_glow(view_state, frame, np.array([self._connection]), theme.good)
-        elif self._beside >= 0:
-            rect = frame.boxes(geometry.rect[self._beside : self._beside + 1])
+        elif self._neighbour >= 0:
+            rect = frame.boxes(geometry.rect[self._neighbour : self._neighbour + 1])
             found.append(outline(rect, 3 * frame.ratio, theme.good if self.offer.kinds else theme.bad))
         elif self._target >= 0:
             rect = frame.boxes(geometry.rect[self._target : self._target + 1])
@@ -146,8 +146,8 @@ class Drop(Tool):
         name = self._item.title
         if self._connection >= 0:
             return f"Insert {name} into this link"
-        if self._beside >= 0:
-            return f"Add {name} beside {self.host.scene.geometry.label(self._beside)}, {self.offer.note}"
+        if self._neighbour >= 0:
+            return f"Add {name} next to {self.host.scene.geometry.label(self._neighbour)}, {self.offer.note}"
         where = f" to {self.host.scene.geometry.label(self._target)}" if self._target >= 0 else ""
         return f"Add {name}{where}"
 

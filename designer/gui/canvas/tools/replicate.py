@@ -24,7 +24,7 @@ from designer.gui.canvas.tools._tool import ARROWS, Pointer, Press, Rest, Tool, 
 
 _GAP = 24.0
 _MOST = 200
-#: so many of the things in the way have a say in how far apart the copies stand
+#: so many of the things in the way influence the distance of the copies
 _NEAR = 24
 #: 16, 4x4, and 4x on the way there
 _TYPED: Final = re.compile(r"(\d{1,3})(?:x(\d{0,3}))?")
@@ -32,9 +32,9 @@ _TIMES: Final = frozenset((int(Qt.Key.Key_X), int(Qt.Key.Key_Asterisk)))
 
 
 class Replicate(Tool):
-    """Shows where the copies would stand; a click or Enter makes them as one step.
+    """Shows where the copies would be placed; a click or Enter makes them as one step.
 
-    Rows and columns stand so far apart that no copy covers what is there already.
+    Rows and columns are spaced so that no copy covers what is there already.
     """
 
     hint = "Move, use the arrow keys or type 16 or 4x4 for rows and columns · Enter or click makes them · Esc cancels"
@@ -129,19 +129,19 @@ def squarish(count: int) -> tuple[int, int]:
 
 
 def _in_the_way(geometry: Geometry, boxes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """What stands next to things in their container, frames behind all apart. : (n, 4)"""
+    """Rectangles next to things in their container, without frames behind all. : (n, 4)"""
     if not len(boxes):
         return np.empty((0, 4))
-    beside = geometry.parent == geometry.parent[boxes[0]]
-    beside[boxes] = False
-    beside &= np.array([ref.what != "annotations" for ref in geometry.refs], dtype=bool)
-    return geometry.rect[beside]
+    neighbours = geometry.parent == geometry.parent[boxes[0]]
+    neighbours[boxes] = False
+    neighbours &= np.array([ref.what != "annotations" for ref in geometry.refs], dtype=bool)
+    return geometry.rect[neighbours]
 
 
 def pitch(
     rect: Rect, columns: int, rows: int, least: tuple[float, float], taken: npt.NDArray[np.float64]
 ) -> tuple[float, float]:
-    """How far apart columns and rows stand, at least `least` and so that no copy covers what is there. [scene units]
+    """Distance of columns and of rows, at least `least` and so that no copy covers what is there. [scene units]
 
     Parameters
     ----------

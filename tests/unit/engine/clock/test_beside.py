@@ -48,14 +48,14 @@ def test_a_stream_beside_messages_has_what_they_leave_in_the_mean() -> None:
     """A message that takes t alone takes 2 t next to a stream, which has half of the link meanwhile and all of it for
     the t of the pause: (2·1/2 + 1)/3 = 2/3 in the mean."""
     t = alone(GB)
-    found = answer(prices(), stream(), beside=[messages("m", GB, t)], bands=False, explained=False)
+    found = answer(prices(), stream(), neighbours=[messages("m", GB, t)], bands=False, explained=False)
     usual = answer(prices(), stream(), explained=False).metrics["rate"].value
     assert found.metrics["rate"].value == pytest.approx(usual * 2 / 3, rel=0.01)
 
 
 def test_messages_beside_a_stream_take_twice_as_long_and_pause_as_before() -> None:
     t = alone(GB)
-    found = answer(prices(), messages("m", GB, t), beside=[stream()], bands=False, explained=False)
+    found = answer(prices(), messages("m", GB, t), neighbours=[stream()], bands=False, explained=False)
     assert found.metrics["time"].value == pytest.approx(3 * t, rel=1e-3)
 
 
@@ -64,7 +64,7 @@ def test_the_pace_beside_a_slow_program_is_that_of_its_whole_items() -> None:
     what hundreds of them come to."""
     t = alone(GB)
     mine, its = messages("mine", GB / 20, 0.0), messages("its", GB, t)
-    found = answer(prices(), mine, beside=[its], bands=False, explained=False).metrics["time"].value
+    found = answer(prices(), mine, neighbours=[its], bands=False, explained=False).metrics["time"].value
     run = play(prices(), [mine, its], until=300 * 3 * t)
     ends, others = run.ends("mine", "wait"), run.ends("its", "wait")
     inside = [end for end in ends if others[0] < end <= others[-1]]
@@ -92,7 +92,7 @@ def test_a_served_model_beside_a_training_on_its_gpu_answers_half_as_fast() -> N
     network = build_network(with_changes(open_design("hgx-h100-8"), workloads=replaced({}, specs)))
     jobs = [job_of_workload(spec, 0.0) for spec in specs]
     shared = Prices(network, frozenset(), parts_in_turns(network, jobs))
-    found = answer(shared, jobs[0], beside=jobs[1:], explained=False).metrics["tpot"]
+    found = answer(shared, jobs[0], neighbours=jobs[1:], explained=False).metrics["tpot"]
     usual = answer(Prices(network), jobs[0], explained=False).metrics["tpot"]
     assert 2 * 0.98 < found.value / usual.value < 2.5
     assert found.low < found.value < found.high

@@ -206,6 +206,23 @@ def test_what_an_engine_adds_for_a_layer_of_experts_is_in_no_table() -> None:
         assert times[1] - times[0] == pytest.approx(extra, abs=1e-9)
 
 
+def test_prompts_of_a_mixture_wait_for_every_doubling_of_its_devices() -> None:
+    """16 ms a doubling: eight devices 48 ms, groups of attention counted; one device, a dense model, decoding none."""
+    bf16, own = number_format("bf16"), replace(NOTHING, expert_prompts=16e-3)
+    for name, split, extra in (
+        ("gpt-oss-120b", Split(8), 48e-3),
+        ("gpt-oss-120b", Split(2, data=2, expert=4), 32e-3),
+        ("gpt-oss-120b", Split(1), 0.0),
+        ("llama-3-70b", Split(8), 0.0),
+    ):
+        shape = model(name)
+        assert isinstance(shape, TransformerShape)
+        pair = [StepTime(shape, H100, split, bf16, bf16, o, Joins()) for o in (NOTHING, own)]
+        prompts = [one.step(1024, 524288, 1, 3, 3000.0) for one in pair]
+        assert prompts[1] - prompts[0] == pytest.approx(extra, abs=1e-9)
+        assert pair[1].decode(4) == pair[0].decode(4)
+
+
 def test_fixed_scales_save_the_pass_that_finds_them() -> None:
     """H100, TensorRT-LLM, 8,192 x 8,192: 37.4 and 46.9 us for 1 and 256 rows, of which 7.2 and 8.8 find the scale."""
     products = table("h100-sxm5", "tensorrt-llm").products

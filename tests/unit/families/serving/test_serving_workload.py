@@ -404,7 +404,8 @@ def width(**changes: object) -> tuple[float, float]:
 def test_bands_widen_with_what_was_not_fitted() -> None:
     """vLLM 0.12.0 was fitted on Qwen3-32B in bf16 on H100, with .08 either way: there that is the band.
 
-    In FP8, .13 more in squares: .153; on A100 as well .12 more: .194. A release not known has .22 everywhere.
+    In FP8, .13 more in squares: .153; on A100, which has a table of kernels, as well .09 more: .177. A release that is
+    not known has .21, which half of the runs of the release furthest from the others need.
     """
     fitted = width(model="qwen3-32b", weights="bf16")
     other = width(model="qwen3-32b", weights="fp8")
@@ -412,8 +413,8 @@ def test_bands_widen_with_what_was_not_fitted() -> None:
     unknown = width(model="qwen3-32b", weights="bf16", release="")
     assert fitted[0] == pytest.approx(0.08, rel=0.15)
     assert other[0] == pytest.approx(math.hypot(0.08, 0.13), rel=0.15)
-    assert further[0] == pytest.approx(math.hypot(0.08, 0.13, 0.12), rel=0.15)
-    assert unknown[0] == pytest.approx(0.22, rel=0.15)
+    assert further[0] == pytest.approx(math.hypot(0.08, 0.13, 0.09), rel=0.15)
+    assert unknown[0] == pytest.approx(0.21, rel=0.15)
     assert fitted[1] < other[1] < unknown[1]
     # fp16 and bf16 are the same products
     assert width(model="qwen3-32b", weights="fp16")[0] == pytest.approx(fitted[0], rel=0.01)

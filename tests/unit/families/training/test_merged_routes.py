@@ -23,7 +23,7 @@ def test_sums_over_flows_are_those_of_the_flows_one_by_one(network: Network, mon
     gpus = network.parts_of_kind("gpu")
     legs = Legs.of(gpus, np.roll(gpus, 24))
     single, merged = route(network, legs), route(network, legs, sums=True)
-    assert len(merged.stands)
+    assert len(merged.merged_share)
     assert len(merged.flow) < len(single.flow)
     n = 2 * network.net.n_links
     one, other = (np.bincount(r.channel, r.share, n) for r in (single, merged))

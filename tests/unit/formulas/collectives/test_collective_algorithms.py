@@ -127,7 +127,20 @@ def test_in_switch_trees_join_servers() -> None:
     (one,) = in_switch(CLUSTER)
     network = c.NETWORK[NetworkKind.INFINIBAND].value * 400e9
     assert one.algorithm == "nvls-tree"
-    assert one.bandwidth_term == pytest.approx(2 * GIB / network)
+    # 64 KiB × 16 channels × 8 heads are 8 MiB a round: one and six stages of the tree wait for one each
+    assert one.bandwidth_term == pytest.approx(2 * (GIB + 7 * 8 * 2**20) / network)
+
+
+@pytest.mark.parametrize(("mebibytes", "round_of"), [(8, 4), (16, 8), (64, 16), (128, 32), (1024, 32)])
+def test_two_servers_wait_for_three_rounds_of_chunks(mebibytes: int, round_of: int) -> None:
+    """32 channels × 8 heads: rounds of 128 KiB are 32 MiB from 128 MiB on, of 64 KiB 16 MiB from 32 MiB on.
+
+    64 MiB over 0.96 × 400 GB/s take (64 + 3 × 16) MiB ÷ 384 GB/s = 306 µs; a message of one round is cut in two.
+    """
+    two = replace(CLUSTER, ranks=16, servers=2, architecture="sm_100", intra_bandwidth=900e9, message=mebibytes * 2**20)
+    (one,) = in_switch(two)
+    assert one.bandwidth_term == pytest.approx((mebibytes + 3 * round_of) * 2**20 / (0.96 * 400e9))
+    assert one.floor == pytest.approx(mebibytes * 2**20 / 400e9)
 
 
 def test_rack_scale_domains_are_reported_with_a_wide_band_below_a_baseboard() -> None:
@@ -141,14 +154,16 @@ def test_rack_scale_domains_are_reported_with_a_wide_band_below_a_baseboard() ->
 
 
 def test_small_messages_go_through_the_switch_in_smaller_chunks() -> None:
-    """8 chunks of 64 KiB, 32 channels and 8 heads are 128 MiB: 64 MiB take 1.125 × 64 MiB ÷ (0.69 × 540 GB/s)."""
+    """32 channels and 8 heads: 8 chunks of 64 KiB are 128 MiB, 64 of 128 KiB 2 GiB; of 540 GB/s .74 and .93 are left.
+
+    64 MiB take 1.125 × 64 MiB ÷ (.74 × .93 × 540 GB/s) = 203 µs.
+    """
     b200 = replace(H100, intra_bandwidth=900e9, architecture="sm_100")
-    half, whole = (in_switch(replace(b200, message=size * 2.0**20))[0] for size in (64, 128))
     rate = c.IN_SWITCH[100].value * 900e9
-    assert half.bandwidth_term == pytest.approx(1.125 * 64 * 2**20 / (c.IN_SWITCH_SMALL_CHUNKS[100].value * rate))
-    assert whole.bandwidth_term == pytest.approx(1.125 * 128 * 2**20 / rate)
-    middle = in_switch(replace(b200, message=96 * 2.0**20))[0]
-    assert middle.bandwidth_term == pytest.approx(1.125 * 96 * 2**20 / ((0.5 + 0.5 * 0.69) * rate))
+    shares = {64: 0.74 * 0.93, 96: (0.5 + 0.5 * 0.74) * 0.93, 128: 0.93, 1024: 0.93, 1536: 0.965, 2048: 1.0}
+    for size, share in shares.items():
+        (one,) = in_switch(replace(b200, message=size * 2.0**20))
+        assert one.bandwidth_term == pytest.approx(1.125 * size * 2**20 / (share * rate))
     sizes = [in_switch(replace(b200, message=2.0**k))[0].time for k in range(10, 34)]
     assert sizes == sorted(sizes)
 
@@ -170,9 +185,14 @@ def test_a_domain_sends_through_as_many_nics_as_there_are_channels() -> None:
     assert network_rate(CLUSTER).value == pytest.approx(0.96 * 400e9)
 
 
-def test_ll128_is_not_taken_over_roce() -> None:
+def test_ll128_needs_paths_that_keep_lines_whole_whatever_the_network() -> None:
+    """The library's rule: NICs below PCIe switches, from Hopper on below the CPU too; never through host memory."""
+    roce = replace(CLUSTER, network=NetworkKind.ROCE)
     assert Protocol.LL128 in protocols(CLUSTER)
-    assert Protocol.LL128 not in protocols(replace(CLUSTER, network=NetworkKind.ROCE))
+    assert Protocol.LL128 in protocols(roce)
+    assert Protocol.LL128 in protocols(replace(roce, nic_path=PathClass.PCIE_CPU))
+    assert Protocol.LL128 not in protocols(replace(roce, nic_path=PathClass.PCIE_CPU, architecture="sm_80"))
+    assert Protocol.LL128 not in protocols(replace(roce, network=NetworkKind.TCP))
 
 
 @pytest.mark.parametrize(("gibibytes", "bus"), [(0.5, 586e9), (1, 681e9), (2, 758e9), (4, 839e9), (8, 835e9)])

@@ -12,7 +12,7 @@ from designer.interchange.foreign.cpus import (
     cpu_model,
     memory_share,
     processor,
-    processor_beside,
+    processor_for,
     sockets_of,
     unknown_processor,
 )
@@ -118,8 +118,8 @@ def test_a_family_has_what_its_part_says() -> None:
         "36 GB/s",
     )
     assert (GRACE.memory, GRACE.socket_link, GRACE.socket_rate) == ("512 GB/s", "c2c", "450 GB/s")
-    assert processor_beside("9.0") is GRACE
-    assert processor_beside("8.0") is None
+    assert processor_for("9.0") is GRACE
+    assert processor_for("8.0") is None
 
 
 def test_no_type_of_a_later_year() -> None:

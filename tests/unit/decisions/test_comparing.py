@@ -7,9 +7,9 @@ import json
 import pytest
 
 from designer.__main__ import main
+from designer.decisions.comparing import Moved, change_text, compare, explained
 from designer.interchange.overrides import overridden
 from designer.interchange.templates import open_design
-from designer.testing.comparing import Moved, change_text, compare, explained
 
 BASE = "hgx-h100-8"
 

@@ -1,0 +1,493 @@
+"""Why two measured machines differ: the part of the difference that each cause explains, and the rest.
+
+The measured ratio of two logs is the predicted ratio of their two machines times a rest. The predicted ratio is split
+over causes by hybrids: from one machine to the other the number of ranks, the rates and the numbers of links are
+exchanged one after another, forwards and backwards and from either side. Of these four orders those count that separate
+most causes. A cause's factor is their mean, its band their range, so that all factors multiply to the predicted ratio.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from designer.analysis.study import analyze
+from designer.catalog.parttype import Capability, Domain, link_kinds, part_kinds
+from designer.design.document import Block, Design, LinkValues, WorkloadSpec, with_changes
+from designer.design.elaborate import Netlist, elaborate
+from designer.design.rates import raw_rate
+from designer.engine.results import WorkloadResult
+from designer.errors import AnalysisError, DesignerError, ExchangeError
+
+LARGEST_TEXT: Final = 64_000_000
+_NCCL_ROW: Final = re.compile(r"^\s*(\d+)\s+\d+\s+\w+\s+\S+\s+-?\d+\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", re.MULTILINE)
+_RANK: Final = re.compile(r"^#\s+Rank\s+\d+", re.MULTILINE)
+_COLLECTIVE: Final = re.compile(r"(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf")
+_KINDS: Final = {
+    "all_reduce": "all-reduce",
+    "all_gather": "all-gather",
+    "reduce_scatter": "reduce-scatter",
+    "alltoall": "all-to-all",
+    "broadcast": "broadcast",
+    "sendrecv": "send-recv",
+}
+_MATRIX: Final = re.compile(
+    r"memcpy CE (?:CPU\(row\) (?P<to>->|<-) GPU\(column\))[^\n]*\n(?P<body>.*?)(?:\n\s*\n|\Z)", re.DOTALL
+)
+_CUDA_SAMPLE: Final = re.compile(
+    r"(?P<from>Host|Device) to (?P<to>Host|Device) Bandwidth.*?Bandwidth\((?P<unit>[MG])B/s\)\s*\n\s*"
+    r"(?P<rows>(?:\d+\s+[\d.]+\s*\n?)+)",
+    re.DOTALL,
+)
+_TO_GPU, _FROM_GPU = "host to GPU", "GPU to host"
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What a log measured.
+
+    Parameters
+    ----------
+    what
+        A collective, ``host to GPU``, ``GPU to host`` or ``drive``.
+    points
+        Rate by message size [B/s by B]; size 0 where the tool states none.
+    ranks
+        Ranks that took part; 0 where the log does not list them.
+    """
+
+    tool: str
+    what: str
+    points: Mapping[int, float]
+    ranks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A cause with what each machine has, and by which factor it changes the rate, with its range over the orders."""
+
+    name: str
+    a: str
+    b: str
+    factor: float
+    low: float
+    high: float
+
+    def share(self, ratio: float) -> float:
+        """Its share of a measured ratio, in logarithms; 0 where there is no difference."""
+        return math.log(self.factor) / math.log(ratio) if abs(math.log(ratio)) > 1e-9 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The difference at one message size.
+
+    Parameters
+    ----------
+    size
+        Message sizes of the two logs [B].
+    measured, predicted
+        Rates of the two machines [B/s].
+    rest
+        Measured ratio over predicted ratio; `low` to `high` is what the bands of both estimates allow for.
+    """
+
+    size: tuple[int, int]
+    measured: tuple[float, float]
+    predicted: tuple[float, float]
+    causes: tuple[Cause, ...]
+    rest: float
+    low: float
+    high: float
+
+    @property
+    def ratio(self) -> float:
+        """Measured rate of the second over that of the first."""
+        return self.measured[1] / self.measured[0]
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the rest is no more than the uncertainty of the estimates."""
+        return self.low <= self.rest <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What two logs measured and why they differ, at up to three sizes, the largest first."""
+
+    a: Log
+    b: Log
+    sizes: tuple[Explained, ...]
+    how: tuple[str, str]
+
+
+def read_log(text: str, name: str = "") -> Log:
+    """What a log of nccl-tests, nvbandwidth, bandwidthTest or fio measured.
+
+    Raises
+    ------
+    ExchangeError
+        If it holds no result of these tools.
+    """
+    if len(text) > LARGEST_TEXT:
+        raise ExchangeError("too long for the log of a test", file=name, remedy="give the output of one run")
+    for read in (_nccl, _nvbandwidth, _cuda_sample, _fio):
+        found = read(text)
+        if found is not None:
+            return found
+    raise ExchangeError(
+        "no result of nccl-tests, nvbandwidth, bandwidthTest or fio in it",
+        file=name,
+        remedy="give what the tool prints, with its headings; of fio with --output-format=json",
+    )
+
+
+def _nccl(text: str) -> Log | None:
+    rows = {int(size): float(bus) * 1e9 for size, _, _, bus in _NCCL_ROW.findall(text)}
+    rows = {size: bus for size, bus in rows.items() if size > 0 and 0 < bus < math.inf}
+    if not rows:
+        return None
+    stated = _COLLECTIVE.search(text)
+    return Log("nccl-tests", _KINDS[stated[1]] if stated else "all-reduce", rows, len(_RANK.findall(text)))
+
+
+def _nvbandwidth(text: str) -> Log | None:
+    for match in _MATRIX.finditer(text):
+        cells = (c for row in match["body"].splitlines()[1:] for c in row.split()[1:])
+        rates = [float(c) * 1e9 for c in cells if re.fullmatch(r"\d+(\.\d+)?", c)]
+        if rates and min(rates) > 0:
+            return Log("nvbandwidth", _TO_GPU if match["to"] == "->" else _FROM_GPU, {0: float(np.median(rates))})
+    return None
+
+
+def _cuda_sample(text: str) -> Log | None:
+    for match in _CUDA_SAMPLE.finditer(text):
+        if match["from"] == match["to"]:
+            continue
+        unit = 1e9 if match["unit"] == "G" else 1e6
+        pairs = [row.split() for row in match["rows"].splitlines() if row.strip()]
+        rows = {int(size): float(rate) * unit for size, rate in pairs if float(rate) > 0}
+        if rows:
+            return Log("bandwidthTest", _TO_GPU if match["from"] == "Host" else _FROM_GPU, rows)
+    return None
+
+
+def _fio(text: str) -> Log | None:
+    try:
+        jobs = json.loads(text[text.index("{") :])["jobs"]
+        reads = [float(job["read"]["bw_bytes"]) for job in jobs if job["read"].get("bw_bytes")]
+    except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
+        return None
+    return Log("fio", "drive", {0: sum(reads)}) if reads and 0 < sum(reads) < math.inf else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """A design with the ranks of its log, and what of it is exchanged."""
+
+    design: Design
+    net: Netlist
+    ranks: int
+    #: links at an accelerator or NIC: number and rate of one [B/s], by domain
+    links: Mapping[Domain, tuple[float, float]]
+
+
+#: domains of links with their words for one link's rate and for the number of links
+_DOMAINS: Final = (
+    (Domain.ACCELERATOR, "Rate of a link between GPUs", "Links between GPUs, at each"),
+    (Domain.HOST, "Rate of a GPU's PCIe or C2C link", ""),
+    (Domain.NETWORK, "Rate of a NIC's port", "NIC ports for each GPU"),
+)
+
+
+def explain(a: Log, b: Log, designs: tuple[Design, Design], names: tuple[str, str] = ("A", "B")) -> Difference:
+    """The causes of the difference between two logs on two machines.
+
+    Parameters
+    ----------
+    designs
+        The machine of each log.
+
+    Raises
+    ------
+    ExchangeError
+        If the logs measured different things, or more ranks than a machine has accelerators.
+    AnalysisError
+        If a machine cannot do what its log measured.
+    """
+    if a.what != b.what:
+        raise ExchangeError(
+            f"{names[0]} measured {a.what}, {names[1]} {b.what}", remedy="give two logs of one collective or direction"
+        )
+    machines = (_machine(a, designs[0], names[0]), _machine(b, designs[1], names[1]))
+    common = sorted(set(a.points) & set(b.points), reverse=True)
+    if common:
+        chosen = dict.fromkeys((common[0], common[len(common) // 2], common[-1]))
+        pairs = [(size, size) for size in chosen]
+    else:
+        pairs = [(max(a.points), max(b.points))]
+    found: list[Explained] = []
+    how = ("", "")
+    for pair in pairs:
+        one, how_of = _explained(a, b, machines, pair)
+        found.append(one)
+        how = how if any(how) else how_of
+    return Difference(a, b, tuple(found), how)
+
+
+def _machine(log: Log, design: Design, name: str) -> _Machine:
+    net = elaborate(design)
+    kinds = part_kinds()
+    defs = [kinds.get(p.kind) for p in net.part_defs]
+    is_gpu = np.array([k is not None and Capability.ACCELERATE in k.capabilities for k in defs])[net.part_def]
+    count = int(is_gpu.sum())
+    if not count:
+        raise ExchangeError(
+            "the machine has no accelerators", file=name, remedy="give the topology of the log's machine"
+        )
+    if log.ranks > count:
+        raise ExchangeError(
+            f"the log has {log.ranks} ranks, its machine {count} accelerators",
+            file=name,
+            remedy="give the topology of all machines of the log",
+        )
+    is_nic = np.array([p.kind in ("nic", "dpu") for p in net.part_defs])[net.part_def]
+    links: dict[Domain, tuple[float, float]] = {}
+    known = link_kinds()
+    for domain, _, _ in _DOMAINS:
+        ends = is_nic if domain is Domain.NETWORK else is_gpu
+        number = total = 0.0
+        for k, definition in enumerate(net.link_defs):
+            kind = known.get(definition.kind)
+            if kind is None or kind.domain is not domain:
+                continue
+            own = np.flatnonzero(net.link_def == k)
+            at = int(ends[net.link_a[own]].sum() + ends[net.link_b[own]].sum()) * definition.count
+            number += at
+            total += at * raw_rate(definition)[0]
+        if number:
+            links[domain] = (number / count, total / number)
+    return _Machine(design, net, log.ranks or count, links)
+
+
+def _spec(log: Log, machine: _Machine, ranks: int, size: int, algorithm: str) -> WorkloadSpec:
+    if log.what in _KINDS.values():
+        settings: dict[str, Any] = {"collective": log.what, "group": _group(machine, ranks), "size": f"{size} B"}
+        settings["algorithm"] = algorithm
+        return WorkloadSpec(id="explain", kind="collective", settings=settings)
+    gpu = _group(machine, 1)
+    ends = {_TO_GPU: ("memory", gpu), _FROM_GPU: (gpu, "memory")}.get(log.what, ("drives", "memory"))
+    return WorkloadSpec(id="explain", kind="transfer", settings={"from": ends[0], "to": ends[1]})
+
+
+def _group(machine: _Machine, ranks: int) -> str:
+    kinds, net = part_kinds(), machine.net
+    chosen = [
+        k is not None and Capability.ACCELERATE in k.capabilities for k in (kinds.get(p.kind) for p in net.part_defs)
+    ]
+    gpus = np.flatnonzero(np.array(chosen)[net.part_def])
+    return "gpus" if ranks >= len(gpus) else ", ".join(net.path(int(g)) for g in gpus[:ranks])
+
+
+def _run(log: Log, machine: _Machine, design: Design, ranks: int, size: int, algorithm: str = "auto") -> WorkloadResult:
+    spec = _spec(log, machine, ranks, size, algorithm)
+    asked = with_changes(design, workloads=[spec], default_workload="", assertions=[])
+    return analyze(asked, curves=False).workloads[0]
+
+
+def _rate(result: WorkloadResult) -> tuple[float, float, float]:
+    for name in ("bus_bandwidth", "data_rate_per_gpu", "rate"):
+        if name in result.metrics:
+            found = result.metrics[name]
+            return found.value, found.low, found.high
+    raise AnalysisError("the machine has no rate for what the log measured", remedy="choose another log")
+
+
+@dataclass(frozen=True, slots=True)
+class _Swap:
+    """What one hybrid takes over from the other machine."""
+
+    name: str
+    a: str
+    b: str
+    ranks: bool = False
+    domain: Domain | None = None
+    factor: float = 1.0
+
+
+def _swaps(log: Log, one: _Machine, other: _Machine, sizes: tuple[int, int]) -> list[_Swap]:
+    found: list[_Swap] = []
+    if sizes[0] != sizes[1]:
+        found.append(_Swap("Message size", f"{sizes[0]:,} B", f"{sizes[1]:,} B"))
+    if log.what in _KINDS.values() and one.ranks != other.ranks:
+        found.append(_Swap("Ranks", str(one.ranks), str(other.ranks), ranks=True))
+    for domain, rate, number in _DOMAINS:
+        if domain not in one.links or domain not in other.links:
+            continue
+        (n, r), (m, s) = one.links[domain], other.links[domain]
+        if abs(math.log(s / r)) > 1e-6:
+            found.append(_Swap(rate, f"{r / 1e9:.3g} GB/s", f"{s / 1e9:.3g} GB/s", domain=domain, factor=s / r))
+        if number and abs(math.log(m / n)) > 1e-6:
+            found.append(_Swap(number, f"{n:.3g}", f"{m:.3g}", domain=domain, factor=m / n))
+    return found
+
+
+def _explained(
+    a: Log, b: Log, machines: tuple[_Machine, _Machine], sizes: tuple[int, int]
+) -> tuple[Explained, tuple[str, str]]:
+    one, other = machines
+    first, second = (
+        _run(a, one, one.design, one.ranks, sizes[0]),
+        _run(b, other, other.design, other.ranks, sizes[1]),
+    )
+    p, q = _rate(first), _rate(second)
+    swaps = _swaps(a, one, other, sizes)
+    total = math.log(q[0] / p[0])
+    chains: list[dict[str, float]] = []
+    for order in (swaps, swaps[::-1]):
+        chains.append(_chain(a, one, other, order, sizes, (first, second)))
+        back = [_Swap(s.name, s.b, s.a, s.ranks, s.domain, 1 / s.factor) for s in order]
+        reverse = _chain(a, other, one, back, (sizes[1], sizes[0]), (second, first))
+        chains.append({name: -step for name, step in reverse.items()})
+    most = max(map(len, chains))
+    chains = [chain for chain in chains if len(chain) == most]
+    words = {s.name: (s.a, s.b) for s in swaps} | {_ALGORITHM: (_how(first), _how(second))}
+    words |= {_REST_OF_MODEL: (_kinds(one), _kinds(other))}
+    causes: list[Cause] = []
+    for name, (x, y) in words.items():
+        steps = [chain[name] for chain in chains if name in chain]
+        mean = sum(steps) / len(chains)
+        if steps and (abs(mean) > 1e-4 or max(map(abs, steps)) > 1e-3):
+            causes.append(Cause(name, x, y, math.exp(mean), math.exp(min(steps)), math.exp(max(steps))))
+    measured = (a.points[sizes[0]], b.points[sizes[1]])
+    rest = math.exp(math.log(measured[1] / measured[0]) - total)
+    spread = [math.hypot(math.log(q[0] / q[k]), math.log(p[3 - k] / p[0])) for k in (1, 2)]
+    found = Explained(
+        sizes,
+        measured,
+        (p[0], q[0]),
+        tuple(sorted(causes, key=lambda c: -abs(math.log(c.factor)))),
+        rest,
+        math.exp(-spread[0]),
+        math.exp(spread[1]),
+    )
+    return found, (_how(first), _how(second))
+
+
+_ALGORITHM: Final = "Algorithm of the library"
+_REST_OF_MODEL: Final = "Kind of GPU and paths"
+#: settings that force what the library chose
+_FORCED: Final = {"ring": "ring", "tree": "tree", "nvls": "in-switch", "collnet": "in-network"}
+
+
+def _kinds(machine: _Machine) -> str:
+    kinds, net = part_kinds(), machine.net
+    names = dict.fromkeys(
+        found.title
+        for p in net.part_defs
+        if (k := kinds.get(p.kind)) is not None
+        and Capability.ACCELERATE in k.capabilities
+        and (found := machine.design.type_of(p)) is not None
+    )
+    return ", ".join(list(names)[:2]) or "kind not stated"
+
+
+def _how(result: WorkloadResult) -> str:
+    for name in ("bus_bandwidth", "communication_time"):
+        if name in result.metrics:
+            return result.metrics[name].note
+    return ""
+
+
+def _chain(
+    log: Log,
+    start: _Machine,
+    end: _Machine,
+    swaps: Sequence[_Swap],
+    sizes: tuple[int, int],
+    results: tuple[WorkloadResult, WorkloadResult],
+) -> dict[str, float]:
+    """Logarithm of the step of each exchange, from one machine towards the other; the last step leads to the other."""
+    found: dict[str, float] = {}
+    design, ranks, size, at = start.design, start.ranks, sizes[0], _rate(results[0])[0]
+    after = _rate(results[1])[0]
+    for swap in swaps:
+        if swap.name == "Message size":
+            size = sizes[1]
+        elif swap.ranks:
+            if end.ranks > start.net.n_parts or end.ranks > _gpus(start):
+                # fewer accelerators are drawn: the step is part of what is left
+                continue
+            ranks = end.ranks
+        elif swap.domain is not None:
+            design = _scaled(design, swap.domain, swap.factor)
+        try:
+            value = _rate(_run(log, start, design, ranks, size))[0]
+        except DesignerError:
+            continue
+        found[swap.name] = found.get(swap.name, 0.0) + math.log(value / at)
+        at = value
+    used, wanted = (_how(result).split(",")[0] for result in results)
+    if used != wanted and used in _FORCED and wanted in _FORCED:
+        # forced on the machine at the end; where that cannot do it, on the hybrid
+        forced = _forced(log, end, end.design, end.ranks, sizes[1], _FORCED[used])
+        if forced is not None:
+            found[_ALGORITHM] = math.log(after / forced)
+            after = forced
+        elif (forced := _forced(log, start, design, ranks, size, _FORCED[wanted])) is not None:
+            found[_ALGORITHM] = math.log(forced / at)
+            at = forced
+    found[_REST_OF_MODEL] = math.log(after / at)
+    return found
+
+
+def _forced(log: Log, machine: _Machine, design: Design, ranks: int, size: int, algorithm: str) -> float | None:
+    """Rate with an algorithm; None where the machine cannot do it."""
+    try:
+        return _rate(_run(log, machine, design, ranks, size, algorithm))[0]
+    except DesignerError:
+        return None
+
+
+def _gpus(machine: _Machine) -> int:
+    kinds = part_kinds()
+    accelerates = [
+        (k := kinds.get(p.kind)) is not None and Capability.ACCELERATE in k.capabilities for p in machine.net.part_defs
+    ]
+    return int(np.array(accelerates)[machine.net.part_def].sum())
+
+
+def _scaled(design: Design, domain: Domain, factor: float) -> Design:
+    """The design with the rate of every link of a domain multiplied."""
+    known = link_kinds()
+
+    def link(one: LinkValues) -> LinkValues:
+        kind = known.get(one.kind)
+        if kind is None or kind.domain is not domain:
+            return one
+        return with_changes(one, bandwidth_per_direction=f"{raw_rate(one)[0] * factor / 1e9:.9g} GB/s")
+
+    return _everywhere(design, link)
+
+
+def _everywhere(block: Block, change: Callable[[Any], Any]) -> Any:
+    def all_of(items: Iterable[Any]) -> list[Any]:
+        return [change(item) for item in items]
+
+    groups = [
+        with_changes(
+            g,
+            content=_everywhere(g.content, change),
+            exceptions={k: _everywhere(x, change) for k, x in g.exceptions.items()},
+        )
+        for g in block.groups.values()
+    ]
+    return with_changes(
+        block, links=all_of(block.links.values()), wirings=all_of(block.wirings.values()), groups=groups
+    )
