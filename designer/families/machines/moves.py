@@ -19,7 +19,7 @@ from designer.engine.clock.run import Run
 from designer.engine.costs import Prices
 from designer.engine.results import Bottleneck
 from designer.families.machines.migration_plan import Moved
-from designer.families.machines.neighbours import PERIODS_LIMIT, Beside, Neighbour, kept
+from designer.families.machines.neighbours import PERIODS_LIMIT, Neighbour, NeighbourRates, kept
 from designer.families.machines.operations import Migration
 from designer.families.machines.planner import Departures
 from designer.families.machines.tasks import Migrate
@@ -58,7 +58,7 @@ class Moves:
     part: float = 1.0
     binding: tuple[Bottleneck, ...] = (Bottleneck("limit", "nothing", "nothing moves", "no machine can move"),)
     next: tuple[Bottleneck, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    neighbour_rates: tuple[NeighbourRates, ...] = ()
 
     @cached_property
     def live(self) -> tuple[Moved, ...]:
@@ -100,7 +100,7 @@ def moves_of(
     operation: Migration,
     job: str,
     name: str,
-    beside: Sequence[Neighbour],
+    background: Sequence[Neighbour],
     *,
     explained: bool,
     cancelled: Cancel | None,
@@ -114,21 +114,21 @@ def moves_of(
     """
     if not plan.going:
         return Moves(plan)
-    if not beside:
+    if not background:
         mine = _job(plan, operation, job, name)
         found = answer(prices, mine, explained=explained, cancelled=cancelled)
         binding, after = found.bottlenecks(_program(mine))
         return Moves(plan, _moved(found.run, plan, job, 1.0), found.metrics[name], found.run, 1.0, binding, after)
     alone = answer(prices, _job(plan, operation, job, name), bands=False, explained=False, cancelled=cancelled)
-    period = max((each.period for each in beside if math.isfinite(each.period)), default=math.inf)
+    period = max((each.period for each in background if math.isfinite(each.period)), default=math.inf)
     part = min(1.0, PERIODS_LIMIT * period / alone.metrics[name].value)
-    mine, jobs = _job(plan, operation, job, name, part), _weighed(prices, plan, beside)
+    mine, jobs = _job(plan, operation, job, name, part), _weighed(prices, plan, background)
     found = answer(prices, mine, neighbours=jobs, explained=explained, cancelled=cancelled)
     time, run = _at_any_moment(prices, mine, jobs, found.metrics[name], period, cancelled), found.run
     binding, after = found.bottlenecks(_program(mine))
     others = tuple(
         kept(each, play(prices, [at], until=run.end, cancelled=cancelled), run)
-        for each, at in zip(beside, jobs, strict=True)
+        for each, at in zip(background, jobs, strict=True)
     )
     return Moves(plan, _moved(run, plan, job, part), time.scaled(1 / part), run, part, binding, after, others)
 
@@ -146,19 +146,19 @@ def _program(job: Job) -> Program:
     return job.program
 
 
-def _weighed(prices: Prices, plan: Departures, beside: Sequence[Neighbour]) -> list[Job]:
+def _weighed(prices: Prices, plan: Departures, background: Sequence[Neighbour]) -> list[Job]:
     """Jobs of neighbours, which divide the shares of their class."""
-    shares, jobs = plan.model.conditions.shares, [each.job for each in beside]
-    if not shares.beside:
+    shares, jobs = plan.model.conditions.shares, [each.job for each in background]
+    if not shares.others:
         return jobs
     flows = [
         max((float(cost.weight.sum()) for cost in costs_of(prices, job.process().tasks)), default=0.0) for job in jobs
     ]
-    return [replace(job, weight=job.weight * shares.beside / max(1.0, sum(flows))) for job in jobs]
+    return [replace(job, weight=job.weight * shares.others / max(1.0, sum(flows))) for job in jobs]
 
 
 def _at_any_moment(
-    prices: Prices, job: Job, beside: Sequence[Job], time: Estimate, period: float, cancelled: Cancel | None
+    prices: Prices, job: Job, background: Sequence[Job], time: Estimate, period: float, cancelled: Cancel | None
 ) -> Estimate:
     """A time that begins with a step of a neighbour, as it is in the mean of all moments; its band holds them."""
     if math.isinf(period) or time.value > _FEW_LIMIT * period:
@@ -166,7 +166,7 @@ def _at_any_moment(
     times = [time.value]
     for k in range(1, _MOMENTS_LIMIT):
         late = replace(job, start=k * period / _MOMENTS_LIMIT)
-        run = play(prices, [late, *beside], stop=lambda task: task.program == job.name, cancelled=cancelled)
+        run = play(prices, [late, *background], stop=lambda task: task.program == job.name, cancelled=cancelled)
         times.append(next(iter(values_of(run, late).values())))
     low, high = time.low / time.value, time.high / time.value
     mean = sum(times) / len(times)

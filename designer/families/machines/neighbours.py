@@ -43,7 +43,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class NeighbourRates:
     """What a neighbour put on its busiest link alone and with the migrations, in the mean [B/s].
 
     Parameters
@@ -107,7 +107,7 @@ def _running(prices: Prices, program: Program, title: str, place: str) -> Neighb
     return Neighbour(program.name, title, job, period)
 
 
-def kept(neighbour: Neighbour, alone: Run, together: Run) -> Beside:
+def kept(neighbour: Neighbour, alone: Run, together: Run) -> NeighbourRates:
     """What a neighbour keeps next to migrations, from runs of the same length with and without them."""
     job = neighbour.job
     name, before, after = main_metric(job), values_of(alone, job), values_of(together, job)
@@ -115,4 +115,4 @@ def kept(neighbour: Neighbour, alone: Run, together: Run) -> Beside:
     loads = [run.mean_load(program=job.name)[: run.table.network.n_link_resources] for run in (alone, together)]
     busiest = int(np.argmax(loads[0])) if len(loads[0]) else 0
     rates = [float(load[busiest]) if len(load) else 0.0 for load in loads]
-    return Beside(neighbour.id, neighbour.title, rates[0], rates[1], times)
+    return NeighbourRates(neighbour.id, neighbour.title, rates[0], rates[1], times)

@@ -14,7 +14,7 @@ class Shares:
     """Shares of network I/O control: what migrations weigh against the traffic next to them [1]; 0 leaves it to TCP."""
 
     migrations: float = 0.0
-    beside: float = 0.0
+    others: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

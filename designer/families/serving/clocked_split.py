@@ -19,8 +19,8 @@ from designer.families.serving.clocked import (
     ARRIVES,
     ENGINE_START,
     LONGEST_STEP,
+    PAUSES,
     SEEDS_APART_LIMIT,
-    STANDS,
     Handing,
     Loading,
     never_any,
@@ -116,7 +116,7 @@ class SplitEngines:
             self.replicas[side] = [Replica(placement, none, window, way, now) for _ in range(count)]
             self._ids[side] = [[] for _ in range(count)]
             for replica, tasks in zip(self.replicas[side], self._tasks[side], strict=True):
-                replica.stands = bool(tasks.speeds)
+                replica.may_pause = bool(tasks.speeds)
                 replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
         if self.load.kind == "agents":
             raise AnalysisError(
@@ -144,14 +144,14 @@ class SplitEngines:
         """The next window of a replica; a request whose keys and values are there goes to its engine."""
         what = item.step.split()
         if what[0] == "pull":
-            if item.step.endswith(STANDS):
+            if item.step.endswith(PAUSES):
                 return [self._pull(int(what[1]) - 1, item.number)]
             return self._handed(item.number, now)
         if what[0] not in self.replicas:
             return self._loaded(item, now)
         side, which = what[0], int(what[1]) - 1
         replica, tasks = self.replicas[side][which], self._tasks[side][which]
-        if item.step.endswith(STANDS):
+        if item.step.endswith(PAUSES):
             return self._window(side, which, now)
         joins = replica.follows(tasks, f"{side} {which + 1}", what[2])
         if joins is not None:
@@ -249,7 +249,7 @@ class SplitEngines:
         if is_paused(self.set, tasks.speeds):
             # nobody looks what has come: that is done once the machine runs again
             replica.idle = False
-            return [Item(tasks.compute, f"{side} {which + 1} {STANDS}", replica.number, ONE_STEP.value)]
+            return [Item(tasks.compute, f"{side} {which + 1} {PAUSES}", replica.number, ONE_STEP.value)]
         computes, wake = replica.ahead(now)
         if not replica.idle:
             return [Item(tasks.compute, f"{side} {which + 1} {COMPUTES}", replica.number, computes)]
@@ -296,9 +296,9 @@ class SplitEngines:
         step = f"pull {which + 1} to {to + 1}"
         for tasks in (self._tasks[_READS][which], self._tasks[_ANSWERS][to]):
             if is_paused(self.set, tasks.speeds):
-                return Item(tasks.compute, f"{step} {STANDS}", number, ONE_STEP.value)
+                return Item(tasks.compute, f"{step} {PAUSES}", number, ONE_STEP.value)
         handing, tokens = self._handing[which, to], self._asked[0][number]
-        return Item(handing.move, step, number, handing.size(tokens), wait=handing.beside(tokens))
+        return Item(handing.move, step, number, handing.size(tokens), wait=handing.extra_wait(tokens))
 
     def _handed(self, number: int, now: float) -> list[Item]:
         to = number % len(self.replicas[_ANSWERS])

@@ -41,8 +41,8 @@ def program(settings: Mapping[str, Any]) -> Program:
     )
     dirty = rate_or_none(settings["dirty_rate"], "dirty_rate")
     carried = Conditions(release=KVM, dirty_rate=dirty, at_once=settings["at_once"], kvm=kvm)
-    beside = listed(settings["background"])
-    asked = Migration(carried, listed(settings["vms"]), target=settings["to"], background=beside)
+    background = listed(settings["background"])
+    asked = Migration(carried, listed(settings["vms"]), target=settings["to"], background=background)
     return moves("kvm-migration", "migration_time", asked)
 
 

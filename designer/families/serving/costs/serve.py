@@ -33,7 +33,7 @@ from designer.families.serving.load import offered
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.replica import Tasks, exchanges
 from designer.families.serving.sharing import one_each
-from designer.families.serving.split import beside_bytes, place_split, sent_in, serve_split
+from designer.families.serving.split import extra_bytes, place_split, sent_in, serve_split
 from designer.families.serving.spreads import first_extra, step_spread
 from designer.families.serving.starting import loading_ways
 from designer.families.serving.tasks import Serve
@@ -176,7 +176,7 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
     return Handing(
         Priced(cost),
         lambda tokens: answers.steps.kv.held(tokens) / sent_in(prompts, tokens),
-        lambda tokens: beside_bytes(prompts, answers, tokens),
+        lambda tokens: extra_bytes(prompts, answers, tokens),
     )
 
 
