@@ -231,7 +231,7 @@ def _some_fit(placement: Placement, requests: Requests) -> None:
 
 
 def in_step(load: Load) -> bool:
-    """True if all clients ask for equal answers, so that they stay in step with each other if these end at the same time."""
+    """True if all clients ask for equal answers, so that clients whose answers end together stay in step."""
     return load.kind == "clients" and load.clients > 1 and not load.lengths and load.spread == 0
 
 

@@ -18,7 +18,7 @@ from designer.workload.shape import TransformerShape
 #: releases of engines were fitted on GPUs: on processors their overheads and kernels are others
 _PROCESSORS: Final = Constant(0.4, 0.25, 0.7, "assumed-serving", Status.ASSUMED, "1", "logarithm either way")
 #: what other widths than those fitted add to a band: stages, several servers, groups of attention
-_WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1", "logarithm of the factor either way")
+WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1", "logarithm of the factor either way")
 #: what a release adds to a band on a model or in a format that it was not fitted on: with it four of five open rows
 #: lie within .17, as they do where release and model are left out together
 _OTHER_MODEL: Final = Constant(0.13, 0.1, 0.18, "fit-serving", Status.DERIVED, "1", "logarithm either way")
@@ -61,7 +61,7 @@ def step_spread(placement: Placement) -> float:
     known = release_spread(placement.release, placement.shape, placement.deployment.weights, placement.device)
     return math.hypot(
         known,
-        math.sqrt(differs) * _WIDER.value,
+        math.sqrt(differs) * WIDER.value,
         machine,
         processors,
         four_bit(placement.device, placement.steps.weights),

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from designer.families.serving.engines import release
+from designer.families.serving.spreads import first_spread, release_spread
 from designer.interchange.exporting import write_picture
 from designer.report.charts.plots import picture_of
 from designer.report.figure import Axis, Figure, LineSeries
-from tests.validation.serving.runs import Row, predicted, rows
+from designer.workload.models import model
+from designer.workload.shape import TransformerShape
+from tests.validation.serving import mlperf, offline, unseen
+from tests.validation.serving.runs import DEVICES, Row, predicted, rows
 
 FIGURE = Path(__file__).resolve().parents[3] / "assets" / "pictures" / "accuracy-serving.svg"
 #: rows of a group that are drawn, spread over its loads
@@ -32,34 +36,70 @@ def sampled(chosen: Sequence[Row]) -> list[Row]:
 
 
 def figures(chosen: Sequence[Row]) -> list[Figure]:
-    """Time per token and time to the first token [s], log over log."""
+    """Time per token and time to the first token [s], then throughput [1/s], log over log."""
     answers = [(row, *predicted(row)) for row in chosen]
     made: list[Figure] = []
     for title, which in (("Time per token", 2), ("Time to the first token", 1)):
         by_engine: dict[str, list[tuple[float, float, float]]] = {}
         for answer in answers:
             row, value = answer[0], answer[which]
-            one = release(row.engine, row.version).release
-            spread = one.step_spread if which == 2 else one.first_spread
             measured = row.tpot if which == 2 else row.ttft
+            spread = _spread(row, first=which == 1)
             by_engine.setdefault(row.engine, []).append((measured, value, math.exp(spread)))
-        lines = [
-            LineSeries(
-                engine,
-                tuple(m for m, _, _ in points),
-                tuple(p for _, p, _ in points),
-                tuple(p / f for _, p, f in points),
-                tuple(p * f for _, p, f in points),
-                "measured",
-            )
-            for engine, points in sorted((name, sorted(of)) for name, of in by_engine.items())
-        ]
-        every = [v for line in lines for v in (*line.x, *line.y)]
-        ends = (min(every), max(every))
-        diagonal = LineSeries("as measured", ends, ends, role="ideal")
-        axes = Axis("Measured", "s", log=True), Axis("Predicted, 80% band", "s", log=True)
-        made.append(Figure(f"{title}: {len(answers)} runs", *axes, (diagonal, *lines)))
+        made.append(_figure(f"{title}: {len(answers)} runs", "s", by_engine))
+    made.append(_throughput())
     return made
+
+
+def _spread(row: Row, *, first: bool) -> float:
+    """80 % band of a row, of the first token or of the time per token: logarithm either way [1]."""
+    one, shape = release(row.engine, row.version).release, model(row.model)
+    assert isinstance(shape, TransformerShape)
+    steps = release_spread(one, shape, row.weights, DEVICES[row.system])
+    return math.hypot(steps, first_spread(one, shape, row.weights)) if first else steps
+
+
+def _throughput() -> Figure:
+    """Output tokens a second of an accelerator at most load: the other sets, all of TensorRT-LLM."""
+    sets: dict[str, list[tuple[float, float, float]]] = {}
+    known = release("tensorrt-llm", "1.0.0").release.step_spread
+    for point, error in offline.errors(offline.points()):
+        one = point.measured / point.tensor
+        sets.setdefault("Llama on H100, H200", []).append((one, one * math.exp(error), math.exp(known)))
+    for point, error in unseen.errors():
+        one = point.measured / point.tensor / point.stages
+        name = f"{'Llama' if point.model.startswith('llama') else 'mixture'} on {point.system}"
+        sets.setdefault(name, []).append((one, one * math.exp(error), math.exp(unseen.band(point))))
+    bands = {name: band for name, (_, _, band) in mlperf.errors().items()}
+    for result in mlperf.results():
+        predicted = mlperf.rate_of(result.model, result.system, result.prompt, result.output)
+        band = math.exp(bands[result.model, result.system])
+        sets.setdefault("MLPerf Offline", []).append((result.measured / result.accelerators, predicted, band))
+    for one in unseen.GUIDE:
+        band = math.exp(unseen.guide_band(one))
+        sets.setdefault("DeepSeek by a guide", []).append((one.measured / 8, unseen.wide(one) / 8, band))
+    return _figure(f"Throughput, TensorRT-LLM: {sum(map(len, sets.values()))} runs", "1/s", sets)
+
+
+def _figure(title: str, unit: str, sets: Mapping[str, Sequence[tuple[float, float, float]]]) -> Figure:
+    """Predicted over measured, with bands as factors either way, log over log."""
+    lines = [
+        LineSeries(
+            name,
+            tuple(m for m, _, _ in points),
+            tuple(p for _, p, _ in points),
+            tuple(p / f for _, p, f in points),
+            tuple(p * f for _, p, f in points),
+            "measured",
+        )
+        for name, points in sorted((name, sorted(of)) for name, of in sets.items())
+    ]
+    every = [v for line in lines for v in (*line.x, *line.y)]
+    ends = (min(every), max(every))
+    diagonal = LineSeries("as measured", ends, ends, role="ideal")
+    return Figure(
+        title, Axis("Measured", unit, log=True), Axis("Predicted, 80% band", unit, log=True), (diagonal, *lines)
+    )
 
 
 def main() -> None:

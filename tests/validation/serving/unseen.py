@@ -28,7 +28,7 @@ from designer.families.serving.formulas.small_all_reduce import small_all_reduce
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
 from designer.families.serving.formulas.weights_size import weights_size
 from designer.families.serving.scheduler import run_requests
-from designer.families.serving.spreads import four_bit, release_spread
+from designer.families.serving.spreads import WIDER, four_bit, release_spread
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.validation.serving.offline import ENOUGH
@@ -132,13 +132,15 @@ def predicted(point: Point) -> float:
 
 def band(point: Point) -> float:
     """80 % band of step times there: logarithm of the factor either way [1]."""
-    shape = model(point.model)
+    return _band(point.system, point.model, point.weights)
+
+
+def _band(system: str, name: str, weights: str) -> float:
+    shape = model(name)
     assert isinstance(shape, TransformerShape)
     chosen = release("tensorrt-llm", "1.0.0").release
-    device = with_kernels(SYSTEMS[point.system][0], chosen.engine)
-    return math.hypot(
-        release_spread(chosen, shape, point.weights, device), four_bit(device, number_format(point.weights))
-    )
+    device = with_kernels(SYSTEMS[system][0], chosen.engine)
+    return math.hypot(release_spread(chosen, shape, weights, device), four_bit(device, number_format(weights)))
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,11 @@ def wide(one: Wide) -> float:
     requests = Requests([prompt] * one.count, [output] * one.count, clients=one.clients)
     room = one.clients * (prompt + output + chosen.scheduling.block)
     return one.count * output / run_requests(steps, requests, how, room, chosen.overheads.path).end
+
+
+def guide_band(one: Wide) -> float:
+    """80 % band of a run of the guide, with what groups of attention add: logarithm of the factor either way [1]."""
+    return math.hypot(_band(one.system, "deepseek-v3", one.weights), WIDER.value)
 
 
 @cache
