@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -16,11 +16,10 @@ from designer.engine.routes.selection import resolve
 from designer.families.serving.answers import SOURCES, Served, asked_rate, serve, settled
 from designer.families.serving.benchmarks import counted
 from designer.families.serving.bottlenecks import bottlenecks, phases
-from designer.families.serving.deployment import Limits, Serving
+from designer.families.serving.deployment import Limits, Load, Serving
 from designer.families.serving.drafting import Drafted, gain, pays_until
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.attention_prefill import prefill_area
-from designer.families.serving.formulas.cold_start import START, START_EAGER
 from designer.families.serving.frontier import Frontier, frontier
 from designer.families.serving.limits import largest_load
 from designer.families.serving.load import sent_to_one
@@ -30,7 +29,7 @@ from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.request_log import RequestLog
 from designer.families.serving.sharing import sharing
 from designer.families.serving.split import serve_split
-from designer.families.serving.starting import start_engines, update_engines
+from designer.families.serving.starting import engine_start, start_engines, update_engines
 from designer.families.serving.unused import unused
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
@@ -103,7 +102,7 @@ def answered(
     start = start_engines(engines, asked.storage, asked.readers, place, peers=asked.peers) if asked.storage else None
     paid: Mapping[str, Estimate] = {}
     if follows_load(asked) and served.runs:
-        began = start.time.value if start is not None else (START if asked.deployment.graph else START_EAGER).value
+        began = start.time.value if start is not None else engine_start(asked.deployment)
         served, paid, why = scaled(served, began, cancelled)
         stated = (*stated, *why)
     found = {**metrics(served), **paid}
@@ -368,6 +367,50 @@ def sent_among(at: Sequence[float], fleet: Fleet) -> list[int]:
     return chosen
 
 
+@dataclass(eq=False)
+class Following:
+    """Where requests go as they come, on drawn replicas that are started and stopped by load.
+
+    Parameters
+    ----------
+    able, start
+        Requests a second that a replica takes [1/s], and its cold start [s].
+    most
+        Drawn replicas.
+    """
+
+    able: float
+    start: float
+    most: int
+    _at: list[float] = field(default_factory=list[float])
+
+    def sent(self, at: Sequence[float]) -> list[int]:
+        """The drawn replica of each of some more requests, which arrive in order [s]."""
+        known = len(self._at)
+        self._at.extend(at)
+        fleet = follow(self._at, self.able, self.start, 1, self.most)
+        places = places_of(fleet)
+        return [places[k] for k in sent_among(self._at, fleet)[known:]]
+
+
+def places_of(fleet: Fleet) -> list[int]:
+    """The drawn replica that each of a fleet is: the first that was stopped before it was started."""
+    free: list[float] = []
+    found: list[int] = []
+    for start, stop in zip(fleet.started, fleet.stopped, strict=True):
+        place = next((k for k, until in enumerate(free) if until <= start), len(free))
+        free[place : place + 1] = [stop]
+        found.append(place)
+    return found
+
+
+def able_of(placement: Placement, asked: Serving, most: float, cancelled: Callable[[], bool] | None = None) -> float:
+    """Requests a second that one replica answers within the limits; `most` where it keeps them at no rate [1/s]."""
+    one = replace(placement, replicas=placement.replicas[:1])
+    able = largest_load(one, replace(asked, load=replace(asked.load, profile=())), cancelled)
+    return able or most
+
+
 def scaled(
     served: Served, start: float, cancelled: Callable[[], bool] | None = None
 ) -> tuple[Served, Mapping[str, Estimate], tuple[Finding, ...]]:
@@ -381,20 +424,19 @@ def scaled(
     asked, placement = served.serving, served.placement
     drawn = len(placement.replicas)
     one = replace(placement, replicas=placement.replicas[:1])
-    able = largest_load(one, replace(asked, load=replace(asked.load, profile=())), cancelled)
-    able = able or served.most[0]
-    load = replace(asked.load, count=asked.load.count * drawn) if asked.load.kind == "rate" else asked.load
+    able = able_of(placement, asked, served.most[0], cancelled)
+    load = of_all(asked.load, drawn)
     sent = sent_to_one(load, 1, placement.place, placement.capacity)
     requests = sent.requests
     fleet = follow(requests.at, able, start, 1, drawn)
-    which = np.array(sent_among(requests.at, fleet))
+    which = sent_among(requests.at, fleet)
 
     def run(factor: float) -> RequestLog:
         log = RequestLog()
         for k in range(len(fleet.started)):
-            mine = np.flatnonzero(which == k)
-            if len(mine):
-                log.parts.append((settled(one, _some(requests, mine), factor, cancelled), 0))
+            mine = of_replica(requests, which, k)
+            if mine.prompt:
+                log.parts.append((settled(one, mine, factor, cancelled), 0))
         return log
 
     factors = (1.0, math.exp(-served.spread), math.exp(served.spread))[: len(served.runs)]
@@ -425,10 +467,17 @@ def scaled(
     return served, found, (finding,)
 
 
-def _some(requests: Requests, which: npt.NDArray[np.int64]) -> Requests:
+def of_all(load: Load, drawn: int) -> Load:
+    """A load of which the requests of so many replicas are looked at together."""
+    return replace(load, count=load.count * drawn) if load.kind == "rate" else load
+
+
+def of_replica(requests: Requests, which: Sequence[int], replica: int) -> Requests:
+    """Those of some requests that go to a replica, by the replica of each."""
+    mine = [i for i, to in enumerate(which) if to == replica]
+
     def own(values: Sequence[int]) -> list[int]:
-        return [values[i] for i in which.tolist()]
+        return [values[i] for i in mine]
 
     cached = own(requests.cached) if requests.cached else ()
-    at = [requests.at[i] for i in which.tolist()]
-    return Requests(own(requests.prompt), own(requests.output), at, cached=cached)
+    return Requests(own(requests.prompt), own(requests.output), [requests.at[i] for i in mine], cached=cached)

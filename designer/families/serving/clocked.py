@@ -12,8 +12,10 @@ from typing import Final
 import numpy as np
 
 from designer.engine.clock.interruptions import is_paused, was_paused
+from designer.families.serving.alone import Following, of_all, of_replica
 from designer.families.serving.deployment import Load
-from designer.families.serving.load import FILLING_LIMIT, Sent
+from designer.families.serving.formulas.hand_over import left_to_move
+from designer.families.serving.load import FILLING_LIMIT, Sent, sent_to_one
 from designer.families.serving.placement import Placement
 from designer.families.serving.records import streamed
 from designer.families.serving.replica import (
@@ -27,6 +29,7 @@ from designer.families.serving.replica import (
 from designer.families.serving.request_log import RequestLog, until_end
 from designer.families.serving.tiers import Tier, sent_from
 from designer.sources import Constant, Estimate, Status
+from designer.units import Seconds
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Mark, Task
 
@@ -69,11 +72,22 @@ class Handing:
         Bytes each device pulls of a prompt of some tokens.
     beside
         Time a hand-over takes in addition to its bytes [s].
+    pieces
+        Pieces they are sent in: chunks of a prompt, or layers.
+    pace
+        Time a byte to every device takes alone [s/B].
     """
 
     move: Task
     size: Callable[[int], float]
     beside: Callable[[int], float]
+    pieces: Callable[[int], float]
+    pace: float
+
+    def early(self, tokens: int, reading: float) -> float:
+        """Bytes that are sent while a prompt is read, which takes so long [s] [B]."""
+        moving = self.size(tokens) * self.pace
+        return (moving - left_to_move(Seconds(moving), self.pieces(tokens), Seconds(reading))) / self.pace
 
 
 def never_any(speeds: Sequence[int]) -> float:
@@ -94,6 +108,8 @@ class Engines:
         A request's way to the queue [s].
     tier, fetches
         What lies beyond the GPU, and how each replica fetches it: a request is in the queue when that is there.
+    following
+        Where requests go if replicas follow the load; None where all take turns.
     """
 
     def __init__(
@@ -109,7 +125,9 @@ class Engines:
         saturated: bool,
         tier: Tier | None = None,
         fetches: Sequence[Fetching] = (),
+        following: Following | None = None,
     ) -> None:
+        self._following = following
         self.placement, self.load, self.first = placement, load, first
         self._tier, self._fetches = tier, tuple(fetches)
         self._tasks, self._loading = tuple(tasks), loading
@@ -136,16 +154,16 @@ class Engines:
 
     def start(self, now: float) -> Iterable[Item]:
         """Weights are loaded, or the first requests are looked at."""
-        self._begin = now
-        count, fetches = len(self._tasks), bool(self._fetches)
-        sent = [sent_from(self.load, self.placement, k, self._tier) for k in range(count)]
+        self._begin = self._last = now
+        fetches = bool(self._fetches)
+        sent = self._sent()
         # a client that has its answer asks at once: what it fetches then begins with the end of a step
         window = ONE_STEP.value if fetches and self.load.kind == "clients" else WINDOW.value
         self.replicas = [Replica(self.placement, s.requests, window, self._path, now, called=fetches) for s in sent]
         for replica, tasks in zip(self.replicas, self._tasks, strict=True):
             replica.stands = bool(tasks.speeds)
             replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
-        self._last = max((r.book.sent[-1] for r in self.replicas if r.book.sent), default=now)
+        self._last = self._reached(now)
         if self._loading is None:
             return self._all(now)
         self._pending = len(self._loading.moves)
@@ -240,14 +258,38 @@ class Engines:
                 book.write(self._more(0).requests)
         elif load.kind == "rate":
             # a step may be longer than its window
-            while min(r.book.sent[-1] for r in self.replicas) < now + 2 * replica.window + LONGEST_STEP.value:
+            while self._known() < now + 2 * replica.window + LONGEST_STEP.value:
                 self._chunk += 1
                 offset = self._last
-                for k, one in enumerate(self.replicas):
-                    more = self._more(k).requests
-                    one.book.write(replace(more, at=[offset + t for t in more.at]))
-                self._last = max(r.book.sent[-1] for r in self.replicas)
+                for one, more in zip(self.replicas, self._sent(), strict=True):
+                    requests = more.requests
+                    one.book.write(replace(requests, at=[offset + t for t in requests.at]))
+                self._last = self._reached(offset)
+
+    def _reached(self, least: float) -> float:
+        """When the last request that was drawn is sent [s]."""
+        return max((r.book.sent[-1] for r in self.replicas if r.book.sent), default=least)
+
+    def _known(self) -> float:
+        """Until when all requests are drawn [s]."""
+        if self._following is not None:
+            # a replica that is stopped has none
+            return self._last
+        return min(r.book.sent[-1] for r in self.replicas)
+
+    def _sent(self) -> list[Sent]:
+        """What each replica is sent next."""
+        count, following = len(self._tasks), self._following
+        if following is None:
+            return [self._more(k) for k in range(count)]
+        load = of_all(replace(self.load, seed=self._seed()), count)
+        requests = sent_to_one(load, 1, self.placement.place, self.placement.capacity).requests
+        # later requests come after all that were sent before
+        which = following.sent([self._last - self._begin + t for t in requests.at])
+        return [Sent(of_replica(requests, which, k), 0) for k in range(count)]
+
+    def _seed(self) -> int:
+        return self.load.seed + self._chunk * SEEDS_APART_LIMIT
 
     def _more(self, which: int) -> Sent:
-        seed = self.load.seed + self._chunk * SEEDS_APART_LIMIT
-        return sent_from(replace(self.load, seed=seed), self.placement, which, self._tier)
+        return sent_from(replace(self.load, seed=self._seed()), self.placement, which, self._tier)

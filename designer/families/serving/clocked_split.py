@@ -80,6 +80,10 @@ class SplitEngines:
         self.prompts, self.answers, self.load = prompts, answers, load
         self._tasks = {_READS: tuple(tasks[0]), _ANSWERS: tuple(tasks[1])}
         self._handing, self._loading = handing, loading
+        #: bytes of requests that are sent while their prompts are read; those under way, and those only waited for
+        self._early: dict[int, float] = {}
+        self._under_way: set[int] = set()
+        self._moved: set[int] = set()
         self._pending = 0
         self._extra, self._saturated = extra, saturated
         self.replicas: dict[str, list[Replica]] = {_READS: [], _ANSWERS: []}
@@ -146,6 +150,15 @@ class SplitEngines:
         if what[0] == "pull":
             if item.step.endswith(STANDS):
                 return [self._pull(int(what[1]) - 1, item.number)]
+            if item.number in self._under_way:
+                self._moved.add(item.number)
+                return []
+            return self._handed(item.number, now)
+        if what[0] == "early":
+            self._under_way.discard(item.number)
+            if item.number not in self._moved:
+                return []
+            self._moved.discard(item.number)
             return self._handed(item.number, now)
         if what[0] not in self.replicas:
             return self._loaded(item, now)
@@ -252,7 +265,8 @@ class SplitEngines:
             return [Item(tasks.compute, f"{side} {which + 1} {STANDS}", replica.number, ONE_STEP.value)]
         computes, wake = replica.ahead(now)
         if not replica.idle:
-            return [Item(tasks.compute, f"{side} {which + 1} {COMPUTES}", replica.number, computes)]
+            begun = self._sent_early(which, now) if side == _READS else []
+            return [*begun, Item(tasks.compute, f"{side} {which + 1} {COMPUTES}", replica.number, computes)]
         if math.isinf(wake):
             return []
         return [Item(ARRIVES, f"{side} {which + 1} wait", replica.number, wait=max(0.0, wake - now))]
@@ -279,6 +293,28 @@ class SplitEngines:
         waits = replica.number > 0 and replica.idle and math.isinf(replica.wake)
         return self._window(_READS, to, now) if waits else []
 
+    def _sent_early(self, which: int, now: float) -> list[Item]:
+        """What is sent of prompts while they are read, of those whose reading begins in the step that begins."""
+        replica, ids = self.replicas[_READS][which], self._ids[_READS][which]
+        book = replica.book
+        each = self.prompts.scheduling.budget // self.prompts.split.data
+        found: list[Item] = []
+        for i in dict.fromkeys(book.touched):
+            number, begun = ids[i], book.taken[i]
+            if number in self._early or math.isnan(begun):
+                continue
+            # a prompt that is not read by the end of this step takes more like it
+            length = replica.reached - begun
+            reading = length if not math.isnan(book.done[i]) else length * math.ceil(book.asked[0][i] / each)
+            to = number % len(self.replicas[_ANSWERS])
+            handing = self._handing[which, to]
+            size = self._early[number] = handing.early(book.asked[0][i], reading)
+            if size > 0:
+                self._under_way.add(number)
+                step = f"early {which + 1} to {to + 1}"
+                found.append(Item(handing.move, step, number, size, wait=max(0.0, begun - now)))
+        return found
+
     def _pulls(self, which: int) -> list[Item]:
         """Prompts that were read in the last window are handed over."""
         book, ids = self.replicas[_READS][which].book, self._ids[_READS][which]
@@ -298,7 +334,8 @@ class SplitEngines:
             if is_paused(self.set, tasks.speeds):
                 return Item(tasks.compute, f"{step} {STANDS}", number, ONE_STEP.value)
         handing, tokens = self._handing[which, to], self._asked[0][number]
-        return Item(handing.move, step, number, handing.size(tokens), wait=handing.beside(tokens))
+        left = handing.size(tokens) - self._early.pop(number, 0.0)
+        return Item(handing.move, step, number, left, wait=handing.beside(tokens))
 
     def _handed(self, number: int, now: float) -> list[Item]:
         to = number % len(self.replicas[_ANSWERS])

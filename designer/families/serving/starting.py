@@ -12,8 +12,8 @@ from designer.engine.results import Bottleneck
 from designer.engine.routes.selection import buffers, resolve
 from designer.engine.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
-from designer.families.serving.deployment import Serving
-from designer.families.serving.formulas.cold_start import ONE_READER, cold_start
+from designer.families.serving.deployment import Deployment, Serving
+from designer.families.serving.formulas.cold_start import ONE_READER, START, START_EAGER, cold_start
 from designer.families.serving.formulas.seeding import rolling_update, seeded_rate
 from designer.families.serving.placement import Placement
 from designer.findings import Finding, Severity
@@ -71,6 +71,11 @@ def update_engines(
         ),
         Estimate.exact(rate, "1/s", sources, stated),
     )
+
+
+def engine_start(deployment: Deployment) -> float:
+    """What an engine takes to start once its weights are there [s]."""
+    return (START if deployment.graph else START_EAGER).value
 
 
 def start_engines(

@@ -23,11 +23,12 @@ from designer.engine.transfers import evaluate_transfer
 from designer.families.collective.activities import Activity
 from designer.families.collective.communicator import Communicator, make_concurrent
 from designer.families.collective.costs import occupied
-from designer.families.serving.alone import answered, leg_of
+from designer.families.serving.alone import Following, able_of, answered, follows_load, leg_of
 from designer.families.serving.answers import SOURCES, enough, factors_of, most_of, operating, saturated
 from designer.families.serving.clocked import Engines, Fetching, Handing, Loading
 from designer.families.serving.clocked_split import SplitEngines
 from designer.families.serving.deployment import Serving
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.cold_start import ONE_READER, START, START_EAGER
 from designer.families.serving.load import offered
 from designer.families.serving.placement import Placement, place_deployment
@@ -35,7 +36,7 @@ from designer.families.serving.replica import Tasks, exchanges
 from designer.families.serving.sharing import one_each
 from designer.families.serving.split import beside_bytes, place_split, sent_in, serve_split
 from designer.families.serving.spreads import first_extra, step_spread
-from designer.families.serving.starting import loading_ways
+from designer.families.serving.starting import engine_start, loading_ways, start_engines
 from designer.families.serving.tasks import Serve
 from designer.families.serving.tiers import fetching, stored
 from designer.findings import Finding
@@ -86,16 +87,40 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     path = placement.release.overheads.path
 
     leg = leg_of(prices.network, asked, place)
+    pace: tuple[float, float] | None = None
+    if follows_load(asked) and not too_much:
+        pace = _followed(placement, replace(asked, load=load), sent.requests, spread, place)
+        tier, fetches = None, []
 
     def make() -> Engines:
         made = Engines(
-            placement, load, sent.first, tasks, loading, path, extra, saturated=too_much, tier=tier, fetches=fetches
+            placement,
+            load,
+            sent.first if pace is None else 0,
+            tasks,
+            loading,
+            path,
+            extra,
+            saturated=too_much,
+            tier=tier,
+            fetches=fetches,
+            following=Following(*pace, len(tasks)) if pace is not None else None,
         )
         made.leg = leg.time if leg is not None else None
         return made
 
     settle = None if task.cold else partial(_settle, prices.network, asked, place)
     return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement), settle=settle)
+
+
+def _followed(
+    placement: Placement, asked: Serving, requests: Requests, spread: float, place: str
+) -> tuple[float, float]:
+    """Requests a second that a replica takes when it follows the load [1/s], and its cold start [s]."""
+    able = able_of(placement, asked, most_of(placement, requests, spread, None)[0])
+    if not asked.storage:
+        return able, engine_start(asked.deployment)
+    return able, start_engines([placement], asked.storage, asked.readers, place, peers=asked.peers).time.value
 
 
 def _settle(
@@ -175,8 +200,10 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
 
     return Handing(
         Priced(cost),
-        lambda tokens: answers.steps.kv.held(tokens) / sent_in(prompts, tokens),
+        answers.steps.kv.held,
         lambda tokens: beside_bytes(prompts, answers, tokens),
+        lambda tokens: sent_in(prompts, tokens),
+        float((share / answer.rate[answer.rate > 0]).max()),
     )
 
 

@@ -313,6 +313,55 @@ def test_a_hand_over_by_hand(tmp_path: Path) -> None:
     assert run.requests["serving"].run.first[0] == pytest.approx(pull.ended + last, rel=1e-6)
 
 
+@pytest.mark.parametrize("by", ["whole", "chunks", "layers"])
+def test_bytes_sent_while_a_prompt_is_read_cross_the_links_as_well(by: str, tmp_path: Path) -> None:
+    """One prompt: nothing, or all but the last of 80 layers, is sent while it is read; all bytes are sent in all.
+
+    Of a prompt read in one step chunks are the whole. Bytes take less than reading, so of layers one is left.
+    """
+    rows = (0.0, 2000, 2)
+    settings = {**SPLIT, "load": "trace", "trace": trace(tmp_path / "one.jsonl", rows), "rate": "0 1/s"}
+    design = designer.open_design("serving-split-2-racks")
+    whole = next(t for t in alone(design, settings, 30.0).tasks if t.step.startswith("pull"))
+    run = alone(design, {**settings, "hand_over": by}, 30.0)
+    pull = next(t for t in run.tasks if t.step.startswith("pull"))
+    early = [t for t in run.tasks if t.step.startswith("early")]
+    assert pull.ready == pytest.approx(whole.ready, rel=1e-9)
+    left = 1 / 80 if by == "layers" else 1.0
+    # but for the latency of the way
+    assert pull.time == pytest.approx(left * whole.time, abs=1e-5)
+    assert sum(t.time for t in early) == pytest.approx((1 - left) * whole.time, abs=1e-5)
+    assert all(t.ended <= pull.ready for t in early)
+
+
+def test_hand_overs_by_layers_lengthen_a_copy_as_much_as_whole_ones() -> None:
+    """The same bytes cross the links that a copy needs, whenever they do."""
+    links = {"from": "prompts[*]/gpu*", "to": "answers[*]/gpu*", "pairing": "striped"}
+    rates: list[float] = []
+    for by in ("whole", "layers"):
+        settings = {**SPLIT, "hand_over": by}
+        design = with_workloads("serving-split-2-racks", s=("serving", settings), copy=("transfer", links))
+        rates.append(simulated(design, "s", "copy", until=20.0).metrics["copy"]["rate"].value)
+    assert rates[1] == pytest.approx(rates[0], rel=0.01)
+
+
+def test_replicas_that_follow_the_load_do_so_beside_others(tmp_path: Path) -> None:
+    """A load that rises once needs the second of two replicas; next to a copy it starts as in the analysis."""
+    at = [float(t) for t in range(0, 120, 2)] + [120 + t / 7 for t in range(420)]
+    name = trace(tmp_path / "rise.jsonl", *((round(t, 3), 3000, 256) for t in at))
+    given = {"model": "llama-3-70b", "weights": "fp8", "release": "0.12.0", "tensor": 4, "load": "trace"}
+    other = {"from": "nvme0", "to": "memory0", "size": "1 GB"}
+    seen: list[float] = []
+    for scaling in (True, False):
+        settings = {**given, "rate": "0 1/s", "trace": name, "scaling": scaling}
+        design = with_workloads("hgx-h100-8", s=("serving", settings), copy=("transfer", other))
+        found = simulated(design, "s", "copy", until=400.0)
+        closed = designer.analyze(design, ["s"]).workloads[0].metrics
+        seen.append(found.metrics["s"]["ttft_p95"].value)
+        assert seen[-1] == pytest.approx(closed["ttft_p95"].value, rel=0.02)
+    assert seen[0] > 1.5 * seen[1]
+
+
 def test_split_it_agrees_with_the_analysis_and_a_backup_lengthens_hand_overs() -> None:
     design = with_workloads(
         "serving-split-2-racks",

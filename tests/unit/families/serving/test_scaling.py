@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from designer.families.serving.alone import Fleet, follow, sent_among
+from designer.families.serving.alone import Fleet, Following, follow, places_of, sent_among
 from tests.unit.families.serving.test_serving_workload import codes, served, value
 
 
@@ -56,6 +56,23 @@ def test_requests_go_to_those_that_are_ready() -> None:
     assert chosen[:3] == [0, 0, 0]
     assert set(chosen[3:6]) == {0, 1}
     assert chosen[6:] == [0, 0]
+
+
+def test_a_replica_that_was_stopped_is_started_again() -> None:
+    """The third is started when the second was stopped, on its devices; the fourth needs some of its own."""
+    fleet = Fleet((0.0, 100.0, 500.0, 510.0), (0.0, 160.0, 560.0, 570.0), (math.inf, 400.0, math.inf, math.inf))
+    assert places_of(fleet) == [0, 1, 1, 2]
+
+
+def test_requests_that_become_known_later_go_where_they_would_have_gone() -> None:
+    at = even([1.0, 5.0, 1.0, 1.0])
+    fleet = follow(at, 2.0, 100.0, 1, 8)
+    places = places_of(fleet)
+    whole = [places[k] for k in sent_among(at, fleet)]
+    following = Following(2.0, 100.0, 8)
+    found = [place for begin in range(0, len(at), 700) for place in following.sent(at[begin : begin + 700])]
+    assert found == whole
+    assert max(found) == 3
 
 
 @pytest.mark.parametrize("seed", range(5))
