@@ -57,7 +57,7 @@ class Software:
     buckets
         Parts that gradients are summed in, the last of them with nothing left to hide behind; 0 where there are many.
     gathers_first
-        Weights that were updated in shares are gathered before the next forward pass starts.
+        Weights that were updated in shares, those of a server, are gathered before the next forward pass starts.
     fitted_on
         Generations and number formats of the published runs its constants are fitted on.
     """

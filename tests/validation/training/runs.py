@@ -60,7 +60,11 @@ def _with_evaluation(case: Case) -> Ratio:
 
 def scored(case: Case) -> Scored:
     """Predicted against published, in the unit of the metric."""
-    step = step_of(case)
+    return scored_step(case, step_of(case))
+
+
+def scored_step(case: Case, step: StepEstimate) -> Scored:
+    """What a step makes of the metric of a run, against published."""
     slower = _with_evaluation(case)
     tokens = step.tokens_per_second * step.step_time
     amount = {

@@ -306,6 +306,10 @@ class TransformerStep:
             return exposed_time(traffic, window, overlap)
         scatter = communication.time(Kind.REDUCE_SCATTER, RankGroup.DATA, reduce_size)
         gather = communication.time(Kind.ALL_GATHER, RankGroup.DATA, Bytes(trained * gather_size))
+        if self.software.gathers_first:
+            # shares are those of a server, sums over servers an all-reduce: as long as one over all ranks in two halves
+            both = communication.time(Kind.ALL_REDUCE, RankGroup.DATA, reduce_size)
+            scatter, gather = (Seconds(min(whole, both / 2)) for whole in (scatter, gather))
         if layout.sharding is Sharding.GRADIENTS:
             # Only a part of the sums is kept, so every microbatch is scattered; of an interleaved schedule, every
             # round, in which a virtual stage runs a microbatch for each stage one after another.
