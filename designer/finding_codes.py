@@ -33,6 +33,7 @@ CLOCK-SHORT            warning        The simulated time is too short for some f
 CLOCK-SLOWED           info           A workload takes longer with the others running
 CLOCK-STUCK            error          A task cannot go on in the time simulated
 COLL-OTHER-NETWORK     warning        Traffic of accelerators runs over a network meant for something else
+COLL-PLAN              info           Another algorithm or protocol would take less
 COLL-SHARP-OFF         warning,info   Reduction in the switches is not counted
 DATA-UNSURE            info           The speed of some links is not certain
 DOC-CIRCLE             error          A part contains itself

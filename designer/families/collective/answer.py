@@ -15,6 +15,7 @@ from designer.engine.question import Question
 from designer.engine.results import ChannelLoads, Rows, Step, WorkloadResult
 from designer.families.collective.evaluation import (
     asked_group,
+    better_choice,
     flows_of,
     loads_of,
     role_findings,
@@ -39,7 +40,11 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     note = f"{time.algorithm}, {time.protocol}"
     taken = replace(found.metrics["communication_time"], sources=sources, note=note)
     binding, after = found.bottlenecks(program) if question.explained else ((), ())
-    findings = (*asked.stated, *role_findings(group), *unused_switches(group, task)) if question.explained else ()
+    findings = (
+        (*asked.stated, *role_findings(group), *unused_switches(group, task), *better_choice(task, time))
+        if question.explained
+        else ()
+    )
     result = question.result(
         {"communication_time": taken, **_bandwidths(time, sources, note), **_in_machine(asked.guest)},
         binding,

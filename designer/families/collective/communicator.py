@@ -38,6 +38,7 @@ from designer.formulas.collectives import (
     CollectiveSituation,
     CollectiveTime,
     NetworkKind,
+    Protocol,
 )
 from designer.formulas.collectives.collective_time import collective_time
 
@@ -88,8 +89,23 @@ class Communicator:
         """How many hops it makes, inside servers and between them."""
         return sum(a.n_legs for a in (self.inside, self.between) if a is not None)
 
-    def time(self, kind: str, message: float, algorithm: str = "auto") -> CollectiveTime:
+    def time(
+        self,
+        kind: str,
+        message: float,
+        algorithm: str = "auto",
+        protocol: str = "auto",
+        channels: int = 0,
+        graph: bool = False,
+    ) -> CollectiveTime:
         """Time of a collective over this group.
+
+        Parameters
+        ----------
+        algorithm, protocol, channels
+            What the library is set to: ``NCCL_ALGO``, ``NCCL_PROTO``, ``NCCL_MAX_CTAS``; ``auto`` and 0 leave it alone.
+        graph
+            Launched as part of a CUDA graph.
 
         Raises
         ------
@@ -98,8 +114,16 @@ class Communicator:
         """
         # the library has it off by default: reduction in the network is used where it is asked for
         helped = self.reduces and algorithm == IN_NETWORK
-        asked = replace(self.situation, kind=CollectiveKind(kind), message=message, in_network_reduction=helped)
-        return collective_time(asked, ALGORITHMS.get(algorithm))
+        asked = replace(
+            self.situation,
+            kind=CollectiveKind(kind),
+            message=message,
+            in_network_reduction=helped,
+            channels=channels,
+            graph=graph,
+        )
+        forced = None if protocol == "auto" else frozenset({Protocol(protocol)})
+        return collective_time(asked, ALGORITHMS.get(algorithm), forced)
 
     def exchanging(self) -> Communicator:
         """The same group with its links loaded as by all ranks sending to all, inside servers and between them."""

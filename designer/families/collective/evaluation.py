@@ -32,12 +32,17 @@ from designer.families.collective.situation import NETWORK_SWITCHES
 from designer.families.collective.times import expression
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveKind, CollectiveTime, NetworkKind
+from designer.formulas.collectives.collective_time import NOT_CHOSEN
 from designer.formulas.collectives.size_sweep import sizes
 from designer.memo import memo
-from designer.sources import Status
+from designer.sources import Constant, Status
 from designer.workload.program.tasks import Collective
 
 Float = npt.NDArray[np.float64]
+#: how a collective is launched where the host does not call each one
+IN_GRAPH: Final = "graph"
+#: a choice that saves less is not said
+WORTH_SAYING: Final = Constant(0.1, 0.1, 0.1, "assumed-collectives", Status.ASSUMED, "1", "as far as estimates agree")
 #: networks, and groups of each, whose communicators are kept
 _GROUPS_LIMIT: Final = 4
 
@@ -69,6 +74,25 @@ def unused_switches(group: Communicator, operation: Collective) -> list[Finding]
 def _says_so(network: Network, definition: int) -> bool:
     quantity = network.design.quantity(network.net.part_defs[definition], "in_switch_reduction")
     return quantity is not None and bool(quantity.value)
+
+
+def better_choice(operation: Collective, time: CollectiveTime) -> list[Finding]:
+    """What would take clearly less than what the library plans."""
+    if operation.algorithm != "auto" or operation.protocol != "auto":
+        return []
+    best = min(
+        (one for one in time.candidates if one.algorithm not in NOT_CHOSEN), key=lambda one: one.time, default=None
+    )
+    planned = min((one.time for one in time.allowed), default=0.0)
+    if best is None or best.time > planned * (1 - WORTH_SAYING.value):
+        return []
+    text = (
+        f"{best.algorithm} with {best.protocol} would take {1 - best.time / planned:.0%} less by this estimate than "
+        f"{time.algorithm} with {time.protocol}, which the library plans for this size"
+    )
+    return [
+        Finding("COLL-PLAN", Severity.INFO, text, (), "measure it with NCCL_ALGO and NCCL_PROTO set, or with a tuner")
+    ]
 
 
 def role_findings(group: Communicator) -> list[Finding]:
@@ -212,7 +236,12 @@ def _time(group: Communicator, operation: Collective, size: float, spreads: tupl
     """Time of a size; its band holds for links of each side that are wider or narrower by its spread."""
     ends = [
         (widened(group, *(1 + sign * s for s in spreads)) if sign else group).time(
-            operation.collective, size, operation.algorithm
+            operation.collective,
+            size,
+            operation.algorithm,
+            operation.protocol,
+            operation.channels,
+            operation.launch == IN_GRAPH,
         )
         for sign in ((0, 1, -1) if any(spreads) else (0,))
     ]

@@ -24,6 +24,13 @@ from designer.sources import Constant, Status
 FIRST_REDUCING: Final = Constant(4, 4, 4, "nccl-tuning", Status.PRIMARY)
 #: latencies of one way added up in another order are the same
 PICOSECOND_DIGITS: Final = 12
+#: transports of clouds by what links may call them
+_NAMED: Final = {
+    NetworkKind.EFA: {NetworkKind.EFA.value},
+    NetworkKind.TCPXO: {NetworkKind.TCPXO.value, "tcpxo"},
+    NetworkKind.TCPX: {NetworkKind.TCPX.value, "tcpx"},
+    NetworkKind.TCP: {NetworkKind.TCP.value},
+}
 #: kinds of part that are switches of a network
 NETWORK_SWITCHES: Final = frozenset({"switch"})
 
@@ -93,10 +100,12 @@ def situation_of(
 
 
 def _network_kind(network: Network, links: tuple[int, ...]) -> NetworkKind:
-    """What the servers talk over; links whose attribute ``technology`` says EFA are that, whatever their kind."""
+    """What the servers talk over; what the attribute ``technology`` of links says comes before their kind."""
     definitions = [network.net.link_defs[d] for d in links]
-    if any(d.attributes.get("technology", "").upper() == "EFA" for d in definitions):
-        return NetworkKind.EFA
+    named = {d.attributes.get("technology", "").lower() for d in definitions}
+    for kind, names in _NAMED.items():
+        if named & names:
+            return kind
     return NetworkKind.INFINIBAND if all(d.kind == "infiniband" for d in definitions) else NetworkKind.ROCE
 
 

@@ -27,6 +27,11 @@ LAUNCH: Final = Constant(
     "empty all-reduce of 4 A100 takes 12.5 µs of which 10.2 are steps; frameworks add up to 25 µs",
 )
 
+#: the same inside a CUDA graph: the device starts one kernel after the other
+LAUNCH_GRAPH: Final = Constant(
+    2.6e-6, 0.0, 5e-6, "cuda-graphs", Status.UNVERIFIED, "s", "0.4 µs less a kernel than by the host, and no framework"
+)
+
 # ------------------------------------------------------------------ base and step latencies
 RING_BASE: Final = {
     _LL: Constant(6.6e-6, 4.5e-6, 9e-6, _NCCL, Status.PRIMARY, "s"),
@@ -98,12 +103,16 @@ NETWORK_EXTRA: Final = {
         "s",
         "162 µs floor of a two-server tree in Simple gives (162 − 92 − 3) ÷ 4 = 17; with mid sizes 19",
     ),
+    NetworkKind.TCPX: Constant(20e-6, 1e-5, 5e-5, "assumed-collectives", Status.ASSUMED, "s", "between EFA and TCP"),
+    NetworkKind.TCPXO: Constant(8e-6, 2e-6, 2.5e-5, "assumed-collectives", Status.ASSUMED, "s", "from RoCE to EFA"),
     NetworkKind.TCP: Constant(30e-6, 1.5e-5, 8e-5, "assumed-collectives", Status.ASSUMED, "s"),
 }
 SWITCH_HOP: Final = {
     NetworkKind.INFINIBAND: Constant(0.13e-6, 0.09e-6, 0.25e-6, "switch-latency", Status.SECONDARY, "s"),
     NetworkKind.ROCE: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
     NetworkKind.EFA: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
+    NetworkKind.TCPX: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
+    NetworkKind.TCPXO: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
     NetworkKind.TCP: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
 }
 
@@ -186,7 +195,15 @@ IN_SWITCH_CHANNELS: Final = {
 #: what chunks half as large leave of the rate
 IN_SWITCH_SMALL_CHUNKS: Final = {
     90: Constant(0.80, 0.66, 1.0, _FIT, Status.DERIVED, "1", "8 H200 0.69, 8 H100 0.85 and 1.0 at 8 MiB"),
-    100: Constant(0.69, 0.60, 0.80, _FIT, Status.DERIVED, "1", "8 B200, 8 to 64 MiB, residual 7 %"),
+    100: Constant(0.74, 0.64, 0.86, _FIT, Status.DERIVED, "1", "8 B200, 8 to 64 MiB, residual 7 %"),
+}
+#: how many chunks of 128 KiB for every channel and head keep that size, and what 64 KiB leave of the rate
+IN_SWITCH_LARGE_CHUNKS: Final = Constant(64.0, 64.0, 64.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc of 2.30")
+IN_SWITCH_USUAL_CHUNKS: Final = {
+    90: Constant(1.0, 0.96, 1.0, _FIT, Status.DERIVED, "1", "8 H100 and H200, 64 MiB to 16 GiB: nothing seen"),
+    100: Constant(
+        0.93, 0.88, 0.98, _FIT, Status.DERIVED, "1", "8 B200, 6 points of 128 MiB to 4 GiB with chunks set to 512 KiB"
+    ),
 }
 #: what a rank has in flight before reading and storing overlap
 IN_SWITCH_SLICE: Final = Constant(
@@ -236,6 +253,13 @@ SEND_NETWORK: Final = Constant(
 AGGREGATED_SHARE: Final = Constant(0.75, 0.6, 0.9, _NCCL, Status.PRIMARY)
 IN_NETWORK_SHARE: Final = Constant(0.9, 0.75, 0.97, _NCCL, Status.PRIMARY)
 
+#: most one channel moves inside a server, as bus bandwidth, by GPU architecture
+CHANNEL_RATE: Final = {
+    70: Constant(26.5e9, 2e10, 2.8e10, _NCCL, Status.PRIMARY, "B/s", "perChMaxTreeBws, one server"),
+    80: Constant(24e9, 2e10, 2.6e10, _NCCL, Status.PRIMARY, "B/s", "perChMaxTreeBws, one server"),
+    90: Constant(38.7e9, 3.6e10, 4.2e10, _NCCL, Status.PRIMARY, "B/s", "perChMaxTreeBws, one server"),
+    100: Constant(70e9, 4e10, 7.5e10, _NCCL, Status.PRIMARY, "B/s", "perChMaxTreeBws, one server"),
+}
 #: algorithms planned within so much of the best are not separated, up to two servers and from three on
 PLAN_MARGIN: Final = Constant(
     0.15, 0.0, 0.3, "assumed-collectives", Status.ASSUMED, "1", "planned speeds are rounded to steps of 10 to 25 %"
@@ -254,6 +278,8 @@ NETWORK: Final = {
     ),
     NetworkKind.ROCE: Constant(0.91, 0.84, 0.97, _FIT, Status.DERIVED, "1", "21.4 of 25 GB/s; residual 4 %"),
     NetworkKind.EFA: Constant(0.95, 0.85, 0.98, _FIT, Status.DERIVED, "1", "one two-server sweep; residual 10 %"),
+    NetworkKind.TCPX: Constant(0.80, 0.6, 0.92, "assumed-collectives", Status.ASSUMED, "1", "between TCP and EFA"),
+    NetworkKind.TCPXO: Constant(0.90, 0.78, 0.96, "assumed-collectives", Status.ASSUMED, "1", "as RoCE at best"),
     NetworkKind.TCP: Constant(0.65, 0.4, 0.85, "assumed-collectives", Status.ASSUMED, "1", "bound by host cores"),
 }
 #: a rank's PCIe path to its NIC, when that is narrower than the NIC

@@ -48,6 +48,8 @@ class NetworkKind(StrEnum):
     INFINIBAND = "infiniband"
     ROCE = "roce"
     EFA = "efa"  #: scalable reliable datagrams of a cloud
+    TCPX = "gpudirect-tcpx"  #: sockets of a cloud whose payload lands in GPU memory; rings in Simple alone
+    TCPXO = "gpudirect-tcpxo"  #: the same with the stack on the NIC, and a tuner of its own
     TCP = "tcp"  #: sockets, through host memory
 
 
@@ -141,6 +143,10 @@ class CollectiveSituation:
     intra_edge, direct_edge, inter_edge
         What single transfers over the same links reach when all edges of the ring, of the direct exchange and between
         the servers are busy at once: no algorithm passes it. None where the links are not drawn.
+    channels
+        Most channels the library may use (``NCCL_MAX_CTAS``); 0 leaves it to the library.
+    graph
+        Launched as part of a CUDA graph, not by the host at each call.
     planned
         What the library plans for, where that is not this: links that are wider in thought are planned as drawn.
     """
@@ -167,6 +173,8 @@ class CollectiveSituation:
     intra_edge: EdgeRate | None = None
     direct_edge: EdgeRate | None = None
     inter_edge: EdgeRate | None = None
+    channels: int = 0
+    graph: bool = False
     planned: CollectiveSituation | None = None
 
     def __post_init__(self) -> None:
@@ -175,6 +183,12 @@ class CollectiveSituation:
                 f"{self.ranks} ranks cannot be spread over {self.servers} servers",
                 place="ranks",
                 remedy="give every server of the group at least one rank",
+            )
+        if self.channels < 0:
+            raise AnalysisError(
+                f"a collective cannot use {self.channels} channels",
+                place="channels",
+                remedy="give 0, which leaves it to the library, or more",
             )
         if not self.message >= 0:
             raise AnalysisError(f"the message has {self.message} bytes", place="message", remedy="give a size ≥ 0 B")

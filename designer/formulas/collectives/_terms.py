@@ -18,7 +18,7 @@ from designer.formulas.collectives._situation import (
     PathClass,
     Protocol,
 )
-from designer.sources import Constant
+from designer.sources import Constant, Status
 
 _DIGITS = re.compile(r"(?:sm|compute)_?(\d+)", re.IGNORECASE)
 _AMPERE, _HOPPER, _FIRST_LL128 = "sm_80", "sm_90", "sm_70"
@@ -35,6 +35,9 @@ def by_generation(table: Mapping[int, Constant], architecture: str) -> Constant:
     """The entry of the newest generation that is not newer than the given one; the oldest if all are newer."""
     wanted = generation(architecture)
     return table[max((key for key in table if key <= wanted), default=min(table))]
+
+
+_ALL = (Protocol.LL, Protocol.LL128, Protocol.SIMPLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,10 @@ def held_between(situation: CollectiveSituation) -> bool:
 
 
 def _ring_rate(situation: CollectiveSituation, raw: float) -> Rate:
+    return _of_channels(situation, _links_rate(situation, raw))
+
+
+def _links_rate(situation: CollectiveSituation, raw: float) -> Rate:
     rate = exactly(raw, Bound.INSIDE)
     path = situation.intra_path
     if path is PathClass.XGMI:
@@ -143,6 +150,16 @@ def _ring_rate(situation: CollectiveSituation, raw: float) -> Rate:
     return rate.times(detour[path]) if path in detour else rate
 
 
+def _of_channels(situation: CollectiveSituation, rate: Rate) -> Rate:
+    """What as many channels as are allowed move of a rate [B/s]; all of it where the library decides."""
+    if not situation.channels:
+        return rate
+    each = by_generation(c.CHANNEL_RATE, situation.architecture)
+    n = situation.channels
+    most = Constant(n * each.value, n * each.low, n * each.high, each.source, each.status, each.unit)
+    return rate.at_most(ceiling(most))
+
+
 def network_rate(situation: CollectiveSituation, *, channels: bool = True) -> Rate:
     """What a server achieves into the network per direction, NIC, PCIe path and placement counted [B/s].
 
@@ -155,7 +172,11 @@ def network_rate(situation: CollectiveSituation, *, channels: bool = True) -> Ra
     if situation.servers == 1:
         return UNLIMITED
     rate = exactly(situation.inter_bandwidth, Bound.BETWEEN).times(c.NETWORK[situation.network])
-    if channels and situation.nics_per_server > c.NETWORK_CHANNELS.value:
+    if channels and 0 < situation.channels < situation.nics_per_server:
+        # a channel leaves through one NIC
+        share = situation.channels / situation.nics_per_server
+        rate = rate.times(Constant(share, share, share, "nccl-tuning", Status.PRIMARY))
+    elif channels and situation.nics_per_server > c.NETWORK_CHANNELS.value:
         share, nics = c.NETWORK_CHANNELS, situation.nics_per_server
         rate = rate.times(
             Constant(share.value / nics, share.low / nics, min(1.0, share.high / nics), share.source, share.status, "1")
@@ -168,11 +189,13 @@ def network_rate(situation: CollectiveSituation, *, channels: bool = True) -> Ra
 
 
 def protocols(situation: CollectiveSituation) -> tuple[Protocol, ...]:
-    """Protocols the library would allow here."""
+    """Protocols the library would allow here, and the plug-in of its network."""
     new = generation(situation.architecture) >= generation(_HOPPER)
     crosses = situation.servers > 1
     if crosses and situation.network is NetworkKind.EFA and not new:
         return (Protocol.SIMPLE,)  # the first generations do not keep bytes in order
+    if crosses and situation.network is NetworkKind.TCPX:
+        return (Protocol.SIMPLE,)
     inside = situation.ranks == situation.servers or not situation.intra_path.is_pcie
     # the library's rule knows paths, not networks; sockets stage in host memory
     outside = not crosses or (
@@ -180,8 +203,8 @@ def protocols(situation: CollectiveSituation) -> tuple[Protocol, ...]:
         and (situation.nic_path is PathClass.PCIE_SWITCH or (new and situation.nic_path is PathClass.PCIE_CPU))
     )
     if inside and outside and generation(situation.architecture) >= generation(_FIRST_LL128):
-        return (Protocol.LL, Protocol.LL128, Protocol.SIMPLE)
-    return (Protocol.LL, Protocol.SIMPLE)
+        return _ALL[1:] if crosses and situation.network is NetworkKind.TCPXO else _ALL
+    return (Protocol.SIMPLE,) if crosses and situation.network is NetworkKind.TCPXO else (Protocol.LL, Protocol.SIMPLE)
 
 
 def ll_ceiling(situation: CollectiveSituation) -> Rate:

@@ -55,20 +55,20 @@ def collective_time(
     candidates = _candidates(situation)
     if situation.ranks == 1:
         return _result(situation, AlgorithmTime("none", Protocol.SIMPLE, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), ())
-    planned = _planned(situation, candidates) if algorithms is None and protocols is None else candidates
-    chosen = [
+    allowed = tuple(
         one
-        for one in planned
+        for one in candidates
         if (one.algorithm in algorithms if algorithms is not None else one.algorithm not in NOT_CHOSEN)
         and (protocols is None or one.protocol in protocols)
-    ]
+    )
+    chosen = _planned(situation, allowed)
     if not chosen:
         raise AnalysisError(
             f"no allowed algorithm can run {situation.kind} on {situation.ranks} ranks",
             place="algorithms",
-            remedy="allow one of " + ", ".join(sorted({one.algorithm for one in candidates})),
+            remedy="allow one of " + ", ".join(sorted({f"{one.algorithm} ({one.protocol})" for one in candidates})),
         )
-    return _result(situation, chosen[0], candidates, tuple(chosen))
+    return _result(situation, chosen[0], candidates, chosen)
 
 
 def _planned(situation: CollectiveSituation, candidates: tuple[AlgorithmTime, ...]) -> tuple[AlgorithmTime, ...]:
@@ -84,7 +84,7 @@ def _planned(situation: CollectiveSituation, candidates: tuple[AlgorithmTime, ..
     drawn = situation
     if situation.planned is not None:
         drawn = replace(situation.planned, kind=situation.kind, message=situation.message)
-    times = {one: planned_time(drawn, one) for one in candidates if one.algorithm not in NOT_CHOSEN}
+    times = {one: planned_time(drawn, one) for one in candidates}
     margin = c.PLAN_MARGIN if situation.servers <= 2 else c.PLAN_MARGIN_SERVERS
     most = min(times.values(), default=math.inf) * (1 + margin.value)
     return tuple(one for one in candidates if times.get(one, math.inf) <= most)
@@ -97,9 +97,27 @@ def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     times: list[AlgorithmTime] = [time for formula in formulas for time in formula.function(situation)]
     if situation.servers > 1:
         times = [_wider(one, c.SPREAD_SERVERS.value) for one in times]
+    if situation.graph:
+        times = [_in_graph(one) for one in times]
     if generation(situation.architecture) > c.NEWEST_FITTED.value:
         times = [_maybe_longer(one) for one in times]
     return tuple(sorted(times, key=lambda one: (one.time, one.algorithm, one.protocol)))
+
+
+def _in_graph(one: AlgorithmTime) -> AlgorithmTime:
+    """The same launched as part of a graph: no host in between, whose delays are the high end of a launch."""
+    here, host = c.LAUNCH_GRAPH, c.LAUNCH
+    sooner = one.launch - here.value
+    time = one.time - sooner
+    more = math.sqrt(max(0.0, (one.high - one.time) ** 2 - (host.high - host.value) ** 2))
+    return replace(
+        one,
+        time=time,
+        low=max(one.floor, min(time, one.low - sooner)),
+        high=time + math.hypot(more, here.high - here.value),
+        latency_term=one.latency_term - sooner,
+        launch=here.value,
+    )
 
 
 def _wider(one: AlgorithmTime, spread: float) -> AlgorithmTime:

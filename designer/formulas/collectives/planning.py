@@ -168,13 +168,21 @@ def _lines(situation: CollectiveSituation) -> tuple[float, float, float]:
         inside = situation.intra_bandwidth * share.value
     if situation.servers == 1:
         # channels faster than half of the most are halved and doubled in number
-        return inside, math.inf, max(1.0, 2 * math.floor(inside / _of(_CHANNEL_INSIDE, situation).value))
+        return (
+            inside,
+            math.inf,
+            _allowed(situation, max(1.0, 2 * math.floor(inside / _of(_CHANNEL_INSIDE, situation).value))),
+        )
     outside = situation.inter_bandwidth * _NETWORK.value
     if situation.host_bandwidth > 0:
         outside = min(outside, situation.host_bandwidth * _PCIE.value)
     per_nic = math.ceil(outside / situation.nics_per_server / _of(_CHANNEL_NETWORK, situation).value)
     # a lone NIC serves two channels
-    return inside, outside, max(2.0, situation.nics_per_server * per_nic)
+    return inside, outside, _allowed(situation, max(2.0, situation.nics_per_server * per_nic))
+
+
+def _allowed(situation: CollectiveSituation, found: float) -> float:
+    return min(found, situation.channels) if situation.channels else found
 
 
 def _column(situation: CollectiveSituation) -> int:

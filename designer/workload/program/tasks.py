@@ -140,6 +140,10 @@ class Collective(Task):
     ----------
     machines
         Ids of the virtual machines whose accelerators they are; empty for those they are given to.
+    protocol, channels
+        What the library is set to; ``auto`` and 0 leave it alone.
+    launch
+        ``eager`` by the host, ``graph`` as part of a CUDA graph.
     """
 
     priced_by: ClassVar[str] = "designer.families.collective.costs"
@@ -149,6 +153,9 @@ class Collective(Task):
     size: float
     algorithm: str = "auto"
     machines: str = ""
+    protocol: str = "auto"
+    channels: int = 0
+    launch: str = "eager"
 
     def __post_init__(self) -> None:
         _amount(self.size, "size")

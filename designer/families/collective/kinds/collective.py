@@ -12,7 +12,7 @@ COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broa
 
 def program(settings: Mapping[str, Any]) -> Program:
     """One collective after the other."""
-    names = ("collective", "group", "size", "algorithm", "machines")
+    names = ("collective", "group", "size", "algorithm", "machines", "protocol", "channels", "launch")
     task = Collective(*(settings[name] for name in names))
     measures = (Measure("communication_time", "s", "period", "collective"),)
     return Program("collective", (Step("collective", task),), math.inf, measures=measures)
@@ -46,6 +46,23 @@ WORKLOAD = WorkloadKind(
             "auto",
             choices=("auto", "ring", "tree", "in-switch", "in-network", "hierarchical", "direct"),
             help="auto as the library chooses; in-network asks InfiniBand switches to add (SHARP)",
+        ),
+        Setting(
+            "protocol",
+            "Protocol",
+            "choice",
+            "auto",
+            choices=("auto", "ll", "ll128", "simple"),
+            help="auto as the library chooses; others as NCCL_PROTO forces them",
+        ),
+        Setting("channels", "Channels", "count", 0, help="most channels (NCCL_MAX_CTAS); 0 as the library chooses"),
+        Setting(
+            "launch",
+            "Launch",
+            "choice",
+            "eager",
+            choices=("eager", "graph"),
+            help="by the host at each call, or as part of a CUDA graph",
         ),
         Setting("machines", "In machines", "text", "", help="ids of virtual machines whose accelerators they are"),
         Setting("beside", "Beside", "text", "", help="ids of trainings with a retraining cadence on the same hardware"),

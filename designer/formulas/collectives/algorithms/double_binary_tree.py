@@ -5,7 +5,13 @@ from __future__ import annotations
 from math import log2
 
 from designer.formulas.collectives import _constants as c
-from designer.formulas.collectives._situation import AlgorithmTime, CollectiveKind, CollectiveSituation, Protocol
+from designer.formulas.collectives._situation import (
+    AlgorithmTime,
+    CollectiveKind,
+    CollectiveSituation,
+    NetworkKind,
+    Protocol,
+)
 from designer.formulas.collectives._terms import (
     Rate,
     assemble,
@@ -33,6 +39,8 @@ def double_binary_tree(situation: CollectiveSituation) -> tuple[AlgorithmTime, .
     n, m = situation.ranks, situation.servers
     if n < 2 or situation.kind is not CollectiveKind.ALL_REDUCE:
         return ()
+    if m > 1 and situation.network is NetworkKind.TCPX:
+        return ()  # the plug-in is configured for rings
     local = situation.ranks_per_server
     # over PCIe the same links also carry what goes to the NICs, so the ends of the chain save nothing
     ends = 0.0 if situation.intra_path.is_pcie else 1 / local

@@ -11,6 +11,7 @@ from designer.formulas.collectives._situation import (
     Bound,
     CollectiveKind,
     CollectiveSituation,
+    NetworkKind,
     PathClass,
     Protocol,
 )
@@ -25,6 +26,9 @@ from designer.formulas.collectives._terms import (
 )
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+
+#: plug-ins of clouds that switch it off between servers
+_WITHOUT = (NetworkKind.TCPX, NetworkKind.TCPXO)
 
 
 def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
@@ -44,12 +48,17 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
         or generation(situation.architecture) < min(c.IN_SWITCH)
         or local <= 2
         or (situation.servers == 1 and local < c.IN_SWITCH_RANKS.value)
+        or (situation.servers > 1 and situation.network in _WITHOUT)
     ):
         return ()
     m = situation.servers
     inside = exactly(situation.intra_bandwidth, Bound.INSIDE).times(by_generation(c.IN_SWITCH, situation.architecture))
     if local > c.BASEBOARD_RANKS.value:
         inside = inside.times(c.IN_SWITCH_RACK)
+    usual = by_generation(c.IN_SWITCH_CHANNELS, situation.architecture)
+    if 0 < situation.channels < usual.value:
+        share = situation.channels / usual.value
+        inside = inside.times(Constant(share, share, share, usual.source, usual.status))
     latency = c.IN_SWITCH_STEP.value
     inside = inside.times(_chunk_share(situation) if m == 1 else c.IN_SWITCH_TREE)
     loads = ((situation.message * (1 + 1 / local), inside.within(situation.intra_edge)),)
@@ -74,6 +83,12 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     )
 
 
+def _channels(situation: CollectiveSituation) -> float:
+    """Channels of a reduction in the switch."""
+    usual = by_generation(c.IN_SWITCH_CHANNELS, situation.architecture).value
+    return min(usual, situation.channels) if situation.channels else usual
+
+
 def _round(situation: CollectiveSituation) -> float:
     """Bytes of the message that one chunk of every channel and head holds where trees join servers [B].
 
@@ -82,7 +97,7 @@ def _round(situation: CollectiveSituation) -> float:
     Chunks of 128 KiB, of 64 KiB from four servers on, halved below 4 of them and again below one for every channel and
     head. A message of a single round is cut in two. A chunk is reduced, passes every step of the tree and is stored.
     """
-    heads = situation.ranks_per_server * by_generation(c.IN_SWITCH_CHANNELS, situation.architecture).value
+    heads = situation.ranks_per_server * _channels(situation)
     many = situation.servers >= c.IN_SWITCH_TREE_SERVERS.value
     chunk = (c.IN_SWITCH_CHUNK if many else c.IN_SWITCH_TREE_CHUNK).value
     smallest = c.IN_SWITCH_CHUNK.value / 2
@@ -97,18 +112,26 @@ def _chunk_share(situation: CollectiveSituation) -> Constant:
 
     Notes
     -----
-    Chunks of 64 KiB become 32 KiB where a message has fewer than 8 of them for every channel and head. Below half of
-    that size all of the loss is there, from there on it falls in proportion, so that more bytes never take less time.
-    In a rack the slices that are not filled hold the loss already.
+    Chunks of 128 KiB become 64 KiB where a message has fewer than 64 of them for every channel and head, and 32 KiB
+    below 8 of those. Below half of such a size all of the loss is there, from there on it falls in proportion, so that
+    more bytes never take less time. In a rack the slices that are not filled hold the loss already.
     """
     if situation.ranks_per_server > c.BASEBOARD_RANKS.value:
         return _WHOLE
-    share = by_generation(c.IN_SWITCH_SMALL_CHUNKS, situation.architecture)
-    channels = by_generation(c.IN_SWITCH_CHANNELS, situation.architecture).value
-    enough = c.IN_SWITCH_CHUNKS.value * c.IN_SWITCH_CHUNK.value * channels * situation.ranks_per_server
-    kept = min(1.0, max(0.0, 2 * situation.message / enough - 1))
+    heads = _channels(situation) * situation.ranks_per_server
+    small = by_generation(c.IN_SWITCH_SMALL_CHUNKS, situation.architecture)
+    usual = by_generation(c.IN_SWITCH_USUAL_CHUNKS, situation.architecture)
+    below_usual = _lost(small, situation.message, heads * c.IN_SWITCH_CHUNKS.value * c.IN_SWITCH_CHUNK.value)
+    below_large = _lost(usual, situation.message, heads * c.IN_SWITCH_LARGE_CHUNKS.value * c.IN_SWITCH_TREE_CHUNK.value)
+    value, low, high = (one * other for one, other in zip(below_usual, below_large, strict=True))
+    return Constant(value, low, high, small.source, small.status)
+
+
+def _lost(share: Constant, message: float, enough: float) -> tuple[float, float, float]:
+    """Share that smaller chunks leave of the rate, with its band; all of it from `enough` bytes on [1]."""
+    kept = min(1.0, max(0.0, 2 * message / enough - 1))
     value, low, high = (one + (1 - one) * kept for one in (share.value, share.low, share.high))
-    return Constant(value, low, high, share.source, share.status)
+    return value, low, high
 
 
 #: chunks of the usual size

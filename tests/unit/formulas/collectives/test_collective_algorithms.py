@@ -154,14 +154,16 @@ def test_rack_scale_domains_are_reported_with_a_wide_band_below_a_baseboard() ->
 
 
 def test_small_messages_go_through_the_switch_in_smaller_chunks() -> None:
-    """8 chunks of 64 KiB, 32 channels and 8 heads are 128 MiB: 64 MiB take 1.125 × 64 MiB ÷ (0.69 × 540 GB/s)."""
+    """32 channels and 8 heads: 8 chunks of 64 KiB are 128 MiB, 64 of 128 KiB 2 GiB; of 540 GB/s .74 and .93 are left.
+
+    64 MiB take 1.125 × 64 MiB ÷ (.74 × .93 × 540 GB/s) = 203 µs.
+    """
     b200 = replace(H100, intra_bandwidth=900e9, architecture="sm_100")
-    half, whole = (in_switch(replace(b200, message=size * 2.0**20))[0] for size in (64, 128))
     rate = c.IN_SWITCH[100].value * 900e9
-    assert half.bandwidth_term == pytest.approx(1.125 * 64 * 2**20 / (c.IN_SWITCH_SMALL_CHUNKS[100].value * rate))
-    assert whole.bandwidth_term == pytest.approx(1.125 * 128 * 2**20 / rate)
-    middle = in_switch(replace(b200, message=96 * 2.0**20))[0]
-    assert middle.bandwidth_term == pytest.approx(1.125 * 96 * 2**20 / ((0.5 + 0.5 * 0.69) * rate))
+    shares = {64: 0.74 * 0.93, 96: (0.5 + 0.5 * 0.74) * 0.93, 128: 0.93, 1024: 0.93, 1536: 0.965, 2048: 1.0}
+    for size, share in shares.items():
+        (one,) = in_switch(replace(b200, message=size * 2.0**20))
+        assert one.bandwidth_term == pytest.approx(1.125 * size * 2**20 / (share * rate))
     sizes = [in_switch(replace(b200, message=2.0**k))[0].time for k in range(10, 34)]
     assert sizes == sorted(sizes)
 

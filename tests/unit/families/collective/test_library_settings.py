@@ -1,0 +1,107 @@
+"""What is set of the library: protocol, channels, launch, and the transports of clouds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from designer.engine.network import build_network
+from designer.engine.routes.selection import resolve
+from designer.errors import AnalysisError
+from designer.families.collective.communicator import Communicator, make_communicator
+from designer.families.collective.evaluation import better_choice
+from designer.formulas.collectives import CollectiveKind, CollectiveSituation, NetworkKind, Protocol
+from designer.formulas.collectives import _constants as c
+from designer.formulas.collectives.collective_time import collective_time
+from designer.interchange.templates import open_design
+from designer.workload.program import Collective
+
+MIB = 2.0**20
+TWO_H100 = CollectiveSituation(
+    CollectiveKind.ALL_REDUCE,
+    16,
+    64 * MIB,
+    450e9,
+    servers=2,
+    architecture="sm_90",
+    in_switch_reduction=True,
+    inter_bandwidth=200e9,
+    nics_per_server=4,
+)
+
+
+@pytest.fixture(scope="module")
+def a100() -> Communicator:
+    network = build_network(open_design("dgx-a100"))
+    return make_communicator(network, resolve(network, "gpus", "group"), "group")
+
+
+def test_a_protocol_is_forced(a100: Communicator) -> None:
+    for protocol in Protocol:
+        assert a100.time("all-reduce", 64 * MIB, protocol=protocol).protocol is protocol
+    assert a100.time("all-reduce", 64 * MIB).protocol is Protocol.SIMPLE
+
+
+def test_a_protocol_the_algorithm_lacks_is_refused_with_those_it_has(a100: Communicator) -> None:
+    with pytest.raises(AnalysisError, match="no allowed algorithm") as refused:
+        a100.time("all-to-all", MIB, protocol="ll")
+    assert "direct (simple)" in str(refused.value)
+
+
+def test_channels_by_hand(a100: Communicator) -> None:
+    """4 channels of 24 GB/s: 1 GiB x 14/8 over 96 GB/s are 19.6 ms; 12 and more reach what the links give."""
+    four, all_of_them = a100.time("all-reduce", 1024 * MIB, channels=4), a100.time("all-reduce", 1024 * MIB)
+    assert four.bandwidth_term == pytest.approx(1.75 * 1024 * MIB / 96e9 if four.algorithm == "ring" else 0)
+    assert a100.time("all-reduce", 1024 * MIB, channels=12).time == all_of_them.time
+    assert four.time > 2 * all_of_them.time
+    with pytest.raises(AnalysisError, match="-1 channels"):
+        a100.time("all-reduce", MIB, channels=-1)
+
+
+def test_a_channel_leaves_through_one_nic() -> None:
+    for algorithm in ("nvls-tree", "ring"):
+        asked = frozenset({algorithm})
+        two = collective_time(replace(TWO_H100, message=1024 * MIB, channels=2), asked)
+        assert two.time > 1.8 * collective_time(replace(TWO_H100, message=1024 * MIB), asked).time
+
+
+def test_a_graph_saves_its_launch_and_narrows_small_messages(a100: Communicator) -> None:
+    eager, graph = a100.time("all-reduce", 1024), a100.time("all-reduce", 1024, graph=True)
+    assert eager.time - graph.time == pytest.approx(c.LAUNCH.value - c.LAUNCH_GRAPH.value)
+    assert graph.high - graph.time < 0.5 * (eager.high - eager.time)
+    assert graph.low <= graph.time
+
+
+def test_transports_of_clouds_run_what_their_plug_ins_are_configured_for() -> None:
+    def ways(network: NetworkKind) -> set[tuple[str, Protocol]]:
+        found = collective_time(replace(TWO_H100, network=network)).candidates
+        return {(one.algorithm, one.protocol) for one in found if one.algorithm != "hierarchical"}
+
+    assert ways(NetworkKind.TCPX) == {("ring", Protocol.SIMPLE)}
+    assert {protocol for _, protocol in ways(NetworkKind.TCPXO)} == {Protocol.SIMPLE, Protocol.LL128}
+    assert {algorithm for algorithm, _ in ways(NetworkKind.TCPXO)} == {"ring", "tree"}
+    assert "nvls-tree" in {algorithm for algorithm, _ in ways(NetworkKind.ROCE)}
+
+
+def test_transports_of_clouds_lie_between_rdma_and_sockets() -> None:
+    kinds = (NetworkKind.INFINIBAND, NetworkKind.TCPXO, NetworkKind.TCPX, NetworkKind.TCP)
+    for size in (MIB, 1024 * MIB):
+        ring = [
+            collective_time(
+                replace(TWO_H100, message=size, network=kind), frozenset({"ring"}), frozenset({Protocol.SIMPLE})
+            ).time
+            for kind in kinds
+        ]
+        assert ring == sorted(ring)
+
+
+def test_a_better_choice_is_said_where_there_is_one() -> None:
+    """At 16 MiB on two servers the plan takes the switch; a tree of LL128 is estimated at 202 against 288 us."""
+    one = replace(TWO_H100, message=16 * MIB)
+    (finding,) = better_choice(Collective("all-reduce", "gpus", 16 * MIB), collective_time(one))
+    assert finding.code == "COLL-PLAN"
+    assert "tree with ll128 would take 30% less" in finding.text
+    assert better_choice(Collective("all-reduce", "gpus", 16 * MIB, "ring"), collective_time(one)) == []
+    large = collective_time(replace(one, message=8192 * MIB))
+    assert better_choice(Collective("all-reduce", "gpus", 8192 * MIB), large) == []
