@@ -333,7 +333,7 @@ _HINTS: Final = (
 )
 
 
-#: presets of programs of a year of this century and before, the latest first; the preset without a year is for those that follow
+#: presets of programs up to a year of this century, the latest first; the one without a year is for later programs
 _DATED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType({"fused": (("22", "fused-2022"),)})
 #: 2022, or a container release of NVIDIA: 22.04
 _YEAR: Final = re.compile(r"\b(?:20(\d\d)(?!\d)|(\d\d)\.(?:0[1-9]|1[0-2])\b)")
