@@ -14,6 +14,7 @@ from designer.engine.network import Network
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
+from designer.formulas.power.step_load import capped_clock
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Watts
 
@@ -86,7 +87,8 @@ def data_sheet(network: Network, index: int, formats: Sequence[str], place: str,
             place=place,
             remedy="choose gpus or cpus",
         )
-    flops = {name: rate for name in formats if (rate := number(network, index, f"flops_{name}"))}
+    clock = clock_under_cap(network, index)
+    flops = {name: rate * clock for name in formats if (rate := number(network, index, f"flops_{name}"))}
     processor = Capability.ACCELERATE not in kind.capabilities
     memory = number(network, index, "memory_reported") or number(network, index, "memory_capacity")
     if processor:
@@ -113,6 +115,14 @@ def _accelerator(network: Network, index: int, place: str) -> Accelerator:
         Watts(0.0 if sheet.processor else number(network, index, "power_per_part") or 0.0),
         0 if sheet.processor else round(number(network, index, "streaming_multiprocessors") or 0.0),
     )
+
+
+def clock_under_cap(network: Network, index: int) -> float:
+    """Clock of an accelerator under its power cap over that without one [1]; arithmetic is taken to draw its limit."""
+    limit, cap = number(network, index, "power_per_part"), number(network, index, "power_cap")
+    if not limit or cap is None:
+        return 1.0
+    return capped_clock(Watts(limit), Watts(cap), Watts(limit))
 
 
 def _host_memory(network: Network, index: int) -> float:

@@ -401,6 +401,8 @@ def test_every_field_of_a_kind_is_used_by_some_part() -> None:
         ("storage", "redundancy"),
         # settings of what runs there, which no data sheet has
         ("cpu", "numa_nodes_per_socket"),
+        ("gpu", "power_cap"),
+        ("gpu", "power_floor"),
         ("nic", "active_uplinks"),
         ("nic", "subnet"),
         ("nic", "tcp_stack"),

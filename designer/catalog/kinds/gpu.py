@@ -56,6 +56,13 @@ KIND = PartKind(
         ),
         Field("gpus_per_board", "GPUs on the board", "count", help="Values are those of one GPU, not of the board."),
         Field("power_per_part", "Power (TDP)", "power"),
+        Field("power_cap", "Power cap", "power", help="As nvidia-smi -pl sets it: clocks and arithmetic rates follow."),
+        Field(
+            "power_floor",
+            "Least share of the power while a job runs",
+            "ratio",
+            help="Power smoothing: what GB200 and later keep while a step communicates.",
+        ),
         Field("mig_profiles", "MIG profiles", "text"),
         Field("partition_modes", "Partition modes", "text"),
         Field("vgpu_family", "vGPU family", "text"),

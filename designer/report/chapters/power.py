@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from designer.engine.results import WorkloadResult
 from designer.formulas.power.server_power import AROUND, FIT_ERROR
-from designer.report.cells import muted, sources, strong, sure, text
-from designer.report.chapter import ChapterKind
+from designer.formulas.power.step_load import COMMUNICATING
+from designer.report.chapter import ChapterKind, muted, sources, strong, sure, text
 from designer.report.charts.bars import Bar, bars
+from designer.report.charts.figures import charts
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
+from designer.report.figures.power_step import job_load
 from designer.report.subject import Context, Subject
 from designer.report.tables.power import Draw, busiest, draws, total
 from designer.report.tables.racks import feeds_of
@@ -33,6 +35,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     feeds = _feeds(subject)
     if feeds is not None:
         blocks.append(feeds)
+    blocks += _steps(subject)
     energy = _energy(context, load)
     if energy is not None:
         blocks.append(energy)
@@ -175,6 +178,45 @@ def _title(
         known = all(not d.rated.summed for d in found)
         title += f" of {quantity(rated, 'W')} rated" if known else f", at most {quantity(load.high, 'W')}"
     return title + (f"; {in_words(len(missing), 'kind of unit states', 'kinds of unit state')} none" if missing else "")
+
+
+def _steps(subject: Subject) -> list[Block]:
+    """Power of training jobs over a step: how much the load of the building rises and falls, and how often."""
+    found = [(w, job) for w in subject.results if (job := job_load(subject.design, w)) is not None][:4]
+    if not found:
+        return []
+    rows = [
+        Row(
+            (
+                strong(w.title),
+                text(quantity(job.one.seconds, "s")),
+                text(quantity(job.around + job.accelerators * job.one.high, "W")),
+                text(quantity(job.around + job.accelerators * job.one.low, "W")),
+                text(quantity(job.around + job.accelerators * job.one.mean, "W")),
+                text(quantity(job.swing, "W"), "strong"),
+                text(f"{1 / job.one.seconds:.2g}\u00a0Hz"),
+            )
+        )
+        for w, job in found
+    ]
+    r = Align.RIGHT
+    heads = (
+        Head("Job"),
+        Head("Step", r),
+        Head("While it computes", r),
+        Head("While it communicates", r),
+        Head("Mean", r),
+        Head("Swing", r),
+        Head("How often", r),
+    )
+    note = rich(
+        f"All accelerators in step. While a step communicates, each draws {percent(COMMUNICATING.low)} to"
+        f" {percent(COMMUNICATING.high)} of its limit, assumed; power_floor of a GPU is the least that smoothing keeps."
+    )
+    return [
+        *charts(subject, [found[0][0]], ("power-step",), 1),
+        Table("Power over a training step", heads, tuple(rows), "", note),
+    ]
 
 
 def _feeds(subject: Subject) -> Table | None:
