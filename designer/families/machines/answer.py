@@ -25,8 +25,7 @@ from designer.families.machines.formulas.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.families.machines.formulas.vmotion_streams import vmotion_streams
 from designer.families.machines.migration_plan import COLD_TIME, CURVES_LIMIT, Moved
 from designer.families.machines.migrations import Drain, framebuffers, generation_of, stun_limit
-from designer.families.machines.moves import Moves, moves_of
-from designer.families.machines.neighbours import neighbours
+from designer.families.machines.moves import Moves, moves_of, neighbours
 from designer.families.machines.operations import Conditions
 from designer.families.machines.planner import departures
 from designer.families.machines.tables import (

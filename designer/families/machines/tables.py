@@ -10,8 +10,7 @@ from designer.families.machines.formulas import Verdict
 from designer.families.machines.formulas.drs_cadence import MOST_EAGER, drs_cadence
 from designer.families.machines.formulas.vmotion_cpu import vmotion_cpu
 from designer.families.machines.migration_plan import COLD_TIME
-from designer.families.machines.moves import Moves
-from designer.families.machines.neighbours import Beside
+from designer.families.machines.moves import Beside, Moves
 from designer.units import BytesPerSecond, Seconds
 
 

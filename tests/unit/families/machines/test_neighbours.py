@@ -14,8 +14,7 @@ from designer.engine.clock.jobs import job_of
 from designer.engine.costs import Cost, Priced, Prices
 from designer.engine.network import build_network
 from designer.families.machines.formulas.vmotion_streams import LINE_SHARE
-from designer.families.machines.moves import Moves, moves_of
-from designer.families.machines.neighbours import Neighbour
+from designer.families.machines.moves import Moves, Neighbour, moves_of
 from designer.families.machines.operations import Conditions, Migration
 from designer.families.machines.planner import departures
 from designer.workload.program import Delay, Measure, Program, Step
