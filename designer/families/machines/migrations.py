@@ -277,6 +277,7 @@ def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = Non
         transport=settings.transport,
         compression=settings.compression,
         tls=settings.tls,
+        preallocated=settings.preallocated,
         max_bandwidth=settings.max_bandwidth,
     )
 

@@ -29,6 +29,7 @@ from designer.families.serving.formulas.expert_balance import ExpertSetup
 from designer.families.serving.formulas.joining import joins_over
 from designer.families.serving.formulas.kv_size import kv_size
 from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.speculation import chained
 from designer.families.serving.formulas.step_time import Split, StepTime
 from designer.families.serving.formulas.time_slicing import time_slicing
 from designer.families.serving.formulas.weights_size import weights_size
@@ -299,6 +300,20 @@ def _curve(asked: Deployment, place: str) -> tuple[float, ...]:
     """Acceptance of the draft that is asked for; none where nothing is drafted."""
     if not asked.drafts:
         return ()
+    if asked.acceptance:
+        if asked.draft.strip():
+            raise AnalysisError(
+                "both a measured draft and an acceptance are given",
+                place=f"{place}.acceptance",
+                remedy="leave one of draft and acceptance out",
+            )
+        return chained(Ratio(asked.acceptance), asked.drafts)
+    if not asked.draft.strip():
+        raise AnalysisError(
+            "how many drafted tokens are right is not said",
+            place=f"{place}.draft",
+            remedy="give an acceptance, for example 0.7, or name a measured draft",
+        )
     with raised_as(AnalysisError, f"{place}.draft", of=CatalogError):
         return draft(asked.draft)
 
