@@ -7,19 +7,15 @@ Each answers with a page in Markdown of at most 2 kB. ``full`` adds the whole do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from designer.cli.design_tools import DesignTools
+from designer.cli.design_tools import DesignTools, answer_of, reply_of
 from designer.errors import FormatError
 
 if TYPE_CHECKING:
     from designer.design.document import Design
-    from designer.present.blocks import Page
 
-#: characters of a page that is answered
-ANSWER_LIMIT: Final = 2_000
-_MORE: Final = "\n\n… call again with full = true for the rest"
 #: pasted texts are at most so long
 _PASTED_LIMIT: Final = 4_000_000
 
@@ -73,7 +69,7 @@ class DecisionTools:
         design = imported.design
         stated = summarize(design, save_as or design.name)
         page = page_of_import(design, stated["parts"], stated["links"], imported.findings, "pasted text", save_as)
-        answer = _answer(page, full, lambda: {**stated, "findings": [str(f.text) for f in imported.findings]})
+        answer = answer_of(page, full, lambda: {**stated, "findings": [str(f.text) for f in imported.findings]})
         return {**answer, "written": self._saved(design, save_as, dry_run)}
 
     def suggest(
@@ -94,7 +90,7 @@ class DecisionTools:
             raise FormatError(f"{steps} steps", place="steps", remedy=f"give 1 to {STEPS_LIMIT}")
         drawn = self._opened(design)
         found = suggest(drawn, workload or None, steps=steps)
-        answer = _answer(page_of_suggestions(found, drawn, design), full, lambda: suggestions_document(found))
+        answer = answer_of(page_of_suggestions(found, drawn, design), full, lambda: suggestions_document(found))
         for step in found.steps:
             drawn = step.edit.apply(drawn)
         return {**answer, "written": self._saved(drawn, save_as, dry_run)}
@@ -107,7 +103,7 @@ class DecisionTools:
 
         drawn = self._opened(design)
         found = survive(drawn, workload or None)
-        return _answer(page_of_failures(found, drawn, design), full, lambda: survey_document(found))
+        return answer_of(page_of_failures(found, drawn, design), full, lambda: survey_document(found))
 
     def simulate(self, design: str, workloads: list[str] | None = None, full: bool = False) -> dict[str, Any]:
         """Workloads together over time: how long each takes, and what slows it down."""
@@ -118,7 +114,7 @@ class DecisionTools:
         drawn = self._opened(design)
         found = simulate(drawn, workloads or None, file=design)
         page = page_of_simulation(found, drawn, design, tuple(found.findings))
-        return _answer(page, full, lambda: simulation_document(found, list(found.findings)))
+        return answer_of(page, full, lambda: simulation_document(found, list(found.findings)))
 
     def compare(self, a: str, b: str, full: bool = False) -> dict[str, Any]:
         """What differs between two designs, and why their metrics do."""
@@ -133,7 +129,7 @@ class DecisionTools:
             stated = [{**head, "a": m.before, "b": m.after, "why": explained(m)} for m, head in metrics]
             return {"changes": list(found.changes), "metrics": stated}
 
-        return _answer(page_of_comparison(found, first, second, (a, b)), full, document)
+        return answer_of(page_of_comparison(found, first, second, (a, b)), full, document)
 
     def accept(self, design: str, results: str = "", full: bool = False) -> dict[str, Any]:
         """Which tests accept the built machine, with limits; what pasted results mean, and the likely cause."""
@@ -149,7 +145,7 @@ class DecisionTools:
                 {"test": e.trial.id, "command": e.trial.command, "limit": e.limit, "unit": e.estimate.unit}
                 for e in rows
             ]
-            return _answer(page_of_tests(rows, drawn, design), full, lambda: {"tests": tests})
+            return answer_of(page_of_tests(rows, drawn, design), full, lambda: {"tests": tests})
         machine = Machine(drawn)
         promises = Promises(machine)
         found = ((promises.of(r.trial), r.value) for r in read(results, machine, "results"))
@@ -158,7 +154,7 @@ class DecisionTools:
             raise FormatError("none of these results can be judged", place="results", remedy="ask for the tests first")
         causes = explain(machine, judged)
         rows_ = [{"test": j.expected.trial.id, "measured": j.measured, "passed": j.passed} for j in judged]
-        return _answer(page_of_results(judged, causes, drawn, design), full, lambda: {"results": rows_})
+        return answer_of(page_of_results(judged, causes, drawn, design), full, lambda: {"results": rows_})
 
     def size(self, design: str, workload: str, full: bool = False) -> dict[str, Any]:
         """How many accelerators a serving workload of a design needs for its load and limits."""
@@ -183,7 +179,7 @@ class DecisionTools:
         found = size_serving(build_network(drawn), operation, place)
         rate = requests_per_second(spec.settings)
         page = page_of_size(found, drawn, spec.title, rate, operation.limits, design, workload)
-        return _answer(page, full, lambda: size_document(found))
+        return answer_of(page, full, lambda: size_document(found))
 
     def propose(
         self, goal: str, settings: list[str], within: str = "", limits: list[str] | None = None, full: bool = False
@@ -197,7 +193,7 @@ class DecisionTools:
         self.designs.demand_inside([*settings, *(limits or ())])
         wanted = read_wanted(goal, settings, within=within or None, limits=limits or ())
         found = propose(wanted)
-        return _answer(page_of_proposals(found), full, lambda: proposals_document(found))
+        return answer_of(page_of_proposals(found), full, lambda: proposals_document(found))
 
     def cabling(self, design: str, media: str = "any", full: bool = False) -> dict[str, Any]:
         """Cables and transceivers to order, with part numbers; media any, or optical without copper."""
@@ -218,7 +214,7 @@ class DecisionTools:
             for line in lines
         ]
         text = "\n".join(f"- {line.count:,} × {line.title}{_metres(line.length)}" for line in lines)
-        return _reply(text or "No network cables are drawn.", full, lambda: {"lines": rows})
+        return reply_of(text or "No network cables are drawn.", full, lambda: {"lines": rows})
 
     def _opened(self, name: str) -> Design:
         return self.designs.opened(name)
@@ -233,19 +229,3 @@ class DecisionTools:
 
 def _metres(length: float) -> str:
     return "" if math.isnan(length) else f", {length:g} m"
-
-
-def _answer(page: Page, full: bool, document: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-    from designer.present.markdown import to_markdown
-
-    return _reply(to_markdown(page), full, document)
-
-
-def _reply(text: str, full: bool, document: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-    if full:
-        return {"answer": text, "document": dict(document())}
-    cut = len(text.encode()) > ANSWER_LIMIT
-    if cut:
-        room = ANSWER_LIMIT - len(_MORE.encode())
-        text = text.encode()[:room].decode("utf-8", "ignore").rsplit("\n", 1)[0] + _MORE
-    return {"answer": text, "cut": cut}

@@ -7,7 +7,7 @@ is written unless the folder was opened for writing and the call says ``dry_run 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from designer.design.document import Design
     from designer.engine.results import WorkloadResult
     from designer.findings import Finding
+    from designer.present.blocks import Page
 
 #: so many rows are answered unless more are asked for
 _MOST: Final = 200
+#: characters of a page that is answered
+ANSWER_LIMIT: Final = 2_000
+_MORE: Final = "\n\n… call again with full = true for the rest"
 _FILE_LIKE: Final = re.compile(r"[\\/]|\.(json|jsonl|csv|toml)\Z", re.IGNORECASE)
 
 
@@ -152,21 +156,31 @@ class DesignTools:
             stated["written"] = self._save(design, after, save_as)
         return stated
 
-    def analyze(self, design: str, workload: str = "", channels: int = 20) -> dict[str, Any]:
-        """Run the workloads of a design, or one: metrics with bands and sources, what binds, the busiest channels."""
+    def analyze(self, design: str, workload: str = "", channels: int = 20, full: bool = False) -> dict[str, Any]:
+        """Run the workloads of a design, or one: what they reach and what binds; with full every metric with its band
+        and sources, and the busiest channels.
+        """
         from designer.checks.analysing import analyze
         from designer.cli.documents import analysis_document
+        from designer.pages.workload import overview, page_of
 
         opened, findings = self._open(design)
         found = analyze(opened, [workload] if workload else None, file=design, curves=False)
         stated = [*findings, *found.findings, *(f for w in found.workloads for f in w.findings)]
-        document = analysis_document(found, stated, channels)
-        for one in document["workloads"]:
-            one["flows"] = one["flows"][: max(0, channels)]
-        return document
 
-    def explain(self, design: str, workload: str, metric: str = "") -> dict[str, Any]:
-        """Why a workload takes as long as it does: the metric with its band and sources, what binds and what next."""
+        def document() -> dict[str, Any]:
+            made = analysis_document(found, stated, channels)
+            for one in made["workloads"]:
+                one["flows"] = one["flows"][: max(0, channels)]
+            return made
+
+        pages = [page_of(w, opened, design, findings=tuple(findings)) for w in found.workloads]
+        return answer_of(pages[0] if len(pages) == 1 else overview(pages, opened, design), full, document)
+
+    def explain(self, design: str, workload: str, metric: str = "", full: bool = False) -> dict[str, Any]:
+        """Why a workload takes as long as it does: what binds and what next; with full, or for one metric, the metrics
+        with their bands and sources.
+        """
         from designer.catalog.sources import load_sources
         from designer.cli.documents import bottleneck_document
         from designer.pages.workload import page_of
@@ -187,25 +201,29 @@ class DesignTools:
                 else {"key": key, "title": known.title, "publisher": known.publisher, "url": known.url}
             )
 
-        return {
-            "workload": result.id,
-            "title": result.title,
-            "answer": page_of(result, self._open(design)[0], design).headline,
-            "metrics": {
-                name: {
-                    "value": m.value,
-                    "unit": m.unit,
-                    "low": m.low,
-                    "high": m.high,
-                    "how": m.note,
-                    "sources": [source(key) for key in m.sources],
-                }
-                for name, m in chosen.items()
+        page = page_of(result, self._open(design)[0], design)
+        return answer_of(
+            page,
+            full or bool(metric),
+            lambda: {
+                "workload": result.id,
+                "title": result.title,
+                "metrics": {
+                    name: {
+                        "value": m.value,
+                        "unit": m.unit,
+                        "low": m.low,
+                        "high": m.high,
+                        "how": m.note,
+                        "sources": [source(key) for key in m.sources],
+                    }
+                    for name, m in chosen.items()
+                },
+                "binding": [bottleneck_document(b) for b in result.binding],
+                "next": [bottleneck_document(b) for b in result.next],
+                "findings": _findings(result.findings),
             },
-            "binding": [bottleneck_document(b) for b in result.binding],
-            "next": [bottleneck_document(b) for b in result.next],
-            "findings": _findings(result.findings),
-        }
+        )
 
     def explain_code(self, code: str) -> dict[str, Any]:
         """The page of a design rule, or what the code of a finding means."""
@@ -455,3 +473,21 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item)
+
+
+def answer_of(page: Page, full: bool, document: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """A page of at most 2 kB, or the whole one with its document."""
+    from designer.present.markdown import to_markdown
+
+    return reply_of(to_markdown(page), full, document)
+
+
+def reply_of(text: str, full: bool, document: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """A text of at most 2 kB, or all of it with its document."""
+    if full:
+        return {"answer": text, "document": dict(document())}
+    cut = len(text.encode()) > ANSWER_LIMIT
+    if cut:
+        room = ANSWER_LIMIT - len(_MORE.encode())
+        text = text.encode()[:room].decode("utf-8", "ignore").rsplit("\n", 1)[0] + _MORE
+    return {"answer": text, "cut": cut}

@@ -1,28 +1,31 @@
 """Acceptance of a cluster: stages of tests for every node, rail and group of nodes, and what a folder of results means.
 
 Short tests come first, so that a fault is found before the long ones: devices of each node, links inside it, rails from
-each node to the next, storage, then collectives over more and more nodes. Nodes equal to the first have its promises.
+each node to the next, storage, then collectives over more and more nodes, a long load, and last the models that are
+served. Nodes equal to the first have its promises.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from designer import atomic
 from designer.analysis.study import run_workload
 from designer.catalog.parttype import Capability
 from designer.decisions.acceptance import LARGE, Expected, Judged, Machine, Promises, Trial, sheet
 from designer.decisions.acceptance_causes import explain
-from designer.decisions.acceptance_results import read
+from designer.decisions.acceptance_results import read, served_rate
 from designer.design.document import Design, WorkloadSpec
 from designer.design.naming import homes, node_names
 from designer.errors import AnalysisError, DesignerError, FormatError
+from designer.workload.kind import read_settings, workload_kinds
 
 #: stages by number: name of their folder, what they test, and the sorts of trials in them
 STAGES: Final[Mapping[int, tuple[str, str, tuple[str, ...]]]] = {
@@ -32,6 +35,7 @@ STAGES: Final[Mapping[int, tuple[str, str, tuple[str, ...]]]] = {
     4: ("storage", "drives of a node and the storage systems", ("fio", "store")),
     5: ("groups", "all-reduce over two, four and more nodes", ("all_reduce_net",)),
     6: ("long", "arithmetic of all GPUs under load", ("gemm",)),
+    7: ("serving", "served models under full load, with the benchmark of their engine", ("serve",)),
 }
 #: groups of nodes grow by this factor
 _GROWTH: Final = 2
@@ -40,8 +44,13 @@ _LARGEST: Final = 64_000_000
 _FILES_LIMIT: Final = 200_000
 #: messages of the collective over a group [B]
 _MESSAGE: Final = LARGE
+#: a benchmark of a served model takes about so long [s], and sends so many requests at least
+_SERVED_FOR: Final = 120.0
+_REQUESTS: Final = 200
 _GROUP: Final = re.compile(r"(\d+)-nodes\Z")
 PAIR: Final = "+"
+#: a served model below this share of its promise runs with fewer replicas, or is sent to fewer
+_FEW_REPLICAS: Final = 0.6
 
 
 class Cluster:
@@ -81,6 +90,33 @@ class Cluster:
         """The trials of a node in a stage."""
         sorts = STAGES[stage][2]
         return [t for t in sheet(self.machine) if t.sort in sorts]
+
+    @cached_property
+    def served(self) -> Mapping[str, Expected]:
+        """What each served model promises: requests a second, by workload; those of fixed lengths alone.
+
+        A rate in the design is a load it has to bear: the test sends without a pause and expects the most it can
+        answer. Clients send as many requests at once as they are, and expect the rate of the workload.
+        """
+        found: dict[str, Expected] = {}
+        for spec in self.design.workloads.values():
+            if spec.kind != "serving":
+                continue
+            settings = read_settings(workload_kinds()["serving"], spec.settings, f"workloads.{spec.id}")
+            if settings["load"] not in ("rate", "clients") or settings["lengths"]:
+                continue
+            try:
+                result = run_workload(self.machine.network, spec, True, None, None, explained=False)[0]
+            except AnalysisError:
+                continue
+            closed = settings["load"] == "clients"
+            rate = result.metrics.get("requests_per_second" if closed else "most_requests_per_second")
+            if result.unfit is None and rate is not None and rate.value > 0:
+                count = max(_REQUESTS, math.ceil(rate.value * _SERVED_FOR / 100) * 100)
+                tool, command = _benchmark(settings, count, int(settings["clients"]) if closed else 0)
+                ends = (self.machine.gpus[0], self.machine.gpus[-1])
+                found[spec.id] = Expected(Trial("serve", ends, tool, command), rate, frozenset())
+        return found
 
     def group(self, nodes: int) -> Expected | None:
         """What an all-reduce over the first nodes promises; None where the drawing promises nothing."""
@@ -167,6 +203,8 @@ def judge(cluster: Cluster, folder: Path, stages: Sequence[int] = tuple(STAGES))
                 continue
             outcomes += own
             seen.update(place.split(PAIR) if own else ())
+        if name == "serving" and seen:
+            untested += [f"{name}: {workload}" for workload in cluster.served if workload not in seen]
         if stage in (1, 2, 3) and seen:
             untested += [f"{name}: {node}" for node in cluster.nodes if node not in seen]
     if not outcomes:
@@ -192,6 +230,10 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def _judged(cluster: Cluster, stage: int, place: str, file: Path) -> list[Outcome]:
     text = _text(file)
+    if STAGES[stage][0] == "serving":
+        rate = served_rate(text, file.name)
+        promise = cluster.served.get(place)
+        return [Outcome(stage, place, Judged(promise, rate), str(file))] if promise is not None else []
     group = _GROUP.match(place)
     readings = read(text, cluster.machine, file.name)
     if group:
@@ -223,7 +265,12 @@ def _text(file: Path) -> str:
 
 
 def _explained(cluster: Cluster, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
-    causes = [*_of_nodes(cluster, outcomes), *_of_rails(cluster, outcomes), *_of_groups(cluster, outcomes)]
+    causes = [
+        *_of_nodes(cluster, outcomes),
+        *_of_rails(cluster, outcomes),
+        *_of_groups(cluster, outcomes),
+        *_of_served(outcomes),
+    ]
     by_id = {id(outcome): text for outcome, text in causes}
     for o in outcomes:
         yield Outcome(o.stage, o.place, o.judged, o.file, by_id.get(id(o), "")) if not o.passed else o
@@ -308,6 +355,37 @@ def _of_groups(cluster: Cluster, outcomes: Sequence[Outcome]) -> Iterator[tuple[
             yield o, text
         else:
             before = _size(o)
+
+
+def _of_served(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, str]]:
+    """Served models that are slow: faults of the machine come before those of the engine."""
+    sound = [o for o in outcomes if STAGES[o.stage][0] != "serving"]
+    for o in outcomes:
+        if STAGES[o.stage][0] != "serving" or o.passed:
+            continue
+        if any(not s.passed for s in sound):
+            yield o, "faults of earlier stages come first"
+        elif o.judged.share < _FEW_REPLICAS:
+            yield o, "replicas that do not answer, or a router that sends to some alone: compare their request counts"
+        else:
+            text = "settings of the engine: see its release, number format, and batch limits in the launch line"
+            yield o, f"{text} of designer export --format launch"
+
+
+def _benchmark(settings: Mapping[str, Any], count: int, clients: int) -> tuple[str, str]:
+    """The tool and the command that load a served model, with URL and MODEL for the shell.
+
+    Sources: vLLM documentation, ``vllm bench serve``; SGLang documentation, ``sglang.bench_serving``.
+    """
+    lengths = f"--random-input-len {int(settings['prompt'])} --random-output-len {int(settings['output'])}"
+    load = f"--request-rate inf --num-prompts {count}"
+    if clients:
+        load += f" --max-concurrency {clients}"
+    common = f'--base-url "$URL" --model "$MODEL" --dataset-name random {lengths}'
+    if settings["engine"] == "sglang":
+        tool = "python3 -m sglang.bench_serving"
+        return "sglang.bench_serving", f"{tool} --backend sglang {common} --random-range-ratio 1 {load}"
+    return "vllm bench serve", f"vllm bench serve --backend openai {common} --ignore-eos {load}"
 
 
 def _size(outcome: Outcome) -> int:

@@ -30,6 +30,8 @@ _FIO_READ = re.compile(r"READ: bw=[\d.]+\w+/s \(([\d.]+)(\w?B)/s\)")
 _BURN = re.compile(r"\(([\d.]+) Gflop/s\)")
 _TRIAD = re.compile(r"^Triad\s+(\d+(?:\.\d+)?)\s", re.MULTILINE)
 _TOGETHER = re.compile(r"^SUM host_to_all_memcpy_ce (\d+(?:\.\d+)?)", re.MULTILINE)
+_SERVED = re.compile(r"^Request throughput \(req/s\):\s+(\d+(?:\.\d+)?)\s*$", re.MULTILINE)
+_FAILED = re.compile(r"^Failed requests:\s+(\d+)\s*$", re.MULTILINE)
 _RANK = re.compile(r"^#\s+Rank\s+\d+", re.MULTILINE)
 
 
@@ -67,6 +69,29 @@ def read(text: str, machine: Machine, name: str = "") -> list[Reading]:
             remedy="paste what the tool prints, with its headings",
         )
     return found
+
+
+def served_rate(text: str, name: str = "") -> float:
+    """Requests a second that the benchmark of a serving engine states [1/s]: vLLM's and SGLang's scripts.
+
+    Raises
+    ------
+    FormatError
+        If no such rate is in it, or requests failed.
+    """
+    rates = [float(m) for m in _SERVED.findall(text[-_MOST:])]
+    failed = next((int(m) for m in reversed(_FAILED.findall(text[-_MOST:]))), 0)
+    if not rates or not _positive(rates[-1]):
+        raise FormatError(
+            "no request rate of vllm bench serve or sglang.bench_serving in it",
+            file=name,
+            remedy="give what the benchmark prints, with its result block",
+        )
+    if failed:
+        raise FormatError(
+            f"{failed:,} requests failed", file=name, remedy="see the log of the engine, and run it again"
+        )
+    return rates[-1]
 
 
 def _positive(value: float) -> bool:

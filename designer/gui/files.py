@@ -288,8 +288,7 @@ class Files:
             return
         pixels = None
         if name.lower().endswith(".png"):
-            from designer.gui.dialogs.pixels_dialog import ask_pixels
-            from designer.gui.pictures import Pixels
+            from designer.gui.pictures import Pixels, ask_pixels
 
             chosen = ask_pixels(self._over)
             if chosen is None:

@@ -26,13 +26,11 @@ from designer.gui.files import Files
 from designer.gui.layouts import FLUSH, in_column
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
-from designer.gui.window.billing import Billing
+from designer.gui.window.document_dialogs import Billing, Racking, Reporting
 from designer.gui.window.head import Head
 from designer.gui.window.menus import Menus
 from designer.gui.window.panel_window import PanelWindow
-from designer.gui.window.racking import Racking
 from designer.gui.window.recovery import Recovery
-from designer.gui.window.reporting import Reporting
 from designer.gui.window.requests import Requests
 from designer.gui.window.saving import SavingState
 from designer.gui.window.tabs import Tabs

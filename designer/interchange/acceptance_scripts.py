@@ -14,11 +14,20 @@ from designer.errors import ExchangeError
 
 #: name of the design next to the scripts
 DESIGN: Final = "design.design.json"
+#: metrics of SuperBench by sort of trial
+_SUPERBENCH: Final = {
+    "h2d": "mem-bw/H2D_Mem_BW",
+    "d2h": "mem-bw/D2H_Mem_BW",
+    "all_reduce": "nccl-bw/allreduce_{size}_busbw",
+    "all_gather": "nccl-bw/allgather_{size}_busbw",
+    "alltoall": "nccl-bw/alltoall_{size}_busbw",
+}
 _HEAD: Final = r"""#!/bin/sh
 # Acceptance of {title}: {nodes} nodes. Written by designer.
 # Usage: sh run.sh [STAGE ...]   stages: {stages}
 # hosts.txt has a line a node: its name in the design and the address to reach it by; edit the addresses.
 # Each stage is judged when designer is in PATH, and the script stops where a stage fails: repair, then run it again.
+# Served models are tested where served.txt names them: a line a workload, its address and the name of its model.
 # Results that exist are kept; delete the file of a test to repeat it. SSH names another way to reach a node.
 set -u
 cd "$(dirname "$0")" || exit 2
@@ -57,7 +66,7 @@ pair() {{ # test device name address next-name next-address
 }}
 rail() {{ # test device: each node to the next, first from even lines, then from odd ones
     for parity in 0 1; do
-        line=0 before= before_at=
+        line=0 before='' before_at=''
         while read -r name address; do
             [ -n "$name" ] || continue
             address=${{address:-$name}}
@@ -78,7 +87,18 @@ group() {{ # nodes GPUs-a-node
         </dev/null >"$out.part" 2>"$out.err"
     mv "$out.part" "$out"
 }}
+serve() {{ # workload url model command
+    out=results/serving/$1/bench.txt
+    [ -s "$out" ] && return 0
+    if [ -z "$3" ]; then echo "serving $1: not tested, name its model in served.txt" >&2; return 0; fi
+    mkdir -p "results/serving/$1"
+    URL=$2 MODEL=$3 sh -c "$4" </dev/null >"$out.part" 2>"$out.err"
+    code=$?
+    if [ $code -ne 0 ]; then echo "serving $1: exit code $code, see $out.err" >&2; fi
+    mv "$out.part" "$out"
+}}
 judged() {{ # number name
+    [ -d "results/$2" ] || {{ echo "stage $1, $2: nothing to test" >&2; return 0; }}
     command -v designer >/dev/null 2>&1 || {{ echo "stage $1, $2: designer is not in PATH, not judged" >&2; return 0; }}
     designer accept {design} --folder results --stage "$1" || {{
         failed=$1
@@ -89,7 +109,9 @@ judged() {{ # number name
 
 
 def scripts(cluster: Cluster, limits: list[tuple[int, str, Expected]] | None = None) -> dict[str, str]:
-    """The files by name: ``run.sh``, ``hosts.txt``, ``limits.csv`` and ``limits.json``.
+    """The files by name: ``run.sh``, ``hosts.txt``, ``limits.csv``, ``limits.json`` and files of SuperBench.
+
+    Designs that serve models have ``served.txt`` too, where their addresses and names are entered.
 
     Raises
     ------
@@ -100,11 +122,15 @@ def scripts(cluster: Cluster, limits: list[tuple[int, str, Expected]] | None = N
         if name != shlex.quote(name) or "/" in name or PAIR in name:
             raise ExchangeError(f"{name[:60]!r} cannot be the name of a folder", remedy="give the nodes plain names")
     rows = expectations(cluster) if limits is None else limits
+    first = cluster.nodes[0]
+    served = {"served.txt": "".join(f"{w} http://{first}:8000\n" for w in cluster.served)} if cluster.served else {}
     return {
+        **served,
         "run.sh": _run(cluster),
         "hosts.txt": "".join(f"{name} {name}\n" for name in cluster.nodes),
         "limits.csv": _csv(rows),
         "limits.json": _json(cluster, rows),
+        **_superbench(cluster, rows),
     }
 
 
@@ -115,6 +141,9 @@ def expectations(cluster: Cluster) -> list[tuple[int, str, Expected]]:
         if name == "groups":
             sized = ((n, cluster.group(n)) for n in cluster.sizes)
             found += [(stage, f"{n}-nodes", e) for n, e in sized if e is not None]
+            continue
+        if name == "serving":
+            found += [(stage, workload, e) for workload, e in cluster.served.items()]
             continue
         place = "each node and the next" if name == "rails" else "each node"
         promised = (cluster.promises.of(trial) for trial in cluster.trials(stage))
@@ -132,7 +161,8 @@ def _run(cluster: Cluster) -> str:
         lines += [f"    {line}" for line in _stage(cluster, stage, name)] or ["    :"]
         lines += [f"    judged {stage} {name}", "}"]
     lines += [
-        f"for stage in ${{*:-{stages}}}; do",
+        f"[ $# -gt 0 ] || set -- {stages}",
+        'for stage in "$@"; do',
         '    "stage_$stage" || exit 2',
         "    [ $failed -eq 0 ] || exit 1",
         "done",
@@ -150,12 +180,25 @@ def _stage(cluster: Cluster, stage: int, name: str) -> list[str]:
     if name == "groups":
         each = len(cluster.machine.gpus)
         return [f"group {n} {each}" for n in cluster.sizes]
+    if name == "serving":
+        return [line for workload, e in cluster.served.items() for line in _served(workload, e)]
     if name == "long":
         return ["every long gpu_burn 'gpu_burn -tc 600'"] if trials else []
     found: dict[str, str] = {}
     for trial in trials:
         found.setdefault(_file(trial), trial.command)
     return [f"every {name} {_word(file)} {shlex.quote(command)}" for file, command in found.items()]
+
+
+def _served(workload: str, expected: Expected) -> list[str]:
+    """Read address and model of a served model, and load it."""
+    word = _word(workload)
+    return [
+        f"url=$(awk '$1 == \"{workload}\" {{print $2}}' served.txt)",
+        f"model=$(awk '$1 == \"{workload}\" {{print $3}}' served.txt)",
+        "# shellcheck disable=SC2016 # the command expands URL and MODEL",
+        f'serve {word} "$url" "$model" {shlex.quote(expected.trial.command)}',
+    ]
 
 
 def _file(trial: Trial) -> str:
@@ -186,6 +229,37 @@ def _csv(rows: list[tuple[int, str, Expected]]) -> str:
 def _numbers(expected: Expected) -> tuple[str | float, ...]:
     e = expected.estimate
     return (e.unit, *(float(f"{v:.6g}") for v in (e.value, e.low, e.high, expected.limit)))
+
+
+def _superbench(cluster: Cluster, rows: list[tuple[int, str, Expected]]) -> dict[str, str]:
+    """Baselines and rules of ``sb result diagnosis`` for the tests that SuperBench runs as well; rates in GB/s.
+
+    Source: SuperBench documentation, data diagnosis and metrics of micro-benchmarks.
+    """
+    baseline: dict[str, float] = {}
+    lines = ["version: v0.12", "superbench:", "  rules:"]
+    for _, place, e in rows:
+        name = _SUPERBENCH.get(e.trial.sort)
+        if name is None or place != "each node":
+            continue
+        number = cluster.machine.gpus.index(e.trial.parts[0]) if "Mem_BW" in name else 0
+        metric = f"{name.format(size=e.trial.size)}:{number}"
+        if metric in baseline:
+            continue
+        baseline[metric] = float(f"{e.estimate.value / 1e9:.6g}")
+        lines += [
+            f"    designer-{len(baseline)}:",
+            "      function: variance",
+            f'      criteria: "lambda x: x<{e.limit / e.estimate.value - 1:.4f}"',
+            f"      categories: {name.partition('/')[0]}",
+            f"      metrics: ['{metric}']",
+        ]
+    if not baseline:
+        return {}
+    return {
+        "superbench-baseline.json": json.dumps(baseline, indent=1) + "\n",
+        "superbench-rules.yaml": "\n".join(lines) + "\n",
+    }
 
 
 def _json(cluster: Cluster, rows: list[tuple[int, str, Expected]]) -> str:

@@ -105,10 +105,11 @@ def test_one_opens_analyzes_and_explains(folder: Path, talk: Talks) -> None:
         assert "gpu0" in stated["ids"]
         assert (await call("open_design", design="hgx-h100-8"))["parts"] == stated["parts"]
         name = stated["workloads"][0]
-        found = await call("analyze", design="a.design.json", workload=name, channels=3)
+        found = await call("analyze", design="a.design.json", workload=name, channels=3, full=True)
+        found = found["document"]
         assert [w["id"] for w in found["workloads"]] == [name]
         assert len(found["channels"]) == 3
-        why = await call("explain", design="a.design.json", workload=name)
+        why = (await call("explain", design="a.design.json", workload=name, full=True))["document"]
         assert why["binding"]
         for metric in why["metrics"].values():
             assert metric["low"] <= metric["value"] <= metric["high"]

@@ -13,12 +13,12 @@ import pytest
 
 pytest.importorskip("mcp")
 
-from designer.cli.decision_tools import ANSWER_LIMIT
+from designer.cli.design_tools import ANSWER_LIMIT
 from designer.interchange.templates import find_template
 from tests.cli.test_mcp import Call, Talks
 from tests.real import real_files
 
-_DUMP = real_files("nvidia_smi_topo/h100x8_no_nic.txt", "nvidia_smi_topo/gpu2_nv2.txt")
+_DUMP = real_files("nvidia_smi_topo/v100x8_dgx1_4mlx5_indented.txt")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,14 @@ def test_the_recorded_dialogue(talk: Talks) -> None:
             assert "error" not in answer, f"{step['tool']}: {answer}"
             assert answer.get("written") == step.get("written"), step["tool"]
             assert set(step.get("keys", ())) <= answer.keys(), step["tool"]
+        documents = [
+            (await call("analyze", design=f"{name}.design.json", workload="load", full=True))["document"]
+            for name in ("loaded", "fixed")
+        ]
+        before, after = (d["workloads"][0]["metrics"]["rate"]["value"] for d in documents)
+        assert after == pytest.approx(2 * before), (
+            "two GPUs share the uplink of a switch: twice the width, twice the rate"
+        )
 
     talk(body, "--write")
 
@@ -50,6 +58,9 @@ def test_the_recorded_dialogue(talk: Talks) -> None:
 def test_answers_have_at_most_2_kb_and_the_rest_is_a_call_away(talk: Talks) -> None:
     async def body(call: Call) -> None:
         asked: list[tuple[str, dict[str, Any]]] = [
+            ("analyze", {"design": "hgx-h100-8.design.json"}),
+            ("analyze", {"design": "serving-h100-8.design.json", "workload": "chat-70b"}),
+            ("explain", {"design": "serving-h100-8.design.json", "workload": "chat-70b"}),
             ("suggest", {"design": "hgx-h100-8.design.json"}),
             ("survive", {"design": "hgx-h100-8.design.json"}),
             ("simulate", {"design": "hgx-h100-8.design.json", "workloads": ["all-reduce"]}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from designer.decisions.as_built import compare_built
 from designer.decisions.built_design import built_design
+from designer.decisions.watching import Counter
 from designer.decisions.worth_of_differences import costs
 from designer.design.document import Design, with_changes
 from designer.engine.network import build_network
@@ -27,6 +30,7 @@ from designer.interchange.generating import generate
 from designer.interchange.importing import read_any
 from designer.interchange.native.writer import save
 from designer.present.numbers import percent
+from tests.unit.decisions.test_watching import exporter_of, prometheus_of, wait_for
 
 PLAN = [
     ("h1", 1, "leaf1", 1),
@@ -228,3 +232,32 @@ def test_what_differs_is_priced_on_the_workloads(
     share = costs(plan, built_design(plan, compare_built(plan, slow).differences))[0].share
     assert share < 1
     assert f"loses {percent(1 - share)}" in panel.view.headline.text(), panel.view.headline.text()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("prometheus") is None, reason="no Prometheus server (Debian: prometheus) is here")
+def test_a_real_server_is_followed(window: MainWindow, qtbot: QtBot, pod: Design, tmp_path: Path) -> None:
+    """A server scrapes an exporter whose NIC mlx5_4 of the third server runs at half rate: the window names its link,
+    asks again, and says once that the server is gone.
+    """
+    session = _open(window, qtbot, pod, tmp_path)
+    readings = json.loads(_recording(pod))["readings"]
+    rows = [Counter(*reading) for reading in readings]
+    window.run("file.watch")
+    assert window.places is not None
+    panel = window.places.panels["watch"]
+    assert isinstance(panel, WatchPanel)
+    with exporter_of(rows) as exporter, prometheus_of(tmp_path, exporter) as url:
+        wait_for(url, len(rows))
+        panel.window_.setCurrentIndex(panel.window_.findData("30s"))
+        QTest.keyClicks(panel.address, url)
+        QTest.mouseClick(panel.job.go, LEFT)
+        qtbot.waitUntil(lambda: session.overlay is not None, timeout=60_000)
+        assert "3, NIC 2 is not what it should be" in panel.view.headline.text()
+        first = session.overlay
+        panel._again.setInterval(200)
+        QTest.mouseClick(panel.follow, LEFT, pos=QPoint(8, panel.follow.height() // 2))
+        qtbot.waitUntil(lambda: session.overlay is not first, timeout=60_000)
+    qtbot.waitUntil(lambda: panel.job.problem.isVisible(), timeout=60_000)
+    assert "does not answer" in panel.job.problem.text()
+    assert not panel._again.isActive()

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", metavar="FILE", nargs="+", default=[], help="outputs of the tests; - for stdin")
     parser.add_argument("--scripts", metavar="DIR", help="write scripts, hosts and limits for a whole cluster")
     parser.add_argument("--folder", metavar="DIR", help="judge the results of those scripts")
-    parser.add_argument("--stage", type=int, choices=range(1, 7), help="judge only one stage of the folder")
+    parser.add_argument("--stage", type=int, choices=range(1, 8), help="judge only one stage of the folder")
     parser.add_argument("-o", "--output", metavar="FILE", help="sheet of the folder: .pdf, .html, .md, .xml (JUnit)")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")

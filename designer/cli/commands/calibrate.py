@@ -98,7 +98,7 @@ def _serving(options: argparse.Namespace, text: str) -> int:
     from pathlib import Path
 
     from designer.cli.output import print_json, print_written
-    from designer.interchange.calibrating_serving import calibrate_serving
+    from designer.interchange.calibrating import calibrate_serving
     from designer.interchange.native.writer import save
     from designer.interchange.serving_runs import read_runs
     from designer.units import format_quantity

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Simulate workloads."""
     from designer.analysis.simulation import simulate
-    from designer.analysis.simulation.failure_events import Failure
+    from designer.analysis.simulation.rerouting import Failure
     from designer.cli.decision_documents import simulation_document
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
     from designer.errors import raised_in

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.engine.network import build_network
     from designer.errors import raised_in
     from designer.families.serving.tasks import Serve
-    from designer.interchange.swapping import swapped
+    from designer.interchange.scripting import swapped
     from designer.progress import Watch
     from designer.workload.kind import task_of
 

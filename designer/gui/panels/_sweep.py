@@ -21,8 +21,7 @@ from designer.gui.search_job import SearchJob
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import sweep
-from designer.gui.viewmodels.along import Along, along, has_frontier, run_change
-from designer.gui.viewmodels.sweep import Varied
+from designer.gui.viewmodels.sweep import Along, Varied, along, has_frontier, run_change
 from designer.gui.workers import Cancelled_
 from designer.present.blocks import Change
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import Label, plain
 from designer.gui.layouts import FLUSH, in_column, scrolled
-from designer.gui.panels._empty import EmptyPage
+from designer.gui.panels._figures import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.session import Session
 from designer.gui.theme import Theme

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from designer.analysis.study import analyze
 from designer.cli.main import run
 from designer.decisions.acceptance_cluster import STAGES, Cluster, Verdict, judge
+from designer.decisions.acceptance_results import served_rate
 from designer.design.document import Design
+from designer.errors import FormatError
 from designer.interchange.acceptance_scripts import expectations, scripts
 from designer.interchange.generating import generate
+from designer.interchange.templates import open_design
 from designer.testing.formats import acceptance_junit
 
 #: tools that print what the real ones print, at a rate that RATE scales
@@ -151,7 +155,7 @@ def test_limits_are_those_of_the_promises(cluster: Cluster) -> None:
     rows = expectations(cluster)
     stated = json.loads(scripts(cluster)["limits.json"])
     assert len(stated["tests"]) == len(rows)
-    assert {t["stage"] for t in stated["tests"]} == {name for name, _, _ in STAGES.values()}
+    assert {t["stage"] for t in stated["tests"]} == {name for name, _, _ in STAGES.values()} - {"serving"}
     assert all(t["limit"] <= t["expected"] for t in stated["tests"])
     assert stated["nodes"] == list(cluster.nodes)
 
@@ -185,3 +189,86 @@ def test_the_command_writes_scripts_that_a_shell_reads(tmp_path: Path) -> None:
     assert run(["accept", "su-h100-32", "--scripts", str(tmp_path / "s")]) == 2
     assert run(["accept", "su-h100-32", "--stage", "1"]) == 2
     assert run(["accept", "su-h100-32", "--folder", str(tmp_path)]) == 2
+
+
+_BENCH = """#!/bin/sh
+cat <<END
+============ Serving Benchmark Result ============
+Successful requests:                     1600
+Failed requests:                         0
+Request throughput (req/s):              $SERVED
+Output token throughput (tok/s):         3000.0
+==================================================
+END
+"""
+
+
+def _serve(folder: Path, served: Cluster, rate: float, model: str = "meta-llama/Llama-3-70B") -> Verdict | None:
+    """What stage 7 makes of a benchmark that states a rate; None where it was not run."""
+    tools = folder / "tools"
+    tools.mkdir()
+    (tools / "vllm").write_text(_BENCH)
+    (tools / "vllm").chmod(0o755)
+    for name, text in scripts(served).items():
+        (folder / name).write_text(text.replace(":8000\n", f":8000 {model}\n") if name == "served.txt" else text)
+    env = {"PATH": f"{tools}:/usr/bin:/bin", "SERVED": f"{rate:.3f}"}
+    done = subprocess.run(
+        ["sh", "run.sh", "7"], cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return judge(served, folder / "results", (7,)) if (folder / "results").exists() else None
+
+
+@pytest.fixture(scope="module")
+def served() -> Cluster:
+    return Cluster(open_design("serving-h100-8"))
+
+
+@pytest.mark.skipif(shutil.which("awk") is None, reason="the scripts need awk")
+def test_a_served_model_is_held_to_the_most_it_can_answer(tmp_path: Path, served: Cluster) -> None:
+    """Sent without a pause it answers what the drawing promises at most: that passes, three quarters of it do not."""
+    promised = served.served["chat-70b"].estimate
+    most = analyze(served.design, ["chat-70b"]).workloads[0].metrics["most_requests_per_second"]
+    assert (promised.value, promised.low, promised.high) == pytest.approx((most.value, most.low, most.high))
+    command = served.served["chat-70b"].trial.command
+    assert "--random-input-len 2000 --random-output-len 256" in command
+    assert "--request-rate inf --num-prompts 1600" in command, "12.6 a second over two minutes, in hundreds"
+    for share, passes in ((1.0, True), (0.75, False), (0.5, False)):
+        folder = tmp_path / f"{share}"
+        folder.mkdir()
+        verdict = _serve(folder, served, promised.value * share)
+        assert verdict is not None
+        (outcome,) = verdict.outcomes
+        assert outcome.place == "chat-70b"
+        assert outcome.judged.share == pytest.approx(share, rel=1e-3)
+        assert outcome.passed is passes
+        assert ("replicas" in outcome.cause) == (share == 0.5)
+
+
+def test_a_model_without_a_name_is_not_tested(tmp_path: Path, served: Cluster) -> None:
+    """The stage neither fails nor passes; failed requests are not a result."""
+    assert _serve(tmp_path, served, 1.0, "") is None
+    with pytest.raises(FormatError, match="3 requests failed"):
+        served_rate("Failed requests:      3\nRequest throughput (req/s):     7.0\n")
+
+
+def test_limits_for_superbench(cluster: Cluster) -> None:
+    """One baseline a metric in GB/s, with a rule that flags what the limit of the same test flags."""
+    files = scripts(cluster)
+    baseline = json.loads(files["superbench-baseline.json"])
+    rows = {(e.trial.sort, e.trial.parts[0], e.trial.size): e for _, place, e in expectations(cluster)}
+    first = rows["h2d", cluster.machine.gpus[0], 0]
+    assert baseline["mem-bw/H2D_Mem_BW:0"] == pytest.approx(first.estimate.value / 1e9, rel=1e-5)
+    assert f"nccl-bw/allreduce_{1 << 30}_busbw:0" in baseline
+    rules = files["superbench-rules.yaml"]
+    assert f"x<{first.limit / first.estimate.value - 1:.4f}" in rules
+    assert rules.count("metrics:") == len(baseline)
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not here")
+def test_shellcheck_finds_nothing(tmp_path: Path, served: Cluster) -> None:
+    for name, one in (("one", served), ("many", Cluster(open_design("su-h100-32")))):
+        file = tmp_path / f"{name}.sh"
+        file.write_text(scripts(one)["run.sh"])
+        found = subprocess.run(["shellcheck", str(file)], capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stdout

@@ -128,7 +128,7 @@ def _free() -> int:
 
 
 @contextmanager
-def _exporter(rows: list[Counter]) -> Iterator[int]:
+def exporter_of(rows: list[Counter]) -> Iterator[int]:
     """Counters that grow at the measured rates, one page a host, as node_exporter and dcgm-exporter name them."""
     begin = time.monotonic()
     names = {
@@ -164,7 +164,7 @@ def _exporter(rows: list[Counter]) -> Iterator[int]:
 
 
 @contextmanager
-def _prometheus(folder: Path, exporter: int) -> Iterator[str]:
+def prometheus_of(folder: Path, exporter: int) -> Iterator[str]:
     """A server that scrapes the four hosts of the exporter every second."""
     jobs = "".join(
         f"  - job_name: h{k}\n    metrics_path: /servers-{k}\n    static_configs:\n"
@@ -185,7 +185,7 @@ def _prometheus(folder: Path, exporter: int) -> Iterator[str]:
             server.terminate()
 
 
-def _wait_for(url: str, readings: int) -> None:
+def wait_for(url: str, readings: int) -> None:
     """Wait until every page was scraped, and then as long as the window: rates of fewer scrapes are extrapolated."""
     for _ in range(60):
         time.sleep(0.5)
@@ -209,8 +209,8 @@ def test_a_prometheus_server_is_asked(
     save(pod, tmp_path / "pod.design.json")
     rows = _measured(predicted, ("servers-2", "mlx5_4"))
     record = tmp_path / "r.json"
-    with _exporter(rows) as exporter, _prometheus(tmp_path, exporter) as url:
-        _wait_for(url, len(rows))
+    with exporter_of(rows) as exporter, prometheus_of(tmp_path, exporter) as url:
+        wait_for(url, len(rows))
         words = ["watch", str(tmp_path / "pod.design.json"), "--prometheus", url, "--window", "5s"]
         assert run([*words, "--save", str(record), "--json"]) == 1
     stated = json.loads(capsys.readouterr().out)
