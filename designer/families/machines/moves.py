@@ -55,7 +55,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class NeighbourRates:
     """What a neighbour put on its busiest link alone and with the migrations, in the mean [B/s].
 
     Parameters
@@ -119,7 +119,7 @@ def _running(prices: Prices, program: Program, title: str, place: str) -> Neighb
     return Neighbour(program.name, title, job, period)
 
 
-def kept(neighbour: Neighbour, alone: Run, together: Run) -> Beside:
+def kept(neighbour: Neighbour, alone: Run, together: Run) -> NeighbourRates:
     """What a neighbour keeps next to migrations, from runs of the same length with and without them."""
     job = neighbour.job
     name, before, after = main_metric(job), values_of(alone, job), values_of(together, job)
@@ -127,7 +127,7 @@ def kept(neighbour: Neighbour, alone: Run, together: Run) -> Beside:
     loads = [run.mean_load(program=job.name)[: run.table.network.n_link_resources] for run in (alone, together)]
     busiest = int(np.argmax(loads[0])) if len(loads[0]) else 0
     rates = [float(load[busiest]) if len(load) else 0.0 for load in loads]
-    return Beside(neighbour.id, neighbour.title, rates[0], rates[1], times)
+    return NeighbourRates(neighbour.id, neighbour.title, rates[0], rates[1], times)
 
 
 Float = npt.NDArray[np.float64]
@@ -161,7 +161,7 @@ class Moves:
     part: float = 1.0
     binding: tuple[Bottleneck, ...] = (Bottleneck("limit", "nothing", "nothing moves", "no machine can move"),)
     next: tuple[Bottleneck, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    neighbour_rates: tuple[NeighbourRates, ...] = ()
 
     @cached_property
     def live(self) -> tuple[Moved, ...]:
@@ -203,7 +203,7 @@ def moves_of(
     operation: Migration,
     job: str,
     name: str,
-    beside: Sequence[Neighbour],
+    background: Sequence[Neighbour],
     *,
     explained: bool,
     cancelled: Cancel | None,
@@ -217,21 +217,21 @@ def moves_of(
     """
     if not plan.going:
         return Moves(plan)
-    if not beside:
+    if not background:
         mine = _job(plan, operation, job, name)
         found = answer(prices, mine, explained=explained, cancelled=cancelled)
         binding, after = found.bottlenecks(_program(mine))
         return Moves(plan, _moved(found.run, plan, job, 1.0), found.metrics[name], found.run, 1.0, binding, after)
     alone = answer(prices, _job(plan, operation, job, name), bands=False, explained=False, cancelled=cancelled)
-    period = max((each.period for each in beside if math.isfinite(each.period)), default=math.inf)
+    period = max((each.period for each in background if math.isfinite(each.period)), default=math.inf)
     part = min(1.0, PERIODS_LIMIT * period / alone.metrics[name].value)
-    mine, jobs = _job(plan, operation, job, name, part), _weighed(prices, plan, beside)
+    mine, jobs = _job(plan, operation, job, name, part), _weighed(prices, plan, background)
     found = answer(prices, mine, neighbours=jobs, explained=explained, cancelled=cancelled)
     time, run = _at_any_moment(prices, mine, jobs, found.metrics[name], period, cancelled), found.run
     binding, after = found.bottlenecks(_program(mine))
     others = tuple(
         kept(each, play(prices, [at], until=run.end, cancelled=cancelled), run)
-        for each, at in zip(beside, jobs, strict=True)
+        for each, at in zip(background, jobs, strict=True)
     )
     return Moves(plan, _moved(run, plan, job, part), time.scaled(1 / part), run, part, binding, after, others)
 
@@ -249,19 +249,19 @@ def _program(job: Job) -> Program:
     return job.program
 
 
-def _weighed(prices: Prices, plan: Departures, beside: Sequence[Neighbour]) -> list[Job]:
+def _weighed(prices: Prices, plan: Departures, background: Sequence[Neighbour]) -> list[Job]:
     """Jobs of neighbours, which divide the shares of their class."""
-    shares, jobs = plan.model.conditions.shares, [each.job for each in beside]
-    if not shares.beside:
+    shares, jobs = plan.model.conditions.shares, [each.job for each in background]
+    if not shares.others:
         return jobs
     flows = [
         max((float(cost.weight.sum()) for cost in costs_of(prices, job.process().tasks)), default=0.0) for job in jobs
     ]
-    return [replace(job, weight=job.weight * shares.beside / max(1.0, sum(flows))) for job in jobs]
+    return [replace(job, weight=job.weight * shares.others / max(1.0, sum(flows))) for job in jobs]
 
 
 def _at_any_moment(
-    prices: Prices, job: Job, beside: Sequence[Job], time: Estimate, period: float, cancelled: Cancel | None
+    prices: Prices, job: Job, background: Sequence[Job], time: Estimate, period: float, cancelled: Cancel | None
 ) -> Estimate:
     """A time that begins with a step of a neighbour, as it is in the mean of all moments; its band holds them."""
     if math.isinf(period) or time.value > _FEW_LIMIT * period:
@@ -269,7 +269,7 @@ def _at_any_moment(
     times = [time.value]
     for k in range(1, _MOMENTS_LIMIT):
         late = replace(job, start=k * period / _MOMENTS_LIMIT)
-        run = play(prices, [late, *beside], stop=lambda task: task.program == job.name, cancelled=cancelled)
+        run = play(prices, [late, *background], stop=lambda task: task.program == job.name, cancelled=cancelled)
         times.append(next(iter(values_of(run, late).values())))
     low, high = time.low / time.value, time.high / time.value
     mean = sum(times) / len(times)

@@ -371,8 +371,8 @@ class EngineState:
         robbed
             True if a request was preempted for this step: none is taken from the queue then.
         """
-        beside = self.running if self.mixed else 0
-        room, free = self.budget - beside, self.capacity - self.cached - beside
+        decoding = self.running if self.mixed else 0
+        room, free = self.budget - decoding, self.capacity - self.cached - decoding
         self.ready = ready = []
         fill, area = 0, 0.0
         if self.split >= 0:
@@ -441,20 +441,20 @@ class EngineState:
     def read(self) -> None:
         """A step with prompts, next to which requests decode where the engine mixes them."""
         fill, ready, begin, cached = self.fill, self.ready, self.now, self.cached
-        beside, context = (self.running, self.context) if self.mixed else (0, 0)
-        length = self.steps.step(fill, self.area, len(ready), beside, context)
+        decoding, context = (self.running, self.context) if self.mixed else (0, 0)
+        length = self.steps.step(fill, self.area, len(ready), decoding, context)
         self.now = begin + length
-        self.tell((begin, length, 0.0, 1.0, beside, cached, len(self.waiting)))
-        self.stepped_on(beside, context)
+        self.tell((begin, length, 0.0, 1.0, decoding, cached, len(self.waiting)))
+        self.stepped_on(decoding, context)
 
-    def stepped_on(self, beside: int, context: int) -> None:
+    def stepped_on(self, decoding: int, context: int) -> None:
         """A step with the prompts put together is over, in which so many requests decoded next to them."""
         fill, ready = self.fill, self.ready
-        if beside:
+        if decoding:
             self.count += 1
-            self.context = context + beside
-            self.cached += beside
-            self.promised -= beside
+            self.context = context + decoding
+            self.cached += decoding
+            self.promised -= decoding
         self.tokens_in += fill
         if self.ends and self.ends[0] < (self.count + 1) * SPAN_LIMIT:
             # those that end with this step leave before its prompts have their first token
