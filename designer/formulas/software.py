@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -332,7 +333,32 @@ _HINTS: Final = (
 )
 
 
+#: presets of programs up to a year of this century, the latest first; the one without a year is for later programs
+_DATED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType({"fused": (("22", "fused-2022"),)})
+#: 2022, or a container release of NVIDIA: 22.04
+_YEAR: Final = re.compile(r"\b(?:20(\d\d)(?!\d)|(\d\d)\.(?:0[1-9]|1[0-2])\b)")
+
+
+def _of_its_time(row: Software, text: str) -> Software:
+    """The preset for the year a text names; `row` where it names none."""
+    found = _YEAR.search(text)
+    # image programs under MXNet overlapped then as they do now
+    if found is None or "mxnet" in text:
+        return row
+    year = found[1] or found[2]
+    return next((SOFTWARE[name] for last, name in _DATED.get(row.name, ()) if year <= last), row)
+
+
 def recognised(framework: str) -> Software | None:
-    """The preset closest to the framework a person names; None when nothing is recognised."""
+    """The preset closest to the framework a person names, of its year; None when nothing is recognised.
+
+    Examples
+    --------
+    >>> recognised("MLPerf BERT, PyTorch NVIDIA Release 22.04").name
+    'fused-2022'
+    >>> recognised("MLPerf BERT, PyTorch NVIDIA Release 23.09").name
+    'fused'
+    """
     text = framework.lower()
-    return next((SOFTWARE[name] for hint, name in _HINTS if hint in text), None)
+    found = next((SOFTWARE[name] for hint, name in _HINTS if hint in text), None)
+    return None if found is None else _of_its_time(found, text)

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QMoveEvent, QResiz
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QListView, QWidget
 
 from designer.gui.controls import ChoiceBox
-from designer.gui.itemmodels.searched import SearchedModel
+from designer.gui.itemmodels.choices import SearchedModel
 
 #: so many lines are shown, the others by scrolling
 _LINES: Final = 8

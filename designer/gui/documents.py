@@ -14,8 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.edits.replace import Replace
-from designer.errors import DesignerError, FormatError, WriteError
-from designer.gui.fitting import FittingFinder
+from designer.errors import Cancelled, DesignerError, FormatError, WriteError
 from designer.gui.playing import Player
 from designer.gui.session import Session
 from designer.gui.workers import Cancelled_, LiveAnalysis, Newest
@@ -24,6 +23,7 @@ from designer.interchange.native.journal import Journal
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.native.reader import loads
 from designer.interchange.native.writer import Conflict, encoded, replace
+from designer.present.blocks import State
 
 #: what is opened is noted in the journal when there has been time to show it [ms]
 _START_MS: Final = 300
@@ -301,3 +301,51 @@ def same_file(a: Path, b: Path) -> bool:
         return a.samefile(b)
     except OSError:
         return a == b
+
+
+# Looks for settings with which a workload fits, as soon as its answer says that it does not.
+
+
+class FittingFinder(QObject):
+    """Keeps `Session.fitting` up to date; the analyses it takes run on a thread of its own."""
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._arrived)
+        self._wanted: tuple[object, str] | None = None
+        session.analysis_changed.connect(self._look)
+        session.state_changed.connect(self._look)
+
+    def _look(self, *_: object) -> None:
+        session = self.session
+        if session.state not in (State.UNFIT, State.REFUSED):
+            if self._wanted is not None:
+                self._wanted = None
+                self._jobs.cancel()
+            return
+        design, workload = session.design, session.workload
+        if self._wanted is not None and self._wanted[0] is design and self._wanted[1] == workload:
+            return
+        self._wanted = (design, workload)
+        session.set_fitting(None)
+
+        def job(cancelled: Cancelled_) -> object:
+            from designer.decisions.fitting import fitting_settings
+
+            return fitting_settings(design, workload, cancelled=cancelled)
+
+        self._jobs.submit(job)
+
+    def _arrived(self, _ticket: int, result: object) -> None:
+        if self._wanted is None or self._wanted[0] is not self.session.design or isinstance(result, Cancelled):
+            return
+        if isinstance(result, Exception) and not isinstance(result, DesignerError):
+            self.session.warned.emit(f"Something went wrong in the search for settings that fit: {result!r}")
+        # a refusal says no more than the answer itself: nothing that fits is known
+        self.session.set_fitting(result if isinstance(result, tuple) else ())
+
+    def close(self) -> None:
+        """Stop for good."""
+        self._jobs.close()

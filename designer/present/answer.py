@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from designer.catalog.sources import load_sources
 from designer.design.document import Design, WorkloadSpec
 from designer.design.naming import in_names, part_title
+from designer.engine.results import Step, WorkloadResult
 from designer.engine.results import Table as ResultTable
-from designer.engine.results import WorkloadResult
 from designer.present import numbers
-from designer.present.blocks import Column, Figure, Share, Source, Table, Tone
-from designer.present.limits import limiting
+from designer.present.blocks import Column, Figure, Share, Source, Stack, Table, Tone
+from designer.present.limits import limiting, named, tied
 from designer.present.targets import Target, Verdict, judge, targets_of
 from designer.present.words import COUNTS, SHARES, counted_by, metric_title, plain
 from designer.sources import Estimate
@@ -286,3 +286,25 @@ def sources_of(answer: Answer) -> tuple[Source, ...]:
         title = known[key].title if key in known else own.title if own is not None else key
         rows.append(Source(n, key, title))
     return tuple(rows)
+
+
+# Steps with what they consist of, as stacks of a page.
+
+#: parts of a step that are less than its last digit are left out [1]
+_DIGIT: Final = 5e-4
+
+
+def stack_of(answer: Answer, step: Step, title: str) -> Stack:
+    """A step with what it consists of; links of one kind are one part, and so is what is tied."""
+    parts: dict[str, float] = {}
+    for spent in step.parts:
+        name = tied(named(spent.held, answer.design))
+        parts[name] = parts.get(name, 0.0) + spent.seconds
+    limiting = [one for one in (*answer.result.binding, *answer.result.next) if one.phase in (step.phase, "")]
+    first = tied(named(limiting[:1], answer.design))
+    if first not in parts:
+        # what limits is tied with something else, or is no part of a step
+        first = max(parts, key=parts.__getitem__)
+    shown = [(name, amount) for name, amount in parts.items() if amount >= _DIGIT * step.seconds]
+    shares = shares_of(shown, step.seconds, "s", first)
+    return Stack(title, numbers.shown(step.seconds, "s"), shares)

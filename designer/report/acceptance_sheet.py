@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 from designer.decisions.acceptance_cluster import STAGES, Cluster, Outcome, Verdict
-from designer.report.cells import muted, strong, text
+from designer.report.chapter import muted, strong, text
 from designer.report.document import Align, Block, Chapter, Head, Items, Report, Row, Table, rich
 from designer.report.document import Item as ListItem
 from designer.report.subject import written_date

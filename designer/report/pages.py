@@ -11,9 +11,9 @@ from designer.pages.workload import page_of
 from designer.present.answer import Answer
 from designer.present.blocks import Figure, Page, Tone
 from designer.present.blocks import Table as PageTable
-from designer.report.cells import muted, sources, strong, text
+from designer.report.chapter import muted, sources, strong, text
+from designer.report.charts.bars import Share, Whole, shares
 from designer.report.charts.figures import charts
-from designer.report.charts.shares import Share, Whole, shares
 from designer.report.charts.strip import band_strip, margin_strip
 from designer.report.document import (
     Align,

@@ -20,6 +20,7 @@ SOFTWARE: Final = (
     "megatron-2022",
     "tuned",
     "fused",
+    "fused-2022",
     "eager",
     "unknown",
 )
@@ -36,7 +37,8 @@ MODEL: Final = (
         choices=SOFTWARE,
         help="fsdp: PyTorch FSDP, compiled or not; fsdp-compiled: torch.compile, JAX; fsdp-eager: neither, nanotron; "
         "transformer-engine: NeMo, Megatron-Core, attention in 16 bit or 8; megatron-2022: nothing overlaps, no fused "
-        "attention; fused: MLPerf; tuned, eager: PyTorch with and without fused kernels; "
+        "attention; fused: MLPerf, fused-2022: that of 2022, gradients summed after the backward pass; tuned, eager: "
+        "PyTorch with and without fused kernels; "
         "unknown: any other, DeepSpeed, in wide bands",
     ),
     Setting(

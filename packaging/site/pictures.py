@@ -65,8 +65,8 @@ def _figure(template: str, workload: str, name: str) -> bytes:
 
 
 def _accuracy(area: str) -> bytes:
+    from designer.report.chapters.validation import records
     from designer.report.figure import Axis, Figure, LineSeries
-    from designer.report.validated import records
 
     chosen = sorted((r for r in records() if r.area == area and r.measured > 0), key=lambda r: r.measured)
     figures: list[Figure] = []

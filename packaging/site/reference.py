@@ -42,7 +42,7 @@ def validation() -> str:
     """How wrong predictions were: by area and by workload, from the records that are shipped."""
     import math
 
-    from designer.report.validated import Record, areas, records, score
+    from designer.report.chapters.validation import Record, areas, records, score
     from designer.workload.kind import workload_kinds
 
     def table(title: str, groups: dict[str, list[Record]]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from designer.cli.completing import candidates
+from designer.cli.commands.completion import candidates
 from designer.cli.main import commands
 from designer.design.document import Design, WorkloadSpec
 from designer.design.ids import find_workload

@@ -14,8 +14,8 @@ from designer.design.geometry import lay_out
 from designer.design.naming import in_names
 from designer.gui.main_window import MainWindow
 from designer.gui.viewmodels import compare
+from designer.gui.viewmodels.compare import lights
 from designer.gui.viewmodels.flow import channel_title
-from designer.gui.viewmodels.lit_pictures import lights
 from designer.interchange.templates import open_design
 from designer.report.drawing.elements import Panel, Stroke
 

@@ -18,7 +18,7 @@ from designer.findings import Finding, Severity
 from designer.gui import theme
 from designer.gui.panels.findings import FindingsPanel
 from designer.gui.session import Session
-from designer.gui.viewmodels import findings, fixes
+from designer.gui.viewmodels import findings
 from designer.interchange.templates import open_design
 from designer.sources import Status
 
@@ -117,7 +117,7 @@ def test_what_opening_a_file_found_is_mended_from_the_catalog() -> None:
     found = demand_sound(design)
     mended: set[str] = set()
     for finding in found:
-        fix = fixes.fix_of(design, finding)
+        fix = findings.fix_of(design, finding)
         if fix is not None:
             mended.add(fix.title)
             design = fix.edit.apply(design)
@@ -142,11 +142,11 @@ def test_settings_and_policy_follow_what_a_finding_says() -> None:
     spec = WorkloadSpec(id="w", kind="training", settings={"data": 4, "tensor": 2})
     design = Design(name="d", workloads={"w": spec})
     idle, hashed = Finding("TRAIN-IDLE", Severity.WARNING, ""), Finding("FLOW-HASHED", Severity.INFO, "")
-    fix = fixes.fix_of(design, idle, "w")
+    fix = findings.fix_of(design, idle, "w")
     assert fix is not None
     assert fix.edit.apply(design).workloads["w"].settings == {"tensor": 2}
-    assert fixes.fix_of(fix.edit.apply(design), idle, "w") is None
-    fix = fixes.fix_of(design, hashed, "w")
+    assert findings.fix_of(fix.edit.apply(design), idle, "w") is None
+    fix = findings.fix_of(design, hashed, "w")
     assert fix is not None
     assert fix.edit.apply(design).policy.ecmp == "hash"
-    assert fixes.fix_of(design, Finding("TRAIN-PRECISION", Severity.WARNING, "")) is None
+    assert findings.fix_of(design, Finding("TRAIN-PRECISION", Severity.WARNING, "")) is None

@@ -14,11 +14,10 @@ from pytestqt.qtbot import QtBot
 from designer.findings import Severity
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
-from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels._figures import FiguresPanel
+from designer.gui.panels._figures import EmptyPage, FiguresPanel
 from designer.gui.panels.measured import MeasuredPanel
 from designer.gui.viewmodels import flow
-from designer.gui.viewmodels.words import sentence_case
+from designer.gui.viewmodels.table import sentence_case
 from designer.gui.workers import Newest
 
 LEFT = Qt.MouseButton.LeftButton

@@ -9,12 +9,13 @@ from pytestqt.qtbot import QtBot
 from designer.engine import results
 from designer.engine.results import WorkloadResult
 from designer.gui import theme
-from designer.gui.figures.value_axis import ValueAxis
+from designer.gui.figures.plot import ValueAxis
 from designer.gui.figures.view import FigureView
 from designer.gui.main_window import MainWindow
+from designer.gui.panels import tables
 from designer.gui.panels._panel import Panel, Place
 from designer.gui.panels._widgets import ElidedLink, shared
-from designer.gui.viewmodels import findings, links, result_tables
+from designer.gui.viewmodels import findings, links
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries
 
 WAY = Figure(
@@ -126,8 +127,8 @@ def test_tables_of_a_result_are_rows_with_units() -> None:
         (("front end", 90.0, None), ("training", None, None)),
     )
     result = WorkloadResult("w", "evacuation", "Empty", {}, (), (), (), 0, tables={"vms": table})
-    assert result_tables.titles(result) == (("vms", "Virtual machines"),)
-    columns, lines = result_tables.rows_of(table)
+    assert tables.titles(result) == (("vms", "Virtual machines"),)
+    columns, lines = tables.rows_of(table)
     assert [c.title for c in columns] == ["Machine", "Time"]
     assert [c.number for c in columns] == [False, True]
     assert lines[0].cells[1].text == "90 s"

@@ -10,8 +10,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from designer.gui.dialogs.pixels_dialog import PixelsDialog
 from designer.gui.main_window import MainWindow
+from designer.gui.pictures import PixelsDialog
 from tests.designs import one_server
 
 pytest.importorskip("PIL")

@@ -29,7 +29,6 @@ from designer.design.address import Ref
 from designer.gui import theme
 from designer.gui.dialogs.machine_dialog import MachineDialog
 from designer.gui.dialogs.paste_dialog import PasteDialog
-from designer.gui.dialogs.pixels_dialog import PixelsDialog
 from designer.gui.dialogs.settings_dialog import SettingsDialog
 from designer.gui.dialogs.waive_dialog import WaiveDialog
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
@@ -37,6 +36,7 @@ from designer.gui.main_window import MainWindow
 from designer.gui.panels._entry_rows import EntryRow
 from designer.gui.panels._widgets import ElidedLink, Table
 from designer.gui.panels.improve import ImprovePanel
+from designer.gui.pictures import PixelsDialog
 from designer.gui.settings import Settings
 from designer.interchange.templates import open_design
 from designer.rules.runner import check

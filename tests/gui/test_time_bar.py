@@ -242,7 +242,7 @@ def test_another_document_holds_the_run(window: MainWindow, player: Player):
 def test_later_starts_are_looked_for_and_offered(window: MainWindow, player: Player, qtbot: QtBot):
     from dataclasses import replace
 
-    from designer.analysis.simulation.shifts import Shift
+    from designer.analysis.simulation.meetings import Shift
 
     menu = window.time_bar.menu()
     assert menu is not None

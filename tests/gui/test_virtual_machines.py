@@ -13,11 +13,11 @@ from designer.design.edits.placement import Place, SetCollapsed
 from designer.design.edits.vms import AddVms, ChangeVms, RemoveVms
 from designer.design.naming import in_names
 from designer.drawing.batches import Labels
-from designer.drawing.compose import compose
 from designer.drawing.compose_virtual_machines import _fitting, chosen_chips, counts_only, virtual_machines
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level
 from designer.drawing.machines import machines_of
+from designer.drawing.picture import compose
 from designer.drawing.trays import Trays
 from designer.gui.canvas import machine_moves
 from designer.gui.canvas.canvas import Canvas

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("page", ["tour.md", "adding.md"])
+@pytest.mark.parametrize("page", ["tour.md", "adding.md", "architecture.md"])
 def test_every_file_named_is_there(checkout: Path, page: str) -> None:
     text = (checkout / "docs" / page).read_text(encoding="utf-8")
     prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)

@@ -10,10 +10,10 @@ import pytest
 import designer
 from designer.formulas.scoring import Sided
 from designer.report.assembly import compose_report
+from designer.report.chapters.validation import Record, nearest, records, score
 from designer.report.document import Table, plain
 from designer.report.renderers.markdown import to_markdown
 from designer.report.settings import Chosen, Settings
-from designer.report.validated import Record, nearest, records, score
 from tests.validation.records import FILE, outcomes, rows
 
 pytestmark = pytest.mark.xdist_group("drawn")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from designer.analysis.simulation.failure_events import Failure, changes_of_links, changes_of_parts
 from designer.analysis.simulation.jobs import (
     in_its_cadence,
     job_of_workload,
@@ -17,10 +16,18 @@ from designer.analysis.simulation.jobs import (
     recovering,
     with_neighbours,
 )
-from designer.analysis.simulation.meetings import MEETING_LIMIT, Meeting, meetings_of, met
+from designer.analysis.simulation.meetings import (
+    MEETING_LIMIT,
+    WORTH_TOLERANCE,
+    Meeting,
+    Shift,
+    meetings_of,
+    met,
+    proposed,
+    shifts_of,
+)
 from designer.analysis.simulation.phases import Binding, phases_of
-from designer.analysis.simulation.rerouting import rerouted, still_down
-from designer.analysis.simulation.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
+from designer.analysis.simulation.rerouting import Failure, changes_of_links, changes_of_parts, rerouted, still_down
 from designer.design.document import Design
 from designer.displayed import Displayed
 from designer.engine.accelerators import memory_of

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.simulation.failure_events import Failure
+from designer.analysis.simulation.rerouting import Failure
 from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
 from designer.design.ids import find_workload

@@ -15,10 +15,9 @@ import numpy.typing as npt
 from designer.catalog.parttype import Domain
 from designer.design.address import Ref
 from designer.design.arrange.fabric import arrange_fabric
-from designer.design.arrange.item import Item, Places
 from designer.design.arrange.joints import Joint, Memory, joint_of, joints, network_joints
 from designer.design.arrange.machine import arrange_machine
-from designer.design.arrange.roles import Role, link_domain, role_of
+from designer.design.arrange.roles import Item, Places, Role, link_domain, role_of
 from designer.design.arrange.sizes import (
     CONTAINER,
     GRID,

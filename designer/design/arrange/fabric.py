@@ -11,9 +11,8 @@ from itertools import pairwise
 from typing import Final
 
 from designer.design.address import Ref
-from designer.design.arrange.item import Item, Places
 from designer.design.arrange.joints import Joint
-from designer.design.arrange.roles import Role, role_of
+from designer.design.arrange.roles import Item, Places, Role, role_of
 from designer.design.arrange.sizes import GAP, GRID, ROW_GAP, grid_down, grid_up
 from designer.design.arrange.trees import in_order
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from designer.design.address import Ref
-from designer.design.arrange.item import Item, Places
 from designer.design.arrange.joints import Joint
-from designer.design.arrange.roles import Role, role_of
+from designer.design.arrange.roles import Item, Places, Role, role_of
 from designer.design.arrange.sizes import GAP, GRID, HEADER, PADDING, ROW_GAP, bow_swing, grid_down, grid_up
 from designer.design.arrange.trees import Forest, Tree, grow
 from designer.design.selectors import natural_key

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from functools import lru_cache
+from typing import NamedTuple
 
 from designer.catalog.parttype import Capability, Domain, PartKind, link_kinds, part_kinds
+from designer.design.address import Ref
 
 
 class Role(Enum):
@@ -61,3 +63,19 @@ def link_domain(kind_name: str) -> Domain:
     """Domain of a kind of link; unknown kinds count as network."""
     kind = link_kinds().get(kind_name)
     return kind.domain if kind is not None else Domain.NETWORK
+
+
+# What the layout moves around.
+
+
+class Item(NamedTuple):
+    """A box to find a place for, extents in scene units."""
+
+    ref: Ref
+    kind: str
+    width: float
+    height: float
+
+
+#: top left corners
+Places = dict[Ref, tuple[float, float]]

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from designer.catalog.parttype import Domain, part_kinds
 from designer.design.address import Ref
-from designer.design.arrange.item import Item
 from designer.design.arrange.joints import Joint
-from designer.design.arrange.roles import Role, link_domain, role_of
+from designer.design.arrange.roles import Item, Role, link_domain, role_of
 from designer.design.selectors import natural_key
 
 

@@ -25,9 +25,8 @@ from designer.engine.routes.legs import Legs, Routes
 from designer.engine.routes.selection import Traffic, pair_up
 from designer.engine.routes.staging import staged
 from designer.engine.transfers.flow_rates import FlowRates
-from designer.engine.transfers.limits import FlowLimits, memory_shares, mounts_of, protocol_cores
+from designer.engine.transfers.limits import FlowLimits, memory_shares, mounts_of, protocol_cores, request_limits
 from designer.engine.transfers.problem import FlowProblem, Problem, TransferQuestion
-from designer.engine.transfers.requests import request_limits
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.transfer import LATENCY, TransferProtocol

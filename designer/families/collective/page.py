@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from designer.present.answer import Answer
+from designer.present.answer import Answer, stack_of
 from designer.present.blocks import Change, Stack
 from designer.present.changes import suggest
 from designer.present.family import Family
-from designer.present.steps import stack_of
 
 
 def _headline(answer: Answer) -> str:

@@ -25,8 +25,7 @@ from designer.families.machines.formulas.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.families.machines.formulas.vmotion_streams import vmotion_streams
 from designer.families.machines.migration_plan import COLD_TIME, CURVES_LIMIT, Moved
 from designer.families.machines.migrations import Drain, framebuffers, generation_of, stun_limit
-from designer.families.machines.moves import Moves, moves_of
-from designer.families.machines.neighbours import neighbours
+from designer.families.machines.moves import Moves, moves_of, neighbours
 from designer.families.machines.operations import Conditions
 from designer.families.machines.planner import departures
 from designer.families.machines.tables import (
@@ -57,14 +56,14 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     operation, name = task.operation, program.measures[0].name
     plan = departures(network, operation, question.place)
     prices = Prices(network)
-    beside = neighbours(prices, operation.background, question.place)
+    background = neighbours(prices, operation.background, question.place)
     moves = moves_of(
         prices,
         plan,
         operation,
         question.id,
         name,
-        beside,
+        background,
         explained=question.explained,
         cancelled=question.cancelled,
     )
@@ -72,8 +71,8 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     tables = {"machines": machine_table(moves)}
     if moves.moved:
         tables["hosts"] = host_table(moves)
-    if moves.beside:
-        tables["background"] = background_table(moves.beside)
+    if moves.neighbour_rates:
+        tables["background"] = background_table(moves.neighbour_rates)
     if name == "migration_time" and moves.moved and conditions.release != KVM:
         tables["drs"] = drs_table(moves)
     if any(staying.alternatives for staying in plan.staying):
@@ -201,7 +200,7 @@ def findings(moves: Moves, *, named: bool) -> Iterator[Finding]:
             tuple(fallback)[:CURVES_LIMIT],
             "give a NIC the attribute role = vmotion",
         )
-    if conditions.shares.migrations and moves.beside:
+    if conditions.shares.migrations and moves.neighbour_rates:
         text = "shares weigh flows on their whole way here, while network I/O control weighs them on each uplink"
         yield Finding("MIG-SHARES", Severity.INFO, text, (), "compare with shares of zero, where flows share evenly")
     if plan.model.distance is not None:
@@ -211,7 +210,7 @@ def findings(moves: Moves, *, named: bool) -> Iterator[Finding]:
         text = "machines with virtual GPUs move one at a time, and by hand unless the cluster is set to move them"
         remedy = "set VgpuMMAutomationTimeoutSecs = -1 in the advanced options of the cluster"
         yield Finding("MIG-BY-HAND", Severity.INFO, text, (), remedy)
-    for each in moves.beside:
+    for each in moves.neighbour_rates:
         if each.times is not None and each.times > NOTICED_TOLERANCE:
             text = f"a step of {each.title} takes {each.times:.2f} times as long while machines move"
             yield Finding("MIG-BESIDE", Severity.WARNING, text, (each.id,), "give migrations a network of their own")
@@ -341,7 +340,7 @@ def _least(moves: Moves) -> float:
         whole = memory_of(going.placed.vm) + sum(load.framebuffer_used for load in framebuffers(going.placed))
         alone = float(model.migration_paths.rates([model.transfers[going.name]])[0])
         size = min(migration.size, whole)
-        least.append(EvacuationVm(*ends, size, migration.beside, max(alone, moved.rate), going.serial))
+        least.append(EvacuationVm(*ends, size, migration.fixed_time, max(alone, moved.rate), going.serial))
     return float(evacuation_bound(least, rates, {path: max(1, free.more) for path, free in model.slots.items()}))
 
 
@@ -392,5 +391,7 @@ def _peak(moves: Moves) -> float:
         rates = {m.going.name: m.rate for m in moves.live if m.transfer <= begin < m.end}
         planned = moves.plan.model.migration_paths.rates([moves.plan.model.transfers[name] for name in rates])
         # next to others each gets less than that
-        best = max(best, sum(map(min, rates.values(), planned.tolist())) if moves.beside else float(planned.sum()))
+        best = max(
+            best, sum(map(min, rates.values(), planned.tolist())) if moves.neighbour_rates else float(planned.sum())
+        )
     return best

@@ -241,8 +241,8 @@ class _Moves:
 
     def _order(self, going: Going) -> tuple[bool, float, float, str]:
         planned = self._planned.get(going.name)
-        size, beside = (planned.size, planned.beside) if planned is not None else (0.0, COLD_TIME.value)
-        return going.serial, -size, -beside, going.name
+        size, fixed = (planned.size, planned.fixed_time) if planned is not None else (0.0, COLD_TIME.value)
+        return going.serial, -size, -fixed, going.name
 
     @property
     def tasks(self) -> list[Priced]:

@@ -43,7 +43,7 @@ BACKGROUND: Final = Setting(
     help="ids of other workloads, separated by commas; trainings with a cadence count for their share of the time",
 )
 #: what else crosses the link, and whose turn it is
-BESIDE: Final = (
+NEIGHBOURS: Final = (
     BACKGROUND,
     Setting("disks", "Disks moved along", "size", "0 B", help="of each machine, where hosts share no storage"),
     Setting("shares", "Shares of migrations", "count", 0, help="network I/O control; 0 leaves it to the flows"),
@@ -60,7 +60,7 @@ def conditions(settings: Mapping[str, Any], *, cold: bool = False) -> Conditions
         If only one side of the traffic has shares, which mean nothing alone, or a rate cannot be read.
     """
     shares = Shares(settings["shares"], settings["shares_beside"])
-    if bool(shares.migrations) != bool(shares.beside):
+    if bool(shares.migrations) != bool(shares.others):
         missing = "shares_beside" if shares.migrations else "shares"
         text = "shares weigh two kinds of traffic, and only one has them"
         raise AnalysisError(text, place=missing, remedy="give both, or none")

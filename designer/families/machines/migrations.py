@@ -102,7 +102,7 @@ class MigrationEstimate:
     remaining: tuple[float, ...]
 
     @property
-    def beside(self) -> float:
+    def fixed_time(self) -> float:
         """Time it takes in addition to its bytes [s]."""
         return self.setup.value + self.resume.value + self.looking + (self.device.start if self.device else 0.0)
 
@@ -277,6 +277,7 @@ def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = Non
         transport=settings.transport,
         compression=settings.compression,
         tls=settings.tls,
+        preallocated=settings.preallocated,
         max_bandwidth=settings.max_bandwidth,
     )
 

@@ -12,20 +12,123 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.engine.clock.jobs import Job, job_of
-from designer.engine.clock.measures import answer, costs_of, values_of
+from designer.engine.clock.measures import answer, costs_of, main_metric, periodic_step, values_of
 from designer.engine.clock.player import play
 from designer.engine.clock.records import TaskRun
 from designer.engine.clock.run import Run
+from designer.engine.clock.steady import settle
 from designer.engine.costs import Prices
 from designer.engine.results import Bottleneck
+from designer.errors import AnalysisError
 from designer.families.machines.migration_plan import Moved
-from designer.families.machines.neighbours import PERIODS_LIMIT, Beside, Neighbour, kept
 from designer.families.machines.operations import Migration
 from designer.families.machines.planner import Departures
 from designer.families.machines.tasks import Migrate
+from designer.families.serving.tasks import Infer
 from designer.progress import Cancel
 from designer.sources import Estimate
+from designer.workload.kind import program_of
 from designer.workload.program import Measure, Program, Step
+
+# Workloads that run with migrations: programs on the same clock, and what each keeps of its pace.
+
+#: periods of a workload next to that are run: of more, migrations do a part that takes as many
+PERIODS_LIMIT: Final = 32
+#: samples of inference in batches that make a period
+SAMPLES_LIMIT: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A workload that runs as long as machines move.
+
+    Parameters
+    ----------
+    period
+        From one step to the next, alone [s]; inf where nothing repeats.
+    """
+
+    id: str
+    title: str
+    job: Job
+    period: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourRates:
+    """What a neighbour put on its busiest link alone and with the migrations, in the mean [B/s].
+
+    Parameters
+    ----------
+    times
+        How many times as long its steps take meanwhile [1]; None where it has none.
+    """
+
+    id: str
+    title: str
+    alone: float
+    together: float
+    times: float | None = None
+
+    @property
+    def keeps(self) -> float:
+        """Share of its pace that is left [1]."""
+        if self.times is not None:
+            return 1 / self.times
+        return self.together / self.alone if self.alone > 0 else 1.0
+
+
+def neighbours(prices: Prices, ids: Sequence[str], place: str) -> list[Neighbour]:
+    """Workloads of the design that run with migrations, without end.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such workload, it is a migration itself, or nothing runs for it.
+    """
+    design, found = prices.network.design, list[Neighbour]()
+    for workload_id in ids:
+        spec = design.workloads.get(workload_id)
+        at = f"{place}.background"
+        if spec is None:
+            known = ", ".join(design.workloads) or "none"
+            raise AnalysisError(f"there is no workload {workload_id!r}", place=at, remedy=f"workloads: {known}")
+        where, title = f"workloads.{spec.id}", spec.title or spec.id
+        program = program_of(spec.kind, spec.settings, where)
+        if program is None or program.first(Migrate) is not None:
+            raise AnalysisError(
+                f"{workload_id!r} is no steady traffic", place=at, remedy="name transfers, training or served models"
+            )
+        found.append(_running(prices, replace(program, name=spec.id), title, where))
+    return found
+
+
+def _running(prices: Prices, program: Program, title: str, place: str) -> Neighbour:
+    period = math.inf
+    if program.first(Infer) is not None:
+        # samples come at random: as many as state their mean are a period
+        found = answer(prices, job_of(program, place), explained=False).metrics
+        period = SAMPLES_LIMIT / found["samples_per_second"].value
+    elif program.arrivals is None and math.isfinite(program.times):
+        # what is done once goes on as long as machines move
+        program = replace(program, times=math.inf)
+    job = replace(job_of(program, place), start=0.0)
+    step = periodic_step(job)
+    if step:
+        period = settle(prices, [job], {job.name: step})[1][job.name].time
+    return Neighbour(program.name, title, job, period)
+
+
+def kept(neighbour: Neighbour, alone: Run, together: Run) -> NeighbourRates:
+    """What a neighbour keeps next to migrations, from runs of the same length with and without them."""
+    job = neighbour.job
+    name, before, after = main_metric(job), values_of(alone, job), values_of(together, job)
+    times = after[name] / before[name] if before.get(name) and name in after else None
+    loads = [run.mean_load(program=job.name)[: run.table.network.n_link_resources] for run in (alone, together)]
+    busiest = int(np.argmax(loads[0])) if len(loads[0]) else 0
+    rates = [float(load[busiest]) if len(load) else 0.0 for load in loads]
+    return NeighbourRates(neighbour.id, neighbour.title, rates[0], rates[1], times)
+
 
 Float = npt.NDArray[np.float64]
 
@@ -58,7 +161,7 @@ class Moves:
     part: float = 1.0
     binding: tuple[Bottleneck, ...] = (Bottleneck("limit", "nothing", "nothing moves", "no machine can move"),)
     next: tuple[Bottleneck, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    neighbour_rates: tuple[NeighbourRates, ...] = ()
 
     @cached_property
     def live(self) -> tuple[Moved, ...]:
@@ -100,7 +203,7 @@ def moves_of(
     operation: Migration,
     job: str,
     name: str,
-    beside: Sequence[Neighbour],
+    background: Sequence[Neighbour],
     *,
     explained: bool,
     cancelled: Cancel | None,
@@ -114,21 +217,21 @@ def moves_of(
     """
     if not plan.going:
         return Moves(plan)
-    if not beside:
+    if not background:
         mine = _job(plan, operation, job, name)
         found = answer(prices, mine, explained=explained, cancelled=cancelled)
         binding, after = found.bottlenecks(_program(mine))
         return Moves(plan, _moved(found.run, plan, job, 1.0), found.metrics[name], found.run, 1.0, binding, after)
     alone = answer(prices, _job(plan, operation, job, name), bands=False, explained=False, cancelled=cancelled)
-    period = max((each.period for each in beside if math.isfinite(each.period)), default=math.inf)
+    period = max((each.period for each in background if math.isfinite(each.period)), default=math.inf)
     part = min(1.0, PERIODS_LIMIT * period / alone.metrics[name].value)
-    mine, jobs = _job(plan, operation, job, name, part), _weighed(prices, plan, beside)
+    mine, jobs = _job(plan, operation, job, name, part), _weighed(prices, plan, background)
     found = answer(prices, mine, neighbours=jobs, explained=explained, cancelled=cancelled)
     time, run = _at_any_moment(prices, mine, jobs, found.metrics[name], period, cancelled), found.run
     binding, after = found.bottlenecks(_program(mine))
     others = tuple(
         kept(each, play(prices, [at], until=run.end, cancelled=cancelled), run)
-        for each, at in zip(beside, jobs, strict=True)
+        for each, at in zip(background, jobs, strict=True)
     )
     return Moves(plan, _moved(run, plan, job, part), time.scaled(1 / part), run, part, binding, after, others)
 
@@ -146,19 +249,19 @@ def _program(job: Job) -> Program:
     return job.program
 
 
-def _weighed(prices: Prices, plan: Departures, beside: Sequence[Neighbour]) -> list[Job]:
+def _weighed(prices: Prices, plan: Departures, background: Sequence[Neighbour]) -> list[Job]:
     """Jobs of neighbours, which divide the shares of their class."""
-    shares, jobs = plan.model.conditions.shares, [each.job for each in beside]
-    if not shares.beside:
+    shares, jobs = plan.model.conditions.shares, [each.job for each in background]
+    if not shares.others:
         return jobs
     flows = [
         max((float(cost.weight.sum()) for cost in costs_of(prices, job.process().tasks)), default=0.0) for job in jobs
     ]
-    return [replace(job, weight=job.weight * shares.beside / max(1.0, sum(flows))) for job in jobs]
+    return [replace(job, weight=job.weight * shares.others / max(1.0, sum(flows))) for job in jobs]
 
 
 def _at_any_moment(
-    prices: Prices, job: Job, beside: Sequence[Job], time: Estimate, period: float, cancelled: Cancel | None
+    prices: Prices, job: Job, background: Sequence[Job], time: Estimate, period: float, cancelled: Cancel | None
 ) -> Estimate:
     """A time that begins with a step of a neighbour, as it is in the mean of all moments; its band holds them."""
     if math.isinf(period) or time.value > _FEW_LIMIT * period:
@@ -166,7 +269,7 @@ def _at_any_moment(
     times = [time.value]
     for k in range(1, _MOMENTS_LIMIT):
         late = replace(job, start=k * period / _MOMENTS_LIMIT)
-        run = play(prices, [late, *beside], stop=lambda task: task.program == job.name, cancelled=cancelled)
+        run = play(prices, [late, *background], stop=lambda task: task.program == job.name, cancelled=cancelled)
         times.append(next(iter(values_of(run, late).values())))
     low, high = time.low / time.value, time.high / time.value
     mean = sum(times) / len(times)

@@ -14,7 +14,7 @@ class Shares:
     """Shares of network I/O control: what migrations weigh against the traffic next to them [1]; 0 leaves it to TCP."""
 
     migrations: float = 0.0
-    beside: float = 0.0
+    others: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class KvmSettings:
         Longest pause aimed at [s].
     max_bandwidth
         Ceiling configured in the hypervisor [B/s]; None for none.
+    preallocated
+        The destination has touched the memory of the machine before.
     device_state
         State of each assigned device that does not say its own [B]; 0 if such devices cannot move.
     """
@@ -42,6 +44,7 @@ class KvmSettings:
     device_state: float = 0.0
     multifd_devices: bool = False
     tls: bool = False
+    preallocated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from designer.families.machines.formulas import Verdict
 from designer.families.machines.formulas.drs_cadence import MOST_EAGER, drs_cadence
 from designer.families.machines.formulas.vmotion_cpu import vmotion_cpu
 from designer.families.machines.migration_plan import COLD_TIME
-from designer.families.machines.moves import Moves
-from designer.families.machines.neighbours import Beside
+from designer.families.machines.moves import Moves, NeighbourRates
 from designer.units import BytesPerSecond, Seconds
 
 
@@ -156,8 +155,8 @@ def drs_table(moves: Moves) -> Table:
     return Table("If DRS made these moves", columns, tuple(rows))
 
 
-def background_table(beside: Sequence[Beside]) -> Table:
+def background_table(found: Sequence[NeighbourRates]) -> Table:
     """What other workloads get alone and with the migrations."""
     columns = (Column("workload"), Column("alone", "B/s"), Column("beside", "B/s"), Column("keeps", "1"))
-    rows = tuple((each.title, each.alone, each.together, each.keeps) for each in beside)
+    rows = tuple((each.title, each.alone, each.together, each.keeps) for each in found)
     return Table("Running at the same time", columns, rows)

@@ -8,8 +8,7 @@ from designer.design.document import VirtualMachine, VmDevice, with_changes
 from designer.engine.machines.demands import KVM, gpu_devices, memory_of, vsphere
 from designer.engine.machines.free_capacity import HostFreeCapacity, Placed, Refusal, shape_of
 from designer.engine.machines.hosts import Host
-from designer.engine.machines.place_on_host import place_on
-from designer.engine.machines.placement import Placement
+from designer.engine.machines.placement import Placement, place_on
 from designer.families.machines.formulas.evacuation_targets import FreeCapacity, Guest, evacuation_targets
 from designer.families.machines.migration_plan import Going, Staying, pick_release
 from designer.families.machines.operations import Conditions

@@ -11,8 +11,7 @@ from designer.catalog.vgpu import VgpuType
 from designer.design.document import VirtualMachine, VmDevice, with_changes
 from designer.engine.machines.demands import memory_of, release_of, shown_name, vsphere
 from designer.engine.machines.free_capacity import GpuFreeCapacity, HostFreeCapacity, Placed, Refusal, shape_of
-from designer.engine.machines.place_on_host import place_on
-from designer.engine.machines.placement import Placement, numa_of, place_vms
+from designer.engine.machines.placement import Placement, numa_of, place_on, place_vms
 from designer.engine.network import Network
 from designer.engine.question import Question
 from designer.engine.results import Bottleneck, Column, Table, WorkloadResult

@@ -221,8 +221,8 @@ def remedy(what: str, limit: float, shortest: float) -> str:
 
 def more(served: Served, binding: Sequence[Bottleneck]) -> list[Finding]:
     """How much of what is drawn the load uses, and what one more of it would bring."""
-    placement, stands = served.placement, served.stands
-    most, asked = served.most[0] * stands, asked_rate(served)
+    placement, replicas = served.placement, served.equal_replicas
+    most, asked = served.most[0] * replicas, asked_rate(served)
     if not asked or served.saturated:
         return []
     pieces = [
@@ -462,7 +462,7 @@ def scaled(
         sent=replace(sent, first=0),
         runs=runs,
         most=(most[0], most[1], most[2]),
-        stands=1,
+        equal_replicas=1,
     )
     return served, found, (finding,)
 

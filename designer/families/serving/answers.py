@@ -94,7 +94,7 @@ class Served:
         Of one replica: as estimated, all steps faster, all slower by the 80 % band. Without those where the load
         is above what it can take.
     most
-        Requests a second that `stands` replicas alike can answer each at all, with the band [1/s].
+        Requests a second that `equal_replicas` replicas can answer each at all, with the band [1/s].
     prompts, pull, short
         Of a split deployment: engines that read prompts, the hand-over from them, and which of all ends first.
     """
@@ -108,7 +108,7 @@ class Served:
     findings: tuple[Finding, ...]
     prompts: Placement | None = None
     pull: HandedOver | None = None
-    stands: int = 1
+    equal_replicas: int = 1
     tier: Tier | None = None
     short: str = ""
     #: of a split deployment what ends next can answer so many times as much [1]
@@ -183,7 +183,7 @@ def serve(
         elif together < CROWDED.value:
             more += f"; wider replicas have more room: keys and values of {counted(together)} requests fit in one"
         findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together", more))
-        return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas, tier=tier)
+        return Served(placement, asked, sent, (), most, spread, tuple(findings), equal_replicas=replicas, tier=tier)
     load = filled(asked.load, placement, requests, replicas)
     if load is not asked.load:
         asked = replace(asked, load=load)
@@ -199,7 +199,9 @@ def serve(
         text = f"at the slow end of the band the replicas answer {most[2] * replicas:.3g} requests a second only"
         findings.append(Finding("SERVE-NEAR", Severity.WARNING, text, (), "leave more room than the band is wide"))
     apart = settled(placement, jittered(requests), 1.0, cancelled) if banded and in_step(asked.load) else None
-    return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas, tier=tier, apart=apart)
+    return Served(
+        placement, asked, sent, runs, most, spread, tuple(findings), equal_replicas=replicas, tier=tier, apart=apart
+    )
 
 
 def operating(
@@ -229,7 +231,7 @@ def _some_fit(placement: Placement, requests: Requests) -> None:
 
 
 def in_step(load: Load) -> bool:
-    """True if all clients ask for equal answers, so that they stay in step with each other if these end alike."""
+    """True if all clients ask for equal answers, so that clients whose answers end together stay in step."""
     return load.kind == "clients" and load.clients > 1 and not load.lengths and load.spread == 0
 
 
@@ -365,7 +367,7 @@ def _prompt_share(placement: Placement, fitting: Sequence[tuple[int, int, int]],
 
 def asked_rate(served: Served) -> float:
     """Requests a second that are sent to the whole deployment [1/s]; 0 where they have no times of their own."""
-    return offered(served.serving.load, served.sent.requests, served.stands) * served.stands
+    return offered(served.serving.load, served.sent.requests, served.equal_replicas) * served.equal_replicas
 
 
 def at_once(placement: Placement, requests: Requests) -> float:

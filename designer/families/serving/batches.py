@@ -496,8 +496,8 @@ def _run(
             run = run_batches(at, largest, asked.delay, lambda n, f=scale: f * time(n), cancelled)
             # what of a batch's way does not keep the next one waiting
             sizes, which = np.unique(run.batches, return_inverse=True)
-            beside = np.array([factor * (whole(n) - time(n)) for n in sizes.tolist()])
-            run = replace(run, done=run.done + np.repeat(beside[which], run.batches))
+            extra = np.array([factor * (whole(n) - time(n)) for n in sizes.tolist()])
+            run = replace(run, done=run.done + np.repeat(extra[which], run.batches))
         busy = (busy + run.use) / 2
     assert run is not None
     return run

@@ -43,7 +43,7 @@ SEEDS_APART_LIMIT: Final = 1_000_003
 ARRIVES: Final = Mark("next request")
 ENGINE_START: Final = "engine start"
 _FETCHES: Final = "fetches"
-STANDS: Final = "pauses"
+PAUSES: Final = "pauses"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ class Handing:
     ----------
     size
         Bytes each device pulls of a prompt of some tokens.
-    beside
+    extra_wait
         Time a hand-over takes in addition to its bytes [s].
     pieces
         Pieces they are sent in: chunks of a prompt, or layers.
@@ -80,7 +80,7 @@ class Handing:
 
     move: Task
     size: Callable[[int], float]
-    beside: Callable[[int], float]
+    extra_wait: Callable[[int], float]
     pieces: Callable[[int], float]
     pace: float
 
@@ -161,7 +161,7 @@ class Engines:
         window = ONE_STEP.value if fetches and self.load.kind == "clients" else WINDOW.value
         self.replicas = [Replica(self.placement, s.requests, window, self._path, now, called=fetches) for s in sent]
         for replica, tasks in zip(self.replicas, self._tasks, strict=True):
-            replica.stands = bool(tasks.speeds)
+            replica.may_pause = bool(tasks.speeds)
             replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
         self._last = self._reached(now)
         if self._loading is None:
@@ -208,7 +208,7 @@ class Engines:
 
     def _next(self, which: int, item: Item, now: float) -> list[Item]:
         replica, tasks = self.replicas[which], self._tasks[which]
-        if item.step.endswith(STANDS):
+        if item.step.endswith(PAUSES):
             return self._window(which, now)
         following = replica.follows(tasks, f"replica {which + 1}", item.step.split()[-1])
         if following is not None:
@@ -223,7 +223,7 @@ class Engines:
         if is_paused(self.set, self._tasks[which].speeds):
             # nobody looks what has come: that is done once the machine runs again
             replica.idle = False
-            return [Item(self._tasks[which].compute, f"replica {which + 1} {STANDS}", replica.number, ONE_STEP.value)]
+            return [Item(self._tasks[which].compute, f"replica {which + 1} {PAUSES}", replica.number, ONE_STEP.value)]
         self._stock(replica, now)
         begun = [item for k in range(len(self._fetches)) for item in self._fetched(k, now)]
         computes, wake = replica.ahead(now)

@@ -19,8 +19,8 @@ from designer.families.serving.clocked import (
     ARRIVES,
     ENGINE_START,
     LONGEST_STEP,
+    PAUSES,
     SEEDS_APART_LIMIT,
-    STANDS,
     Handing,
     Loading,
     never_any,
@@ -120,7 +120,7 @@ class SplitEngines:
             self.replicas[side] = [Replica(placement, none, window, way, now) for _ in range(count)]
             self._ids[side] = [[] for _ in range(count)]
             for replica, tasks in zip(self.replicas[side], self._tasks[side], strict=True):
-                replica.stands = bool(tasks.speeds)
+                replica.may_pause = bool(tasks.speeds)
                 replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
         if self.load.kind == "agents":
             raise AnalysisError(
@@ -148,7 +148,7 @@ class SplitEngines:
         """The next window of a replica; a request whose keys and values are there goes to its engine."""
         what = item.step.split()
         if what[0] == "pull":
-            if item.step.endswith(STANDS):
+            if item.step.endswith(PAUSES):
                 return [self._pull(int(what[1]) - 1, item.number)]
             if item.number in self._under_way:
                 self._moved.add(item.number)
@@ -164,7 +164,7 @@ class SplitEngines:
             return self._loaded(item, now)
         side, which = what[0], int(what[1]) - 1
         replica, tasks = self.replicas[side][which], self._tasks[side][which]
-        if item.step.endswith(STANDS):
+        if item.step.endswith(PAUSES):
             return self._window(side, which, now)
         joins = replica.follows(tasks, f"{side} {which + 1}", what[2])
         if joins is not None:
@@ -262,7 +262,7 @@ class SplitEngines:
         if is_paused(self.set, tasks.speeds):
             # nobody looks what has come: that is done once the machine runs again
             replica.idle = False
-            return [Item(tasks.compute, f"{side} {which + 1} {STANDS}", replica.number, ONE_STEP.value)]
+            return [Item(tasks.compute, f"{side} {which + 1} {PAUSES}", replica.number, ONE_STEP.value)]
         computes, wake = replica.ahead(now)
         if not replica.idle:
             begun = self._sent_early(which, now) if side == _READS else []
@@ -332,10 +332,10 @@ class SplitEngines:
         step = f"pull {which + 1} to {to + 1}"
         for tasks in (self._tasks[_READS][which], self._tasks[_ANSWERS][to]):
             if is_paused(self.set, tasks.speeds):
-                return Item(tasks.compute, f"{step} {STANDS}", number, ONE_STEP.value)
+                return Item(tasks.compute, f"{step} {PAUSES}", number, ONE_STEP.value)
         handing, tokens = self._handing[which, to], self._asked[0][number]
         left = handing.size(tokens) - self._early.pop(number, 0.0)
-        return Item(handing.move, step, number, left, wait=handing.beside(tokens))
+        return Item(handing.move, step, number, left, wait=handing.extra_wait(tokens))
 
     def _handed(self, number: int, now: float) -> list[Item]:
         to = number % len(self.replicas[_ANSWERS])

@@ -53,6 +53,8 @@ class Deployment:
         True if each step is cut into two batches: one computes while the tokens of the other are sent to experts.
     hand_over
         When keys and values are sent: ``whole`` prompts, ``chunks`` or ``layers`` of them; empty as the engine does.
+    acceptance
+        Chance that a drafted token is right where those before it are [1]; 0 for that of `draft`.
     published
         True once empty weights became those of the checkpoint, which an engine finds by itself.
     """
@@ -90,6 +92,7 @@ class Deployment:
     skew: float = 0.0
     overlap: bool = False
     hand_over: str = ""
+    acceptance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,6 +244,14 @@ class Book:
 Held = tuple[float, float]
 
 
+def steps_until(wait: float, first: float, growth: float) -> int:
+    """The least k with k · first + growth · k (k - 1) / 2 ≥ wait: steps that decode until a time has come [1]."""
+    if growth <= 0:
+        return math.ceil(wait / first)
+    half = first - growth / 2
+    return math.ceil((math.sqrt(half * half + 2 * growth * wait) - half) / growth - _EDGE_TOLERANCE)
+
+
 class EngineState:
     """The state of an engine between two steps.
 
@@ -371,8 +379,8 @@ class EngineState:
         robbed
             True if a request was preempted for this step: none is taken from the queue then.
         """
-        beside = self.running if self.mixed else 0
-        room, free = self.budget - beside, self.capacity - self.cached - beside
+        decoding = self.running if self.mixed else 0
+        room, free = self.budget - decoding, self.capacity - self.cached - decoding
         self.ready = ready = []
         fill, area = 0, 0.0
         if self.split >= 0:
@@ -441,20 +449,20 @@ class EngineState:
     def read(self) -> None:
         """A step with prompts, next to which requests decode where the engine mixes them."""
         fill, ready, begin, cached = self.fill, self.ready, self.now, self.cached
-        beside, context = (self.running, self.context) if self.mixed else (0, 0)
-        length = self.steps.step(fill, self.area, len(ready), beside, context)
+        decoding, context = (self.running, self.context) if self.mixed else (0, 0)
+        length = self.steps.step(fill, self.area, len(ready), decoding, context)
         self.now = begin + length
-        self.tell((begin, length, 0.0, 1.0, beside, cached, len(self.waiting)))
-        self.stepped_on(beside, context)
+        self.tell((begin, length, 0.0, 1.0, decoding, cached, len(self.waiting)))
+        self.stepped_on(decoding, context)
 
-    def stepped_on(self, beside: int, context: int) -> None:
+    def stepped_on(self, decoding: int, context: int) -> None:
         """A step with the prompts put together is over, in which so many requests decoded next to them."""
         fill, ready = self.fill, self.ready
-        if beside:
+        if decoding:
             self.count += 1
-            self.context = context + beside
-            self.cached += beside
-            self.promised -= beside
+            self.context = context + decoding
+            self.cached += decoding
+            self.promised -= decoding
         self.tokens_in += fill
         if self.ends and self.ends[0] < (self.count + 1) * SPAN_LIMIT:
             # those that end with this step leave before its prompts have their first token
@@ -501,12 +509,7 @@ class EngineState:
         one, more = length + self.growth * context, self.growth * running
         wait = until - now
         if k * one + more * k * (k - 1) / 2 > wait:
-            # the smallest k with k A + B k (k - 1) / 2 >= what is left until the arrival
-            if more > 0:
-                half = one - more / 2
-                last = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
-            else:
-                last = math.ceil(wait / one)
+            last = steps_until(wait, one, more)
             if last < k:
                 k = last if last > 1 else 1
         if not self.jumps:

@@ -75,7 +75,7 @@ class Frontier:
 
 def frontier(served: Served, cancelled: Callable[[], bool] | None = None) -> Frontier | None:
     """The frontier of a served deployment; None for a load that has no rate, or one that nothing answers."""
-    asked, most = served.serving, served.most[0] * served.stands
+    asked, most = served.serving, served.most[0] * served.equal_replicas
     if asked.load.kind in ("offline", "agents") or not math.isfinite(most) or most <= 0:
         return None
     base = replace(asked.load, kind="rate" if asked.load.kind == "clients" else asked.load.kind)
@@ -85,7 +85,7 @@ def frontier(served: Served, cancelled: Callable[[], bool] | None = None) -> Fro
     deployment = placement.deployment
     engine = placement.scheduling, placement.capacity, path_of(placement), deployment.drafts, placement.curve
     load = replace(base, rate=1.0, clients=0, count=min(base.count, COUNT_LIMIT), profile=())
-    key = placement.steps, engine, load, asked.limits.share, most, served.stands, len(placement.replicas)
+    key = placement.steps, engine, load, asked.limits.share, most, served.equal_replicas, len(placement.replicas)
     return _KNOWN(key, lambda: _frontier(served, base, most, cancelled))
 
 

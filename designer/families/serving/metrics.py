@@ -33,7 +33,7 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
         else placement.chosen.release.title
     )
     found: dict[str, Estimate] = {}
-    value, high, low = (most * served.stands for most in served.most)
+    value, high, low = (most * served.equal_replicas for most in served.most)
     found["most_requests_per_second"] = Estimate(value, low, high, "1/s", SOURCES, note)
     found["replicas"] = Estimate.exact(replicas, "1", (), "as placed")
     found["accelerators"] = Estimate.exact(devices, "1", (), "as placed")
@@ -50,7 +50,7 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     if served.saturated:
         mean_out = float(np.mean(served.sent.requests.output))
         for name, factor in (("requests_per_second", 1.0), ("tokens_per_second", mean_out)):
-            most = [x * served.stands * factor for x in served.most]
+            most = [x * served.equal_replicas * factor for x in served.most]
             found[name] = Estimate(most[0], most[2], most[1], "1/s", SOURCES, "saturated: what can be answered at all")
         return found
     found |= _timed(served, note)
@@ -62,8 +62,8 @@ def _claimed(placement: Placement) -> Estimate:
     """What an engine takes of an accelerator: its share, in which it counts what is next to weights or does not."""
     memory = placement.device.memory
     held = memory * placement.scheduling.memory_share
-    beside = (OTHER if placement.split.devices > 1 else OTHER_ALONE).high
-    low, high = max(placement.weights, held - beside), min(memory, held + beside)
+    other = (OTHER if placement.split.devices > 1 else OTHER_ALONE).high
+    low, high = max(placement.weights, held - other), min(memory, held + other)
     return Estimate(held, min(low, held), max(high, held), "B", ("blis", "aic-config"), "claimed at start")
 
 
@@ -103,13 +103,13 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
             continue
         others = [r.values[name] for r in readings]
         error = EIGHTY.value * base.errors[name] / value if value > 0 else 0.0
-        beside = extra if name.startswith("ttft") else 0.0
+        other = extra if name.startswith("ttft") else 0.0
         # tokens that are sent together come after no time at all, at one end of the band and not at the other
         sooner = math.log(value / min(others)) if min(others) > 0 else math.inf
-        low = math.hypot(sooner, beside, error) if value > 0 else 0.0
+        low = math.hypot(sooner, other, error) if value > 0 else 0.0
         later = held_back(placement.release, Seconds(value), step, placement.deployment.stream_interval, fitted=fitted)
         late = later if name.startswith("ttft") else 0.0
-        high = math.hypot(math.log(max(others) / value), beside, error, late) if value > 0 else 0.0
+        high = math.hypot(math.log(max(others) / value), other, error, late) if value > 0 else 0.0
         slow_missing = len(readings) < 3 and served.runs[0].counts.turns > 0 and len(readings) > 1
         ends = sorted((value, apart.get(name, value)))
         top = max(*others, ends[1] * math.exp(max(high, 2 * served.spread if slow_missing else high)))
@@ -119,7 +119,7 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
 
 
 def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
-    placement, replicas, run = served.placement, served.stands, served.runs[0]
+    placement, replicas, run = served.placement, served.equal_replicas, served.runs[0]
     arriving = served.serving.load.kind in ("rate", "trace")
     pairs = [throughput(one, served.sent.first, arriving=arriving) for one in served.runs]
     begin, end = window(run, served.sent.first)

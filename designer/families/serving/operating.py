@@ -74,10 +74,10 @@ def _reading(placement: Placement, each: int, prompt: float, output: float) -> f
     how, groups = placement.scheduling, placement.split.data
     whole = min(float(each), prompt)
     pairs = each / whole * prefill_area(round(whole), max(0.0, (prompt - whole) / 2))
-    beside = 1 if how.mixed else 0
-    tokens = max(1, each - beside) * groups
-    context = beside * groups * (prompt + output / 2)
-    return placement.steps.step(tokens, pairs * groups, groups, beside * groups, context)
+    decoding = 1 if how.mixed else 0
+    tokens = max(1, each - decoding) * groups
+    context = decoding * groups * (prompt + output / 2)
+    return placement.steps.step(tokens, pairs * groups, groups, decoding * groups, context)
 
 
 def _slots(placement: Placement, limit: float, prompt: float, output: float) -> tuple[Placement, Finding] | None:

@@ -6,11 +6,10 @@ from typing import Final
 
 from designer.findings import Severity
 from designer.present import numbers
-from designer.present.answer import Answer
+from designer.present.answer import Answer, stack_of
 from designer.present.blocks import Change, Stack, State, Tone
 from designer.present.changes import suggest
 from designer.present.family import Family
-from designer.present.steps import stack_of
 
 _STEPS: Final = {"prompts": "Prompt step", "decoding": "Token step", "batch": "One batch"}
 #: less than this share of what it can serve is asked for [1]

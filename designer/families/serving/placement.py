@@ -29,6 +29,7 @@ from designer.families.serving.formulas.expert_balance import ExpertSetup
 from designer.families.serving.formulas.joining import joins_over
 from designer.families.serving.formulas.kv_size import kv_size
 from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.speculation import chained
 from designer.families.serving.formulas.step_time import Split, StepTime
 from designer.families.serving.formulas.time_slicing import time_slicing
 from designer.families.serving.formulas.weights_size import weights_size
@@ -170,29 +171,14 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     if not asked.group.strip():
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, asked.group, f"{place}.group")
-    device, findings = device_of(network, parts, f"{place}.group")
-    guest, stated_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place, running)
-    if guest is not None and asked.part:
-        raise AnalysisError(
-            f"both say what a replica has of a GPU: {asked.part} and what it runs in",
-            place=f"{place}.part",
-            remedy="leave the part empty where machines or an instance are named, or name no machines",
-        )
-    if guest is not None:
-        device = in_machine(device, guest)
-        network = network_for(network, guest)
+    network, device, guest, found = _devices(network, asked, parts, place, running)
     with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
         chosen = calibrated(release(asked.engine, asked.release), asked.calibration)
     device = with_kernels(device, chosen.release.engine)
     asked, stated_of_weights = _as_published(asked, shape.name, named.published)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
-    if asked.adapters > shape.hidden:
-        raise AnalysisError(
-            f"adapters of rank {asked.adapters:,} for a model {shape.hidden:,} wide",
-            place=f"{place}.adapters",
-            remedy="give the rank of the adapters, mostly 8 to 256",
-        )
+    _check_adapters(asked, shape, place)
     cut = slice_of(network, int(parts[0]), device, asked.part, f"{place}.part")
     device = cut.device
     how = _scheduling(chosen.release, asked, device, place)
@@ -214,7 +200,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
             place=f"{place}.block",
             remedy="use blocks as engines have them, 1 to 128 tokens",
         )
-    stated = [*named.findings(), *findings, *stated_of_it, *stated_of_weights]
+    stated = [*named.findings(), *found, *stated_of_weights]
     stated += [*_findings_of(asked, chosen, replicas, len(parts)), *_without_experts(asked, shape, weights)]
     if group is not None:
         stated += role_findings(group)
@@ -239,6 +225,33 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         cut,
         peers=peers,
     )
+
+
+def _devices(
+    network: Network, asked: Deployment, parts: Int, place: str, running: Collection[str]
+) -> tuple[Network, Device, Guest | None, list[Finding]]:
+    """The devices of a deployment as it sees them, in a machine if one is named, with the network from there."""
+    device, findings = device_of(network, parts, f"{place}.group")
+    guest, stated_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place, running)
+    if guest is not None and asked.part:
+        raise AnalysisError(
+            f"both say what a replica has of a GPU: {asked.part} and what it runs in",
+            place=f"{place}.part",
+            remedy="leave the part empty where machines or an instance are named, or name no machines",
+        )
+    if guest is not None:
+        device = in_machine(device, guest)
+        network = network_for(network, guest)
+    return network, device, guest, [*findings, *stated_of_it]
+
+
+def _check_adapters(asked: Deployment, shape: TransformerShape, place: str) -> None:
+    if asked.adapters > shape.hidden:
+        raise AnalysisError(
+            f"adapters of rank {asked.adapters:,} for a model {shape.hidden:,} wide",
+            place=f"{place}.adapters",
+            remedy="give the rank of the adapters, mostly 8 to 256",
+        )
 
 
 def _without_experts(asked: Deployment, shape: TransformerShape, weights: NumberFormat) -> list[Finding]:
@@ -287,6 +300,20 @@ def _curve(asked: Deployment, place: str) -> tuple[float, ...]:
     """Acceptance of the draft that is asked for; none where nothing is drafted."""
     if not asked.drafts:
         return ()
+    if asked.acceptance:
+        if asked.draft.strip():
+            raise AnalysisError(
+                "both a measured draft and an acceptance are given",
+                place=f"{place}.acceptance",
+                remedy="leave one of draft and acceptance out",
+            )
+        return chained(Ratio(asked.acceptance), asked.drafts)
+    if not asked.draft.strip():
+        raise AnalysisError(
+            "how many drafted tokens are right is not said",
+            place=f"{place}.draft",
+            remedy="give an acceptance, for example 0.7, or name a measured draft",
+        )
     with raised_as(AnalysisError, f"{place}.draft", of=CatalogError):
         return draft(asked.draft)
 

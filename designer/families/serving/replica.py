@@ -206,7 +206,7 @@ class Replica:
         self.joins = self.exchanges = 0.0
         self.idle = True
         #: True if it is in machines, which may be paused
-        self.stands = False
+        self.may_pause = False
         #: when those may be paused next, at the earliest [s]
         self.stops: Callable[[], float] = never
         #: True if the last window took as long as it was taken to: nothing that is met has changed
@@ -220,7 +220,7 @@ class Replica:
         book.touched.clear()
         self.begin, self.rows = now, len(book.stated) // _WIDTH
         # what comes while a machine is paused is seen when the step is over that it was paused in
-        quiet = self.steps.pace == 1 or (self.steady and not self.stands)
+        quiet = self.steps.pace == 1 or (self.steady and not self.may_pause)
         length = self.window if quiet else min(self.window, MET_WINDOW.value)
         length = max(ONE_STEP.value, min(length, self.stops() - now))
         self.reached, wake = self._engine.send((now, self._held(now, length)))

@@ -252,10 +252,10 @@ def _pull(
 
 def _time(prompts: Placement, answers: Placement, tokens: float, rate: BytesPerSecond, use: Ratio) -> float:
     """Hand-over of a prompt, nothing of it sent before it is read [s]."""
-    return beside_bytes(prompts, answers, tokens) + answers.steps.kv.held(tokens) / rate / (1 - use)
+    return hand_over_overhead(prompts, answers, tokens) + answers.steps.kv.held(tokens) / rate / (1 - use)
 
 
-def beside_bytes(prompts: Placement, answers: Placement, tokens: float) -> float:
+def hand_over_overhead(prompts: Placement, answers: Placement, tokens: float) -> float:
     """What a hand-over of a prompt takes in addition to its bytes [s]."""
     widths = sorted((prompts.split.tensor, answers.split.tensor))
     pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
@@ -277,7 +277,7 @@ def handed_over(
     """From when a prompt is read until its keys and values are there [s]; `reading` is what reading it took [s]."""
     moving = Seconds(answers.steps.kv.held(tokens) / rate / (1 - use))
     left = left_to_move(moving, sent_in(prompts, tokens), Seconds(reading))
-    return beside_bytes(prompts, answers, tokens) + left
+    return hand_over_overhead(prompts, answers, tokens) + left
 
 
 def _run(

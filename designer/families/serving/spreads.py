@@ -121,8 +121,8 @@ def first_extra(placement: Placement) -> float:
 
 def first_spread(release: Release, shape: TransformerShape, weights: str) -> float:
     """What a release leaves open for the first token of a model in a format, next to its steps [1]."""
-    beside = math.sqrt(max(0.0, release.first_spread**2 - release.step_spread**2))
-    return math.hypot(beside, _OTHER_MODEL_FIRST.value * other_model(release, shape, weights))
+    spread = math.sqrt(max(0.0, release.first_spread**2 - release.step_spread**2))
+    return math.hypot(spread, _OTHER_MODEL_FIRST.value * other_model(release, shape, weights))
 
 
 def held_back(release: Release, ttft: Seconds, step: Seconds, interval: int = 0, *, fitted: bool = True) -> float:

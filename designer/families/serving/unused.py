@@ -63,7 +63,8 @@ def _of_deployment(asked: Deployment) -> Iterator[_Reason]:
     if not (wide and max(asked.data, asked.prompt_data if asked.prompts else 1) > 1):
         yield _set(overlap=asked.overlap), "no tokens are sent to experts of others", "set data and expert above 1"
     if not asked.drafts:
-        yield _set(draft=bool(asked.draft.strip())), "no token is drafted", "set drafts to 1 or more"
+        differs = _set(draft=bool(asked.draft.strip()), acceptance=asked.acceptance > 0)
+        yield differs, "no token is drafted", "set drafts to 1 or more"
 
 
 def _of_load(asked: Serving) -> Iterator[_Reason]:
@@ -75,7 +76,7 @@ def _of_load(asked: Serving) -> Iterator[_Reason]:
         yield differs, f"the load is {_LOADS[load.kind]}", "set load to clients"
     if load.kind != "rate":
         # the knee is looked for with requests that arrive, and clients have one
-        drawn = not closed
+        drawn = load.kind != "clients"
         differs = _set(
             rate=load.kind != "trace" and load.rate != plain.rate,
             variation=drawn and load.variation != plain.variation,
@@ -83,7 +84,8 @@ def _of_load(asked: Serving) -> Iterator[_Reason]:
         )
         yield differs, f"the load is {_LOADS[load.kind]}", "set load to rate"
     if closed:
-        differs = _set(count=load.count != plain.count and load.count >= COUNT_LIMIT)
+        agents = load.kind == "agents"
+        differs = _set(count=load.count != plain.count and (agents or load.count >= COUNT_LIMIT))
         yield differs, f"the load is {_LOADS[load.kind]}", "set waves, the requests of each"
     if load.kind != "agents":
         names = ("turns", "tool_tokens", "pause")
@@ -120,6 +122,8 @@ def _of_lengths(load: Load) -> Iterator[_Reason]:
     if load.kind == "trace":
         differs += [name for name in ("lengths", "count", "seed") if getattr(load, name) != getattr(plain, name)]
         yield differs, "the trace has its own requests", "set load to rate or clients"
+    elif load.kind == "agents":
+        yield _set(lengths=bool(load.lengths)), "the load is agents", "give prompt, output and tool_tokens"
     elif load.lengths:
         yield differs, f"lengths are those of {load.lengths}", "leave lengths empty"
 

@@ -391,7 +391,7 @@ def _media(network: Network, legs: Legs, samples: Samples) -> FlowLimits:
     return FlowLimits.each(limits, flows, usages)
 
 
-def beside(network: Network, ids: str, place: str) -> TransferAnswer | None:
+def background_transfer(network: Network, ids: str, place: str) -> TransferAnswer | None:
     """The background workloads alone; None where there are none.
 
     Raises

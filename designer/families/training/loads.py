@@ -9,7 +9,7 @@ from designer.engine.network.partition import numbered
 from designer.engine.results import ChannelLoads, Flow, LoadsOfClasses
 from designer.families.collective.communicator import Communicator
 from designer.families.collective.evaluation import flows_of, loads_of
-from designer.families.training.feeding import beside, feed
+from designer.families.training.feeding import background_transfer, feed
 from designer.families.training.step import RoutedStep
 from designer.formulas.collectives import CollectiveTime
 from designer.formulas.communication import Kind
@@ -31,17 +31,17 @@ def loads(network: Network, routed_step: RoutedStep) -> ChannelLoads:
 
 def _loads(network: Network, routed_step: RoutedStep) -> LoadsOfClasses:
     phases = [loads_of(one, time).in_classes() for one, time in _running(routed_step)]
-    beside = [(loads.in_classes(), share) for loads, share in input_loads(network, routed_step)]
+    inputs = [(loads.in_classes(), share) for loads, share in input_loads(network, routed_step)]
     rates = np.repeat(network.arrays.rate_class, 2)
     classes = numbered(rates, len(network.class_rate))
-    for each in (*phases, *(one for one, _ in beside)):
+    for each in (*phases, *(one for one, _ in inputs)):
         classes = classes.together(each.classes)
     raw = network.class_rate[rates[classes.first]]
     load, busy = np.zeros(len(classes)), np.zeros(len(classes))
     for each in phases:
         at = each.classes.of[classes.first]
         load, busy = np.maximum(load, each.load[at]), np.maximum(busy, each.utilization[at])
-    for more, share in beside:
+    for more, share in inputs:
         # while a collective runs, the others get less: together they fill the channel at most
         at = more.classes.of[classes.first]
         load = np.maximum(load, np.minimum(load + more.load[at] * share, raw))
@@ -52,7 +52,7 @@ def _loads(network: Network, routed_step: RoutedStep) -> LoadsOfClasses:
 def input_loads(network: Network, routed_step: RoutedStep) -> list[tuple[ChannelLoads, float]]:
     """Loads of the input as far as the step uses it up, and of workloads that run at the same time."""
     plan, path = routed_step.plan, routed_step.path
-    others = beside(network, path.background, plan.place)
+    others = background_transfer(network, path.background, plan.place)
     if routed_step.feed is None or routed_step.samples is None:
         return [(others.loads, 1.0)] if others is not None else []
     used = routed_step.loaded / routed_step.step.step_time

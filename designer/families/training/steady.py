@@ -61,16 +61,16 @@ def steady(network: Network, routed: RoutedStep, question: Question) -> SteadySt
         If a workload next to it is none of the design.
     """
     moves = streams(network, routed.path.background, routed.plan.place)
-    beside = [
+    feeds = [
         replace(job_of(Program(name, (Step("move", move),)), f"workloads.{name}"), start=0.0)
         for name, move in moves.items()
     ]
-    prices = Prices(network, times_alone=not beside and (has_room(routed) or _read_meanwhile(routed)))
+    prices = Prices(network, times_alone=not feeds and (has_room(routed) or _read_meanwhile(routed)))
     program = _program(prices, routed)
     found = answer(
         prices,
         job_of(program, routed.plan.place),
-        neighbours=beside,
+        neighbours=feeds,
         explained=question.explained,
         cancelled=question.cancelled,
     )

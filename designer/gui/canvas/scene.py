@@ -27,8 +27,8 @@ from designer.drawing.loads import (
     with_route,
 )
 from designer.drawing.polylines import same_routes
-from designer.drawing.shown_boxes import box_of, shown_address
 from designer.drawing.theme import STEPS, CanvasTheme
+from designer.drawing.trays import box_of, shown_address
 from designer.drawing.view import Rect, bounds_of
 from designer.drawing.view_state import ViewState
 from designer.errors import DocumentError

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, QRect, QTimer
 from PySide6.QtGui import QPainter, QRegion
 
 from designer.drawing.batches import Batch
-from designer.drawing.compose import compose_steps
 from designer.drawing.display_list import DisplayList
 from designer.drawing.levels import Level, level_at, next_octave
+from designer.drawing.picture import compose_steps
 from designer.drawing.view import Rect, View
 from designer.drawing.view_state import Frame, Regions, ViewState
 from designer.gui.canvas.batch_painter import BatchPainter

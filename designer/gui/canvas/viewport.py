@@ -13,20 +13,20 @@ from typing import Any, Final
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QImage, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from designer.drawing.display_list import Batch
+from designer.drawing.picture import full_detail
 from designer.drawing.theme import CanvasTheme
 from designer.drawing.view import Rect, View
-from designer.drawing.view_state import Frame
-from designer.gui.canvas.batch_painter import BatchPainter
-from designer.gui.canvas.blank import Blank
+from designer.drawing.view_state import Frame, ViewState
+from designer.gui.canvas.batch_painter import BatchPainter, GlyphSource
 from designer.gui.canvas.camera import Camera
-from designer.gui.canvas.glyphs import GlyphSource
 from designer.gui.canvas.minimap import Minimap
-from designer.gui.canvas.picture import picture
 from designer.gui.canvas.scene import Scene, summary_text
 from designer.gui.canvas.tile_cache import TileCache
+from designer.gui.controls import Label
+from designer.gui.layouts import in_column
 
 _WHEEL: Final = 1.0018
 #: the slow clock, by which rings open and the view moves at the border [ms]
@@ -324,3 +324,76 @@ class Viewport(QWidget):
                 self.camera.set(self.camera.view.zoomed(1 + gesture.value(), at.x(), at.y()))
                 return True
         return super().event(event)
+
+
+# What an empty canvas says: the ways to begin. Clicks and drops go through it.
+
+_WAYS: Final = (
+    ("Drag in", "a part or a whole server from the list at the left"),
+    ("Ctrl+P", "search parts and templates, Enter puts the first in"),
+    ("Double-click", "add a part right here"),
+    ("Ctrl+V", "paste nvidia-smi topo -m, NCCL XML or lstopo XML of a machine"),
+    ("Ctrl+K", "search every command"),
+)
+
+
+class Blank(QWidget):
+    """A few lines of help in the middle of an empty canvas."""
+
+    def __init__(self, theme: CanvasTheme, over: QWidget) -> None:
+        super().__init__(over)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.title = Label("Nothing drawn yet")
+        self._keys: list[QLabel] = []
+        self._words: list[QLabel] = []
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(14)
+        grid.setVerticalSpacing(8)
+        for row, (key, words) in enumerate(_WAYS):
+            self._keys.append(Label(key))
+            self._words.append(Label(words))
+            self._keys[-1].setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(self._keys[-1], row, 0)
+            grid.addWidget(self._words[-1], row, 1)
+        in_column((self.title, 0, Qt.AlignmentFlag.AlignHCenter), grid, on=self, margins=(16, 16, 16, 16), spacing=14)
+        self.set_theme(theme)
+        self.hide()
+
+    def set_theme(self, theme: CanvasTheme) -> None:
+        """Other colours."""
+        self.title.setStyleSheet(f"color: {theme.text}; font-size: 14pt; font-weight: 600;")
+        for label in self._keys:
+            label.setStyleSheet(f"color: {theme.text}; font-weight: 600;")
+        for label in self._words:
+            label.setStyleSheet(f"color: {theme.muted};")
+
+    def show_if(self, empty: bool) -> None:
+        """Show it where nothing is drawn and there is room for it."""
+        over = self.parentWidget()
+        assert over is not None
+        self.adjustSize()
+        fits = over.width() >= self.width() and over.height() >= self.height()
+        self.setVisible(empty and fits)
+        self.move((over.width() - self.width()) // 2, max(0, (over.height() - self.height()) // 2))
+
+
+# The picture as an image, with all detail whatever the zoom is.
+
+#: larger images are made smaller [px]
+_LARGEST: Final = 12_000
+_MARGIN: Final = 24
+
+
+def picture(view_state: ViewState, batch_painter: BatchPainter, rect: Rect, scale: float, transparent: bool) -> QImage:
+    """A scene rectangle as an image, `scale` pixels per scene unit."""
+    x, y, width, height = rect
+    scale = min(scale, _LARGEST / max(width, height, 1.0))
+    margin = round(_MARGIN * scale)
+    wide, high = max(1, round(width * scale) + 2 * margin), max(1, round(height * scale) + 2 * margin)
+    image = QImage(wide, high, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent if transparent else batch_painter.colour(view_state.theme.background))
+    with QPainter(image) as painter:
+        painter.translate(margin - round(x * scale), margin - round(y * scale))
+        for batch in full_detail(view_state, scale, rect):
+            batch_painter.draw(painter, batch)
+    return image

@@ -13,7 +13,7 @@ from designer.gui.controls import ChoiceBox, Label, NumberBox
 from designer.gui.layouts import in_column
 from designer.gui.viewmodels import new_machine
 from designer.gui.viewmodels.new_machine import Wanted
-from designer.gui.viewmodels.words import sentence_case
+from designer.gui.viewmodels.table import sentence_case
 from designer.units import parse_size
 
 #: from the last key until a place is looked for [ms]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from designer.gui.controls import Label
 from designer.gui.layouts import FLUSH, in_column, in_row
-from designer.gui.viewmodels.words import sentence_case
+from designer.gui.viewmodels.table import sentence_case
 from designer.plain_text import shortened
 
 _SHORT, _LONG = 3500, 9000

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from designer.gui.completing import CompletedChoice, CompletedLine
 from designer.gui.controls import ChoiceBox, Label
-from designer.gui.itemmodels.searched import SearchedModel
+from designer.gui.itemmodels.choices import SearchedModel
 from designer.gui.layouts import FLUSH, in_column, in_row
 from designer.gui.viewmodels import workload_choices
 from designer.gui.viewmodels.forms import Entry

@@ -10,8 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
 from designer.contrib.proposals.goal import MONEY, PORTS, POWER
-from designer.gui.figures.plot import Plot
-from designer.gui.figures.value_axis import ValueAxis
+from designer.gui.figures.plot import Plot, ValueAxis
 from designer.gui.layouts import FLUSH, in_column
 from designer.gui.theme import Theme
 from designer.report.figure import Axis

@@ -13,8 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, plain
-from designer.gui.figures.plot import PlotItem
-from designer.gui.figures.value_axis import ValueAxis
+from designer.gui.figures.plot import PlotItem, ValueAxis
 from designer.gui.layouts import FLUSH, Wrap, in_column
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.sweep import SweepLine, SweepPlot, SweepView

@@ -26,8 +26,7 @@ from PySide6.QtWidgets import (
 from designer import atomic
 from designer.errors import WriteError
 from designer.gui.controls import Label, MarkedLabel, plain
-from designer.gui.figures.plot import Plot
-from designer.gui.figures.value_axis import ValueAxis, axis_text
+from designer.gui.figures.plot import Plot, ValueAxis, axis_text
 from designer.gui.layouts import FLUSH, in_column
 from designer.gui.theme import Theme
 from designer.plain_text import in_one_line

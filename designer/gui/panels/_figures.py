@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QStackedLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QFrame, QPushButton, QScrollArea, QStackedLayout, QWidget
 
-from designer.gui.panels._empty import EmptyPage
+from designer.gui.layouts import in_column
 from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import WidgetColumn, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.answer_state import empty_text
 from designer.gui.viewmodels.places import picked_of
+from designer.plain_text import HEADING, in_one_line
 from designer.present.blocks import State
 
 if TYPE_CHECKING:
     from designer.engine.results import WorkloadResult
     from designer.gui.figures.view import FigureView
     from designer.report.figure import Figure
-
 
 #: the least width of a figure next to others and height of one below others; figures are next to each other in panels
 #: at
@@ -147,3 +150,48 @@ class FiguresPanel(Panel):
             found = picked_of(self.session.design, key)
             if found is not None:
                 self.session.reveal([found])
+
+
+# What a panel says where the shown workload has nothing for it, and the way to one that has.
+
+#: so many workloads are offered
+_MOST: Final = 4
+
+
+class EmptyPage(QWidget):
+    """A sentence, and below it a button for each workload of the design that has what this one lacks.
+
+    Signals
+    -------
+    wanted : ``str``
+        Id of the workload to show.
+    """
+
+    wanted = Signal(str)
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel")
+        self.text = quiet(text)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._buttons = WidgetColumn()
+        self._buttons.setSpacing(2)
+        self._offered: tuple[tuple[str, str], ...] = ()
+        in_column(1, self.text, self._buttons, 1, on=self, margins=(14, 12, 14, 12), spacing=8)
+
+    def offer(self, workloads: Sequence[tuple[str, str]]) -> None:
+        """Offer other workloads, as id and title."""
+        offered = tuple(workloads[:_MOST])
+        if offered == self._offered:
+            return
+        self._offered = offered
+        self._buttons.let_go()
+        for key, title in offered:
+            button = QPushButton(f"Show “{in_one_line(title, HEADING)}”".replace("&", "&&"))
+            button.setProperty("link", True)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.clicked.connect(partial(self._wanted, key))
+            self._buttons.put(button, Qt.AlignmentFlag.AlignHCenter)
+
+    def _wanted(self, key: str, *_: object) -> None:
+        self.wanted.emit(key)

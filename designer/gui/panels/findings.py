@@ -21,7 +21,7 @@ from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels import findings, fixes, waiving
+from designer.gui.viewmodels import findings, waiving
 from designer.gui.viewmodels.answer_state import empty_text
 from designer.gui.viewmodels.places import picked_of
 from designer.gui.viewmodels.table import Line
@@ -210,7 +210,7 @@ class FindingsPanel(Panel):
         session = self.session
         if session is None:
             return []
-        own = [f for f in session.findings if not fixes.is_mended(session.design, f)]
+        own = [f for f in session.findings if not findings.is_mended(session.design, f)]
         return findings.gather(own, session.analysis, session.failure, session.workload, self._rules)
 
     def _count(self, *_: object) -> None:
@@ -249,12 +249,12 @@ class FindingsPanel(Panel):
         if self._stack.currentIndex() < _PAGE:
             self._stack.setCurrentIndex(1 if found or rows else 0)
 
-    def _fix(self) -> fixes.Fix | None:
+    def _fix(self) -> findings.Fix | None:
         """How the one selected finding can be mended."""
         chosen = self._selected()
         if self.session is None or chosen is None:
             return None
-        return fixes.fix_of(self.session.design, chosen, self.session.workload, self.session.fitting or ())
+        return findings.fix_of(self.session.design, chosen, self.session.workload, self.session.fitting or ())
 
     def _offer(self, *_: object) -> None:
         """The buttons say what they would do."""

@@ -23,7 +23,7 @@ from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.words import sentence_case
+from designer.gui.viewmodels.table import sentence_case
 from designer.gui.workers import Cancelled_, Newest
 
 if TYPE_CHECKING:

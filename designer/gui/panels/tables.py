@@ -9,16 +9,21 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QStackedLayout, QWidget
 
+from designer.design.document import Block
+from designer.design.naming import in_names
+from designer.engine import results
+from designer.engine.results import WorkloadResult
 from designer.gui.controls import Button, ChoiceBox
 from designer.gui.layouts import FLUSH, in_column, in_row
-from designer.gui.panels._empty import EmptyPage
+from designer.gui.panels._figures import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels import result_tables
 from designer.gui.viewmodels.answer_state import empty_text
+from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.present.blocks import State
+from designer.units import format_si
 
 
 class TablesPanel(Panel):
@@ -54,7 +59,7 @@ class TablesPanel(Panel):
     def refresh(self) -> None:
         """List the tables and show one."""
         self.table.set_theme(self.theme)
-        found = result_tables.titles(self.session.result) if self.session is not None else ()
+        found = titles(self.session.result) if self.session is not None else ()
         chosen = self.chooser.currentData()
         self.chooser.clear()
         for key, title in found:
@@ -72,9 +77,7 @@ class TablesPanel(Panel):
         session = self.session
         if session is None or session.analysis is None:
             return []
-        return [
-            (w.id, w.title) for w in session.analysis.workloads if w.id != session.workload and result_tables.titles(w)
-        ]
+        return [(w.id, w.title) for w in session.analysis.workloads if w.id != session.workload and titles(w)]
 
     def _show_workload(self, workload: str) -> None:
         if self.session is not None:
@@ -86,9 +89,7 @@ class TablesPanel(Panel):
         if result is None or key not in result.tables:
             self.table.lines.set_lines([], ())
             return
-        columns, lines = result_tables.rows_of(
-            result.tables[key], self.session.design if self.session is not None else None
-        )
+        columns, lines = rows_of(result.tables[key], self.session.design if self.session is not None else None)
         self.table.lines.set_lines(lines, columns)
         self.table.fit_columns()
 
@@ -109,3 +110,42 @@ def _has_tables(session: Session) -> bool:
 
 
 PANEL = PanelKind("tables", "Tables", Place.ANSWER, 60, lambda s: TablesPanel(_EMPTY, s.theme), wanted=_has_tables)
+
+# The tables of a result as rows: one per virtual machine, host or whatever the workload is about.
+
+#: width of a letter and of the air next to a text, and the widest and narrowest column [px]
+_LETTER, _AIR, _WIDEST, _NARROWEST = 8, 24, 190, 64
+
+
+def titles(result: WorkloadResult | None) -> tuple[tuple[str, str], ...]:
+    """Key and title of every table that has rows."""
+    return tuple((key, table.title) for key, table in result.tables.items() if table.rows) if result is not None else ()
+
+
+def rows_of(table: results.Table, block: Block | None = None) -> tuple[tuple[Column, ...], list[Line]]:
+    """Columns and rows of a table, values spelled with their units; empty columns are left out.
+
+    Members of groups are called as in `block`; their paths are tips.
+    """
+    kept = [i for i in range(len(table.columns)) if any(row[i] is not None for row in table.rows)]
+    columns = tuple(_column(table, i, block) for i in kept)
+    return columns, [
+        Line(tuple(_cell(row[i], table.columns[i].unit, block) for i in kept), number)
+        for number, row in enumerate(table.rows)
+    ]
+
+
+def _column(table: results.Table, at: int, block: Block | None) -> Column:
+    number = not any(isinstance(row[at], str) for row in table.rows)
+    title = table.columns[at].name.replace("_", " ")
+    longest = max(len(title), *(len(_cell(row[at], table.columns[at].unit, block).text) for row in table.rows))
+    width = min(_WIDEST, max(_NARROWEST, longest * _LETTER + _AIR))
+    return Column(title[:1].upper() + title[1:], number, width)
+
+
+def _cell(value: results.Cell, unit: str, block: Block | None) -> Cell:
+    if value is None:
+        return Cell("")
+    if isinstance(value, str):
+        return Cell(value if block is None else in_names(block, value), value, tip=value)
+    return Cell(format_si(value, unit or "1"), value)

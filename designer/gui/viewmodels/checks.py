@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from designer.errors import DesignerError
-from designer.gui.viewmodels.table import Cell, Column, Line
-from designer.gui.viewmodels.words import sentence_case
+from designer.gui.viewmodels.table import Cell, Column, Line, sentence_case
 
 if TYPE_CHECKING:
     from designer.checks.runner import Outcome

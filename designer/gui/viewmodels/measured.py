@@ -7,8 +7,7 @@ from typing import Final
 
 from designer.decisions.validation import Outcome, Validation
 from designer.gui.viewmodels.flow import band_digits
-from designer.gui.viewmodels.table import Cell, Column, Line
-from designer.gui.viewmodels.words import sentence_case
+from designer.gui.viewmodels.table import Cell, Column, Line, sentence_case
 from designer.present.words import metric_title
 from designer.units import format_si
 from designer.workload.metrics import METRICS

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Final, overload
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +104,14 @@ class Branch:
     tip: str = ""
     drag: tuple[str, str] = ("", "")
     children: list[Branch] = field(default_factory=list["Branch"])
+
+
+# How texts of the engine are written for people.
+
+#: a word of a sentence, not the name of a file, a part or a setting
+_WORD: Final = re.compile(r"[a-z]+(?=\s|[,:.;](?:\s|$)|$)")
+
+
+def sentence_case(text: str) -> str:
+    """A message with a capital at its start, unless that is a name."""
+    return text[:1].upper() + text[1:] if _WORD.match(text) else text

@@ -13,8 +13,7 @@ from designer.design.edits.vms import MoveVm
 from designer.drawing.machines import Machines, host_title, machines_of
 from designer.engine.machines.demands import KVM, vsphere
 from designer.engine.machines.free_capacity import Placed, Refusal
-from designer.engine.machines.place_on_host import place_on
-from designer.engine.machines.placement import release_on
+from designer.engine.machines.placement import place_on, release_on
 from designer.engine.results import Analysis, WorkloadResult
 from designer.errors import DesignerError
 from designer.families.machines.migration_plan import pick_release

@@ -39,8 +39,8 @@ GROUPS: Final[Mapping[str, frozenset[str]]] = {
         most_tensor most_pipeline most_context channels at_once vmknics_per_nic multifd_devices"""
     ),
     "Software": _names(
-        """precision software adapters engine release weights cache graph budget slots memory_share drafts draft block
-        part monitor transport compression auto_converge post_copy encrypted mtu algorithm client"""
+        """precision software adapters engine release weights cache graph budget slots memory_share drafts draft
+        acceptance block part monitor transport compression auto_converge post_copy encrypted mtu algorithm client"""
     ),
     "Run": _names(
         """epochs epochs_least epochs_most samples validate_every checkpoint_every checkpoint_to snapshot online
@@ -67,7 +67,7 @@ _OWN_GROUPS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
             "prompt_group prompt_tensor prompt_data prompt_expert prompt_pipeline hand_over"
         ),
         "Engine": _names(
-            "cache block budget slots memory_share graph adapters drafts draft stream_interval calibration"
+            "cache block budget slots memory_share graph adapters drafts draft acceptance stream_interval calibration"
         ),
         "Cache beyond the GPU": _names("tiers tier_share"),
         "Start and update": _names("storage readers cold peers update scaling"),

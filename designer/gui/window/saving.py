@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
-from designer.gui.controls import plain
-from designer.gui.dialogs.file_notice import FileNotice
+from designer.gui.controls import Button, Label, plain
+from designer.gui.layouts import in_row
 
 if TYPE_CHECKING:
     from designer.gui.documents import Document
@@ -60,7 +61,6 @@ class SavingState:
         self.button.setVisible(document is not None)
         if document is None or about is not document:
             return
-        from designer.gui.viewmodels.autosave import autosave_label
 
         state, modified = document.autosave.value, document.session.modified
         text, tip = autosave_label(state, modified, document.session.file is not None, document.kept_at)
@@ -84,7 +84,6 @@ class SavingState:
         if document is None or document.file_state.value == "ours":
             self.notice.hide()
             return
-        from designer.gui.viewmodels.autosave import others
 
         file = document.session.file
         who = document.owner.text if document.owner is not None else ""
@@ -97,3 +96,87 @@ class SavingState:
             self.notice.hide()
         elif document is not None:
             self._settle(document, choice)
+
+
+# A bar over the canvas that stays while others have changed, deleted or opened the file of the design shown.
+
+
+class FileNotice(QFrame):
+    """One sentence and what can be done about it.
+
+    Signals
+    -------
+    chosen : ``str``
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("notice")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.text = Label(wrap=True)
+        self.buttons: dict[str, QPushButton] = {}
+        self._line = in_row((self.text, 1), on=self, margins=(14, 5, 8, 5), spacing=6)
+        self.hide()
+
+    def show_text(self, text: str, choices: list[tuple[str, str, str]]) -> None:
+        """Show a sentence with buttons: key, text and tip of each."""
+        self.text.setText(text)
+        self.setAccessibleName(text)
+        for button in self.buttons.values():
+            self._line.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self.buttons = {}
+        for key, title, tip in choices:
+            button = Button(title, self._sender(key), tip=tip)
+            self._line.addWidget(button)
+            self.buttons[key] = button
+        self.show()
+
+    def _sender(self, key: str) -> Callable[..., None]:
+        return partial(self._send, key)
+
+    def _send(self, key: str, *_: object) -> None:
+        self.chosen.emit(key)
+
+
+# What is said about work that is not saved, and about files that others change.
+
+
+def autosave_label(state: str, modified: bool, has_file: bool, kept_at: float) -> tuple[str, str]:
+    """Text and tip of the state of the autosave: ``clean``, ``keeping``, ``kept`` or ``failed``."""
+    if state == "failed":
+        return "Autosave failed", "Unsaved work would not survive a crash: save it, and free some space"
+    if not modified:
+        if has_file:
+            return "Saved", "The file holds all of this design"
+        return "Not changed", "Changes will be kept for recovery as they are made"
+    save = "click to save" if has_file else "click to save it to a file"
+    if state == "kept":
+        at = time.strftime("%H:%M", time.localtime(kept_at))
+        return f"Autosaved {at}", f"Not saved, but kept for recovery after a crash; {save}"
+    return "Autosaving…", f"Not saved; each change is being kept for recovery; {save}"
+
+
+def others(state: str, name: str, who: str, modified: bool) -> tuple[str, list[tuple[str, str, str]]]:
+    """A sentence about a file that others changed, deleted or have open, and what can be done: key, text, tip."""
+    dismiss = ("dismiss", "Dismiss", "Go on; you are asked again before anything is overwritten")
+    if state == "changed":
+        mine = " You have changes of your own." if modified else ""
+        return f"{name} was changed by somebody else.{mine}", [
+            ("reload", "Reload", "Take over what the file holds; undo brings yours back"),
+            ("keep", "Keep mine", "Go on with yours; saving writes over what they did"),
+            ("compare", "Compare", "Show both side by side"),
+        ]
+    if state == "deleted":
+        return f"{name} was deleted or moved by somebody else.", [
+            ("save", "Save again", "Write the file again"),
+            ("save_as", "Save as…", "Write it somewhere else"),
+            dismiss,
+        ]
+    return f"{name} is also open elsewhere: {who}.", [
+        ("save_as", "Save as…", "Go on in a file of your own"),
+        dismiss,
+    ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,7 +18,6 @@ from designer.findings import Finding, Severity
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
 from designer.interchange.native.json_text import decode, parse
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, remember, shown
-from designer.interchange.native.upgrades._upgrade import Upgrade
 from designer.plain_text import shortened
 from designer.registry import discover
 
@@ -160,3 +160,23 @@ def upgrades() -> Mapping[int, Upgrade]:
     if sorted(steps) != list(range(1, VERSION)) or len(steps) != len(found):
         raise AssertionError(f"upgrades must lead from version 1 to {VERSION} in single steps, here {sorted(steps)}")
     return steps
+
+
+# What every upgrade step is.
+
+Raw = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """One step: ``run`` takes the raw content of the ``design`` field of version ``source`` and returns that of the
+    next version, with findings about what the user should know. It may change what it is given."""
+
+    name: str
+    source: int
+    run: Callable[[Raw], tuple[Raw, list[Finding]]]
+
+    @property
+    def target(self) -> int:
+        """The version it upgrades to."""
+        return self.source + 1

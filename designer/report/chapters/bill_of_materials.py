@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from designer.report.cells import muted, strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, strong, text
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, rich
 from designer.report.inventory import bundles
 from designer.report.subject import Context, Subject

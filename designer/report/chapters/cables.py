@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import islice
 
-from designer.report.cells import muted, strong, sure, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, strong, sure, text
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, rich
 from designer.report.inventory import Bundle, bundles, gathered
 from designer.report.subject import Context, Subject

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from designer.present.limits import short_of
 from designer.present.words import counted_by
-from designer.report.cells import metric_title, muted, strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, metric_title, muted, strong, text
 from designer.report.comparison import Difference, answer, pairings
 from designer.report.document import Align, Block, Cell, Chapter, Follows, Head, Row, Table, Text, rich
 from designer.report.subject import Context, Subject

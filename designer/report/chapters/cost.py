@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from designer.report.cells import muted, strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, strong, text
 from designer.report.document import Align, Chapter, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, Subject
 from designer.report.tables.cost import priced, totals

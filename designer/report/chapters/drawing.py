@@ -5,8 +5,7 @@ from __future__ import annotations
 from designer.catalog.parttype import part_kinds
 from designer.engine.results import WorkloadResult
 from designer.present.limits import short_of
-from designer.report.cells import muted, strong, sure, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, strong, sure, text
 from designer.report.design_picture import loaded_picture
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.inventory import bundles, gathered, group_name, ports_used

@@ -6,8 +6,7 @@ from designer.analysis.study.survival import EXPLAINED_LIMIT
 from designer.decisions.failures_survey import Survey, survive
 from designer.errors import AnalysisError
 from designer.pages.survive import page_of_failures
-from designer.report.cells import strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, strong, text
 from designer.report.document import Block, Chapter, Head, Row, Table, rich
 from designer.report.pages import table_of
 from designer.report.subject import Context, Subject

@@ -9,8 +9,7 @@ from designer.engine.results import WorkloadResult
 from designer.findings import Finding, Severity
 from designer.present.limits import short_of
 from designer.present.words import counted_by
-from designer.report.cells import muted, strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, strong, text
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, Text, rich
 from designer.report.names import in_names
 from designer.report.subject import Context, Subject

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from designer.report.cells import strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, strong, text
 from designer.report.document import Block, Chapter, Head, Row, Span, Table, rich
 from designer.report.subject import Context, Subject
 from designer.report.tables.power import FITS, draws, total

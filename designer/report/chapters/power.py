@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from designer.engine.results import WorkloadResult
 from designer.formulas.power.server_power import AROUND, FIT_ERROR
 from designer.formulas.power.step_load import COMMUNICATING
-from designer.report.cells import muted, sources, strong, sure, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, sources, strong, sure, text
 from designer.report.charts.bars import Bar, bars
 from designer.report.charts.figures import charts
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
@@ -253,7 +252,6 @@ def _feeds(subject: Subject) -> Table | None:
 
 def _energy(context: Context, load: object) -> Table | None:
     """Energy with the reader's own price, PUE and carbon; nothing without them."""
-    from designer.sources import Estimate
 
     inputs = context.settings.chosen.energy
     if not isinstance(load, Estimate) or (inputs.price is None and inputs.carbon is None):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from designer.report.cells import muted, strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, strong, text
 from designer.report.charts.elevation import elevation
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, Subject

@@ -7,8 +7,7 @@ import re
 from designer.catalog.parttype import part_kinds, value_of
 from designer.present import numbers
 from designer.present.words import counted_by
-from designer.report.cells import metric_title, muted, strong, sure, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, metric_title, muted, strong, sure, text
 from designer.report.charts.strip import margin_strip
 from designer.report.document import Align, Block, Cell, Chapter, Follows, Head, Row, Table, rich
 from designer.report.inventory import bundles

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from designer.decisions.comparing import change_text
-from designer.report.cells import metric_title, muted, strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, metric_title, muted, strong, text
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, written_date
 from designer.report.tables.revisions import MOST, Since, moved, why

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.report.cells import muted, strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, strong, text
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, rich
 from designer.report.inventory import inventory
 from designer.report.running_cost import Hourly, asked, hourly, rent, units

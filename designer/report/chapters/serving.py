@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from designer.engine.results import WorkloadResult
-from designer.report.cells import muted, strong, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, strong, text
 from designer.report.document import Align, Cell, Chapter, Head, Row, Table
 from designer.report.pages import answer_chapter
 from designer.report.subject import Context, Subject, is_served

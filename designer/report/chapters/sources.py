@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from designer.report.cells import muted, sure, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, muted, sure, text
 from designer.report.document import Align, Chapter, Head, Row, Span, Table, rich
 from designer.report.subject import Context
 from designer.report.wording import in_words, percent, sentence

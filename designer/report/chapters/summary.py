@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from designer.findings import Severity
 from designer.present.words import metric_title, plain
-from designer.report.cells import chapter_link, text
-from designer.report.chapter import ChapterKind
+from designer.report.chapter import ChapterKind, chapter_link, text
 from designer.report.comparison import answer
 from designer.report.design_picture import loaded_picture
 from designer.report.document import (

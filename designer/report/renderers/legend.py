@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.report.cells import sure, text
+from designer.report.chapter import sure, text
 from designer.report.document import Head, Row, SideBySide, Table, rich
 from designer.report.verdicts import Verdict, written
 from designer.sources import Status

@@ -13,7 +13,6 @@ from designer.design.address import Ref
 from designer.design.elaborate import elaborate
 from designer.design.geometry import lay_out
 from designer.drawing.batches import Boxes, Label, Labels, Lines, Rects, sliced
-from designer.drawing.compose import compose
 from designer.drawing.compose_connections import width_of
 from designer.drawing.compose_text import SMALLEST, lightness
 from designer.drawing.compose_values import amount, values
@@ -30,6 +29,7 @@ from designer.drawing.loads import (
     with_loads,
     with_route,
 )
+from designer.drawing.picture import compose
 from designer.drawing.polylines import (
     along,
     around,

@@ -20,9 +20,8 @@ from designer.drawing.machines import machines_of
 from designer.drawing.picture import Drawing, full_detail
 from designer.drawing.theme import canvas_theme
 from designer.drawing.view_state import ViewState
-from designer.gui.canvas.batch_painter import BatchPainter
-from designer.gui.canvas.glyphs import GlyphSource
-from designer.gui.canvas.picture import picture
+from designer.gui.canvas.batch_painter import BatchPainter, GlyphSource
+from designer.gui.canvas.viewport import picture
 from designer.interchange.templates import open_any
 from designer.report.drawing.compose import picture_of
 from designer.report.drawing.png import to_png

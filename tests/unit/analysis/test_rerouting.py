@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from designer.analysis.simulation import Simulation, simulate
-from designer.analysis.simulation.failure_events import Failure
+from designer.analysis.simulation.rerouting import Failure
 from designer.decisions.failures_survey import survive
 from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_TIMEOUT
 from designer.interchange.templates import open_design

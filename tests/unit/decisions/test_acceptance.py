@@ -20,8 +20,7 @@ from designer.decisions.acceptance import (
     sheet,
     spread_of,
 )
-from designer.decisions.acceptance_causes import Weighed, explain, promises_under, ranked, weighed
-from designer.decisions.acceptance_places import Places
+from designer.decisions.acceptance_causes import Places, Weighed, explain, promises_under, ranked, weighed
 from designer.decisions.acceptance_results import read
 from designer.decisions.fault import fault_kinds
 from designer.errors import FormatError

@@ -10,7 +10,6 @@ import pytest
 import designer
 from designer.design.geometry import lay_out
 from designer.drawing.batches import Boxes, Labels, Lines
-from designer.drawing.compose import compose
 from designer.drawing.compose_badges import badges
 from designer.drawing.compose_values import bundles
 from designer.drawing.levels import Level, level_at
@@ -23,6 +22,7 @@ from designer.drawing.loads import (
     with_limits,
     with_loads,
 )
+from designer.drawing.picture import compose
 from designer.drawing.theme import LIGHT
 from designer.drawing.view import View
 from designer.drawing.view_state import Frame, ViewState

@@ -13,13 +13,12 @@ from designer.design.document import Design
 from designer.design.edits.clipboard import Paste, copy
 from designer.design.geometry import Geometry, lay_out
 from designer.drawing.batches import Boxes, Label, Labels, Lines
-from designer.drawing.compose import compose
 from designer.drawing.compose_badges import _connection_marks, badges
 from designer.drawing.compose_values import bundle_plates
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level, level_at, next_octave
 from designer.drawing.loads import Loads, nothing
-from designer.drawing.picture import full_detail
+from designer.drawing.picture import compose, full_detail
 from designer.drawing.polylines import distances, straights
 from designer.drawing.short_names import forms, shorter, written
 from designer.drawing.theme import LIGHT

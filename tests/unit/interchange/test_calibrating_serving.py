@@ -11,7 +11,7 @@ from designer.analysis.study import analyze
 from designer.design.document import Design, with_changes
 from designer.errors import AnalysisError, ExchangeError
 from designer.families.serving.calibration import Calibration, read_calibration
-from designer.interchange.calibrating_serving import calibrate_serving
+from designer.interchange.calibrating import calibrate_serving
 from designer.interchange.serving_runs import ServingRun, read_runs
 from designer.interchange.templates import open_design
 

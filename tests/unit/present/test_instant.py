@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from designer.analysis.simulation import Simulation, simulate
-from designer.analysis.simulation.failure_events import Failure
+from designer.analysis.simulation.rerouting import Failure
 from designer.design.document import Design
 from designer.engine.clock.frames import Frames
 from designer.interchange.templates import open_design

@@ -26,9 +26,8 @@ from designer.errors import CatalogError, ExchangeError
 from designer.interchange.templates import open_any
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Glyph, Label, Panel, Picture, Stroke
-from designer.report.drawing.flatten import dashes, flat_curve
 from designer.report.drawing.pdf import to_pdf
-from designer.report.drawing.png import to_png
+from designer.report.drawing.png import dashes, flat_curve, to_png
 from designer.report.drawing.svg import to_svg
 from designer.resources import assets
 from tests.designs import one_server, one_unit

@@ -77,3 +77,21 @@ def test_a_layout_that_cannot_be_read_names_its_entry(text: str) -> None:
     with pytest.raises(DocumentError, match=r"server|nvswitch") as caught:
         read_layout(text)
     assert caught.value.remedy
+
+
+def test_a_gb300_rack_by_hand() -> None:
+    (found,) = supplies(designer.open_design("gb300-nvl72"))
+    # 18 trays of 6.6 kW, 18 switch chips of 0.6 kW; 94 and 80 % of them into liquid
+    assert found.load == pytest.approx(18 * 6600 + 18 * 600)
+    assert found.liquid == pytest.approx(0.94 * 118_800 + 0.8 * 10_800)
+    assert found.busbar == pytest.approx(129_600 / 2)
+    assert found.problems() == ()
+
+
+def test_eight_servers_of_mi355x_are_above_the_cooling_unit_of_their_rack() -> None:
+    design = designer.open_design("mi355x-rack-64")
+    rack = plan_of(design).racks[0]
+    assert sorted(u.at for u in rack.units if u.kind == "server") == [5, 9, 13, 17, 21, 25, 29, 33]
+    assert [(f.at, f.height) for f in rack.fixed if f.name == "Cooling distribution unit"] == [(1, 4)]
+    (found,) = supplies(design)
+    assert found.liquid == pytest.approx(0.8 * 8 * 14_500)

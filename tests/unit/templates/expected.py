@@ -57,6 +57,8 @@ SYSTEMS: Final = {
     "hgx-b300-8": _server(8, 18, {72}, GEN5),
     "gb200-tray": _server(4, 0, set(), C2C),
     "gb200-nvl72": _server(72, 18, {72}, C2C, cpus=36, servers=18),
+    "gb300-nvl72": _server(72, 18, {72}, C2C, cpus=36, servers=18),
+    "mi355x-rack-64": _server(64, 0, set(), GEN5, cpus=16, servers=8),
     "dell-xe8545": _server(4, 12, set(), GEN4),
     "dell-xe8640": _server(4, 18, set(), GEN5),
     "dell-xe9680": _server(8, 18, {32, 40}, GEN5),
@@ -102,7 +104,7 @@ SYSTEMS: Final = {
 }
 
 #: xGMI links of each GPU: full mesh of MI300X; each MI250X die has four to the other die of its module and three more
-XGMI_PER_GPU: Final = {"mi300x-platform": {7}, "dell-xe9680-mi300x": {7}, "mi250x-16gcd": {7}}
+XGMI_PER_GPU: Final = {"mi300x-platform": {7}, "mi355x-rack-64": {7}, "dell-xe9680-mi300x": {7}, "mi250x-16gcd": {7}}
 
 #: switches: leaves, spines, cores of the compute fabric, and cables between these tiers
 FABRICS: Final = {
@@ -144,6 +146,8 @@ UNSURE: Final = {
     "dgx2": (1, 0),
     "gb200-nvl72": (7, 0),
     "gb200-tray": (7, 0),
+    "gb300-nvl72": (7, 4),
+    "mi355x-rack-64": (0, 37),
     "h100-4-2p-epyc": (13, 6),
     "hgx-a100-16": (6, 53),
     "hgx-a100-4-2p-epyc": (5, 6),

@@ -28,6 +28,15 @@ def _unlimited(of: Constant) -> Constant:
     return replace(of, value=1e15, low=1e15, high=1e15)
 
 
+def _after(rate: Constant) -> Constant:
+    """A rate with the copy over a link of 32 Gb/s after it."""
+    copy = collectives.NETWORK[NetworkKind.INFINIBAND].value * _QDR
+    value, low, high = (1 / (1 / copy + 1 / each) for each in (rate.value, rate.low, rate.high))
+    return replace(rate, value=value, low=low, high=high)
+
+
+#: InfiniBand QDR after its line code [B/s]
+_QDR = 4e9
 _RATIO, _COMPRESSED = kvm_bandwidth.RATIO, kvm_bandwidth.COMPRESSED
 _ZLIB, _ZSTD, _QATZIP = Compression.ZLIB, Compression.ZSTD, Compression.QATZIP
 _U3 = vgpu_stun.VOLTA_67_START, vgpu_stun.VOLTA_67_RATE
@@ -48,11 +57,11 @@ WITHOUT: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {
     ),
     # a connection of the other monitor
     "cloud-hypervisor/pr7669": ((kvm_bandwidth, "CHANNEL_CLOUD_HYPERVISOR", kvm_bandwidth.CHANNEL_QEMU),),
-    # what collectives get of InfiniBand; nothing known of pinning and registering
+    # what collectives get of InfiniBand; pinning and registering touch pages as any thread does for the first time
     "qemu-rdma": (
         (kvm_bandwidth, "RDMA_SHARE", collectives.NETWORK[NetworkKind.INFINIBAND]),
-        (kvm_bandwidth, "RDMA_REGISTERING", _unlimited(kvm_bandwidth.RDMA_REGISTERING)),
-        (kvm_bandwidth, "RDMA_PINNING", _unlimited(kvm_bandwidth.RDMA_PINNING)),
+        (kvm_bandwidth, "RDMA_REGISTERING", _after(kvm_bandwidth.POPULATION)),
+        (kvm_bandwidth, "RDMA_PINNING", kvm_bandwidth.POPULATION),
     ),
     # the other publication's compression, as well as its cores do it
     "qemu-mtc-2015": (

@@ -11,16 +11,15 @@ from tests.validation.migration.test_migration_cases import CASES
 def test_publications_left_out_are_met_within_a_fifth_in_the_mean() -> None:
     found = errors()
     assert len(found) == 8
-    assert sum(found.values()) / len(found) < 0.21
-    # what only one publication knows: registering memory for RDMA
-    assert max(found, key=lambda group: found[group]) == "qemu-rdma"
+    assert sum(found.values()) / len(found) < 0.11
+    assert max(found, key=lambda group: found[group]) == "vmware-vgpu-v100"
 
 
 def test_bands_hold_for_publications_that_were_left_out() -> None:
     assert band_score(points()).coverage >= 0.75
     found = coverages()
-    assert sum(found.values()) / len(found) >= 0.72
-    # where nothing is known of a cost, no band knows it
+    assert sum(found.values()) / len(found) >= 0.8
+    # of three points of RDMA the rate of the link is outside: 26 Gb/s of the 31 that collectives get
     assert [group for group, share in found.items() if share < 0.7] == ["qemu-rdma"]
 
 

@@ -14,7 +14,7 @@ from designer.sources import Constant, Estimate, Status
 # How far a constant that one publication knows may be off on another set-up.
 
 #: |ln| of what was missed when each of six publications was left out: 80 % lie below 0.47, each publication counting
-#: alike; 0.45–0.48 whichever of the others is taken out of this as well, 0.31 without RDMA
+#: equally; 0.45–0.48 whichever of the others is taken out of this as well, 0.31 without RDMA
 ONE_PUBLICATION: Final = Constant(
     1.0, 1 / 1.6, 1.6, "migration-calibration", Status.DERIVED, "1", "six publications, each left out in turn"
 )

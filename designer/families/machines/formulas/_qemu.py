@@ -28,6 +28,10 @@ THROTTLE_MOST: Final = Constant(0.99, 0.99, 0.99, _KEY, Status.PRIMARY, "1", "ma
 CHANNEL_QEMU: Final = widened(
     Constant(1.25e9, 0.78e9, 1.7e9, "kubevirt-multifd", Status.DERIVED, "B/s", "8 to 16 channels fill 12.5 GB/s")
 )
+#: one thread touching pages of 4 KiB for the first time: the fault, and the page set to zero
+POPULATION: Final = Constant(
+    4.0e9, 1.5e9, 8.0e9, "migration-assumed", Status.ASSUMED, "B/s", "0.5 to 2.7 µs a page; part of every channel"
+)
 #: 1, 2 and 4 connections carried 1.70, 3.93 and 7.59 GB/s
 CHANNEL_CLOUD_HYPERVISOR: Final = widened(
     Constant(

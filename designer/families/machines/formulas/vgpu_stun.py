@@ -73,7 +73,7 @@ class VgpuStun:
     precopied, precopy_time
         vGPU memory moved while the guest runs [B], and the time of it [s]; zero before 9.0.
     stunned
-        vGPU memory moved while the guest stands [B].
+        vGPU memory moved while the guest is stopped [B].
     bandwidth
         Rate of the stunned part [B/s].
     limit

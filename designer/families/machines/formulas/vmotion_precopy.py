@@ -18,6 +18,7 @@ from designer.families.machines.formulas._esxi import (
 )
 from designer.families.machines.formulas._precopy import (
     Dirtying,
+    DirtyRule,
     Outcome,
     Rounds,
     Verdict,
@@ -111,16 +112,7 @@ def vmotion_precopy(
     fixed = not_negative(setup_time, "setup_time") if setup_time is not None else 0.0
 
     def run(case: _Case) -> _Done:
-        def rule(index: int, start: float, duration: float, sent: float) -> Dirtying:
-            free = case.dirty_rate * duration
-            if not sdps or min(most_dirty, free) * MINIMUM_PROGRESS.value <= sent:
-                return Dirtying(free, 1.0, final=not sdps or start + duration > sdps_delay)
-            waiting = min(duration, max(0.0, sdps_delay - start))
-            slow = min(case.dirty_rate, case.bandwidth / SDPS_TARGET.value)
-            kept = slow / case.dirty_rate if waiting < duration else 1.0
-            amount = case.dirty_rate * waiting + slow * (duration - waiting)
-            return Dirtying(amount, kept, final=start + duration > sdps_delay)
-
+        rule = _dirty_rule(case, most_dirty, sdps_delay if sdps else None)
         rounds = iterate(memory, case.bandwidth, most_dirty, switchover_goal * case.bandwidth, rule)
         if not rounds.converged:
             return _Done(rounds, math.inf, math.inf)
@@ -139,6 +131,22 @@ def vmotion_precopy(
         return done
     pause = done.downtime
     return replace(done, downtime=Estimate(pause.value, pause.low, max(pause.high, anything), "s", pause.sources))
+
+
+def _dirty_rule(case: _Case, most_dirty: float, delay: float | None) -> DirtyRule:
+    """What the guest dirties in a pass, slowed by stun during page send after a delay [s]; None if that is off."""
+
+    def rule(index: int, start: float, duration: float, sent: float) -> Dirtying:
+        free = case.dirty_rate * duration
+        if delay is None or min(most_dirty, free) * MINIMUM_PROGRESS.value <= sent:
+            return Dirtying(free, 1.0, final=delay is None or start + duration > delay)
+        waiting = min(duration, max(0.0, delay - start))
+        slow = min(case.dirty_rate, case.bandwidth / SDPS_TARGET.value)
+        kept = slow / case.dirty_rate if waiting < duration else 1.0
+        amount = case.dirty_rate * waiting + slow * (duration - waiting)
+        return Dirtying(amount, kept, final=start + duration > delay)
+
+    return rule
 
 
 def _outcome(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from designer.families.machines.migration_settings import BESIDE, CARRIED, METRICS, conditions, moves
+from designer.families.machines.migration_settings import CARRIED, METRICS, NEIGHBOURS, conditions, moves
 from designer.families.machines.operations import Migration
 from designer.workload.kind import Setting, WorkloadKind, listed
 from designer.workload.program import Program
@@ -13,8 +13,8 @@ RELEASES = ("", "7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", 
 
 def program(settings: Mapping[str, Any]) -> Program:
     """All moves, as hosts admit them."""
-    carried, beside = conditions(settings, cold=settings["cold"]), listed(settings["background"])
-    asked = Migration(carried, hosts=settings["hosts"], target=settings["to"], background=beside)
+    carried, background = conditions(settings, cold=settings["cold"]), listed(settings["background"])
+    asked = Migration(carried, hosts=settings["hosts"], target=settings["to"], background=background)
     return moves("evacuation", "evacuation_time", asked)
 
 
@@ -33,6 +33,6 @@ WORKLOAD = WorkloadKind(
         *CARRIED,
         Setting("at_once", "At the same time per host", "count", 0, help="0 for what the hypervisor admits"),
         Setting("cold", "Shut down what cannot move alive", "flag", True),
-        *BESIDE,
+        *NEIGHBOURS,
     ),
 )

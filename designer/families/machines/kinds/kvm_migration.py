@@ -31,9 +31,9 @@ def program(settings: Mapping[str, Any]) -> Program:
                 place="monitor",
                 remedy="clear the setting, or choose qemu",
             )
-    names = ("channels", "auto_converge", "post_copy", "downtime_limit", "device_state", "multifd_devices", "tls")
+    names = ("channels", "auto_converge", "post_copy", "downtime_limit", "device_state", "multifd_devices")
     kvm = KvmSettings(
-        **{name: settings[name] for name in names},
+        **{name: settings[name] for name in (*names, "tls", "preallocated")},
         monitor=monitor,
         transport=Transport(settings["transport"]),
         compression=Compression(settings["compression"]),
@@ -41,8 +41,8 @@ def program(settings: Mapping[str, Any]) -> Program:
     )
     dirty = rate_or_none(settings["dirty_rate"], "dirty_rate")
     carried = Conditions(release=KVM, dirty_rate=dirty, at_once=settings["at_once"], kvm=kvm)
-    beside = listed(settings["background"])
-    asked = Migration(carried, listed(settings["vms"]), target=settings["to"], background=beside)
+    background = listed(settings["background"])
+    asked = Migration(carried, listed(settings["vms"]), target=settings["to"], background=background)
     return moves("kvm-migration", "migration_time", asked)
 
 
@@ -62,6 +62,7 @@ WORKLOAD = WorkloadKind(
         Setting("transport", "Transport", "choice", "tcp", choices=("tcp", "rdma", "rdma, all memory pinned")),
         Setting("compression", "Compression", "choice", "none", choices=("none", "zlib", "zstd", "qatzip")),
         Setting("tls", "Encryption by TLS", "flag", False, help="one core for each connection"),
+        Setting("preallocated", "Destination preallocated", "flag", False, help="memory touched before"),
         Setting("auto_converge", "Auto-converge", "flag", False),
         Setting("post_copy", "Post-copy", "flag", False),
         Setting("downtime_limit", "Longest pause aimed at", "duration", "300 ms"),

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from designer.families.machines.migration_settings import (
-    BESIDE,
     CARRIED,
     DIRTY_RATE,
     MACHINES,
     METRICS,
+    NEIGHBOURS,
     conditions,
     moves,
 )
@@ -36,8 +36,8 @@ RELEASES = (
 
 def program(settings: Mapping[str, Any]) -> Program:
     """All moves, as hosts admit them."""
-    beside = listed(settings["background"])
-    asked = Migration(conditions(settings), listed(settings["vms"]), target=settings["to"], background=beside)
+    background = listed(settings["background"])
+    asked = Migration(conditions(settings), listed(settings["vms"]), target=settings["to"], background=background)
     return moves("vmotion", "migration_time", asked)
 
 
@@ -56,6 +56,6 @@ WORKLOAD = WorkloadKind(
         *CARRIED,
         DIRTY_RATE,
         Setting("at_once", "At the same time per host", "count", 0, help="0 for what vSphere admits"),
-        *BESIDE,
+        *NEIGHBOURS,
     ),
 )

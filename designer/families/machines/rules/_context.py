@@ -78,7 +78,7 @@ class MachineContext(Context):
             ) from None
 
     def host(self, vm: VirtualMachine) -> Host | None:
-        """The host a machine stands on, or is to stand on."""
+        """The host a machine is on, or is to be placed on."""
         if self.placement is None:
             return None
         placed = self.placement.placed.get(vm.id)

@@ -1,7 +1,7 @@
 """VM034: a virtual GPU that only one host can take.
 
 What it checks
-    Machines with virtual GPUs whose type of GPU stands in one host alone, in designs with several.
+    Machines with virtual GPUs whose type of GPU is in one host alone, in designs with several.
 Why it matters
     That host cannot be emptied, and HA cannot restart the machine.
 How to fix

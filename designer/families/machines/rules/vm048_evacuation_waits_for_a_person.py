@@ -2,7 +2,7 @@
 
 What it checks
     Hosts that an evacuation workload empties of machines with virtual GPUs: `vgpu_maintenance_automated` of the host. A
-    warning where it says no, a remark where nobody tells.
+    warning where it says no, a remark where it is not stated.
 Why it matters
     DRS does not move virtual GPUs into maintenance mode by itself unless the option VgpuMMAutomationTimeoutSecs is -1:
     rolling upgrades stop at the first such host until a person acts.

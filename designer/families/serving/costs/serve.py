@@ -34,7 +34,7 @@ from designer.families.serving.load import offered
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.replica import Tasks, exchanges
 from designer.families.serving.sharing import one_each
-from designer.families.serving.split import beside_bytes, place_split, sent_in, serve_split
+from designer.families.serving.split import hand_over_overhead, place_split, sent_in, serve_split
 from designer.families.serving.spreads import first_extra, step_spread
 from designer.families.serving.starting import engine_start, loading_ways, start_engines
 from designer.families.serving.tasks import Serve
@@ -201,7 +201,7 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
     return Handing(
         Priced(cost),
         answers.steps.kv.held,
-        lambda tokens: beside_bytes(prompts, answers, tokens),
+        lambda tokens: hand_over_overhead(prompts, answers, tokens),
         lambda tokens: sent_in(prompts, tokens),
         float((share / answer.rate[answer.rate > 0]).max()),
     )

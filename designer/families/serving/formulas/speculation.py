@@ -20,6 +20,16 @@ def accepted(curve: Sequence[float], drafts: int) -> float:
     return curve[min(drafts, len(curve)) - 1]
 
 
+def chained(acceptance: Ratio, drafts: int) -> tuple[float, ...]:
+    """Tokens a step gives with one, two, … drafted, each right with a chance where those before it are [1].
+
+    Notes
+    -----
+    1 + a + a² + … + a^k (Leviathan et al. 2023, equation 1). Measured curves lie below it where later drafts are worse.
+    """
+    return tuple(1 + sum(acceptance**k for k in range(1, n + 1)) for n in range(1, drafts + 1))
+
+
 def drafted_step(verifying: Seconds, plain: Seconds, layers: int, drafts: int, gained: Ratio) -> Seconds:
     """Time per token of a request [s].
 

@@ -169,7 +169,7 @@ class StepTime:
         self._forget()
         self._heads: dict[int, Any] = {}
         self._decode: dict[int, Any] = {}
-        self._beside: dict[int, tuple[Any, Any]] = {}
+        self._extra: dict[int, tuple[Any, Any]] = {}
         self._sends = bool(shape.experts) and split.sends_tokens
         self._choose_tables()
         self._groups = split.data
@@ -677,7 +677,7 @@ class StepTime:
         requests, context
             That decode next to it, and their cached tokens together.
         """
-        base, windows = (self._beside.get(requests) or self._beside_of(requests)) if requests else (0.0, 0.0)
+        base, windows = (self._extra.get(requests) or self._extra_of(requests)) if requests else (0.0, 0.0)
         together, sampled = tokens + requests, requests + finishing
         head = self._heads.get(sampled)
         low = together - together % _GRID_LIMIT
@@ -706,11 +706,11 @@ class StepTime:
             time += self._context * context + self._attention_floor + windows
         return Seconds(self._with_exchange(time, together, prompts=True))
 
-    def _beside_of(self, requests: int) -> tuple[Any, Any]:
+    def _extra_of(self, requests: int) -> tuple[Any, Any]:
         """Of requests that decode: their products and joins, and reading their windows [s]."""
-        known = self._beside.get(requests)
+        known = self._extra.get(requests)
         if known is None:
-            known = self._beside[requests] = self._tokens(requests, requests), self._windows(requests)
+            known = self._extra[requests] = self._tokens(requests, requests), self._windows(requests)
         return known
 
 

@@ -76,6 +76,8 @@ def _check(s: Mapping[str, Any]) -> None:
         raise AnalysisError(f"lengths that spread by {s['spread']:g}", place="spread", remedy="give 0 to 1")
     if s["prefix"] >= 1:
         raise AnalysisError("a prefix cache that holds whole prompts", place="prefix", remedy="give less than 1")
+    if s["acceptance"] > 1:
+        raise AnalysisError(f"an acceptance of {s['acceptance']:g}", place="acceptance", remedy="give 0 to 1")
     if s["tier_share"] > 1:
         raise AnalysisError(f"{s['tier_share']:g} of a tier", place="tier_share", remedy="give 0 to 1")
     if s["load"] == "rate" and s["rate"] <= 0:
@@ -128,6 +130,7 @@ def _deployment(s: Mapping[str, Any]) -> Deployment:
         skew=s["expert_skew"],
         overlap=s["overlap"],
         hand_over=s["hand_over"],
+        acceptance=s["acceptance"],
     )
 
 
@@ -268,6 +271,13 @@ WORKLOAD = WorkloadKind(
         ),
         Setting("drafts", "Tokens drafted", "count", 0, help="speculative decoding; 0 for none"),
         Setting("draft", "Draft", "text", "", help="id of a measured acceptance curve"),
+        Setting(
+            "acceptance",
+            "Acceptance",
+            "ratio",
+            0,
+            help="chance that a drafted token is right where those before it are, in place of a measured draft",
+        ),
         Setting(
             "prompt_group", "Prompts on", "selector", "", help="accelerators that only read prompts; else all do both"
         ),

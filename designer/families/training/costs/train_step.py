@@ -52,9 +52,9 @@ def parts(prices: Prices, plan: TrainingPlan, costs: RoutedCosts | ServerCosts, 
     steps: list[Step] = []
     before = tuple[str, ...]()
     for part in parts_of(prices, plan, costs, busy):
-        beside = part.hidden or not steps
-        steps.append(Step(part.name, Priced(part.cost), after=() if beside else before))
-        before = (*before, part.name) if beside else (part.name,)
+        parallel = part.hidden or not steps
+        steps.append(Step(part.name, Priced(part.cost), after=() if parallel else before))
+        before = (*before, part.name) if parallel else (part.name,)
     program = Program("step", tuple(steps))
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
     holds = dict.fromkeys(ranks, float(busy.memory.total))

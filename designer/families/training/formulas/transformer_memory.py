@@ -76,7 +76,7 @@ def local_parameters(shape: TransformerNumbers, layout: Layout) -> tuple[float, 
     spread = stage_layers(shape.layers, layout)
     ends = shape.embedding_parameters + (shape.head_parameters if layout.pipeline == 1 else 0)
 
-    def held(count: int, beside: float) -> tuple[float, float]:
+    def held(count: int, other: float) -> tuple[float, float]:
         share = min(count, shape.moe_layers)
         dense_layers = count - share if shape.moe_layers else count
         common = (
@@ -85,7 +85,7 @@ def local_parameters(shape: TransformerNumbers, layout: Layout) -> tuple[float, 
             + share * shape.moe_common_parameters
         )
         routed = share * shape.experts * shape.expert_parameters / layout.expert
-        return (common + beside) / layout.tensor, routed / layout.tensor
+        return (common + other) / layout.tensor, routed / layout.tensor
 
     common, routed = max(held(spread.first, ends), held(spread.middle, 0.0), key=sum)
     return common * layout.copies, routed * layout.copies

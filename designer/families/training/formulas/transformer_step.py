@@ -301,7 +301,7 @@ class TransformerStep:
         rounds = min(microbatches, layout.pipeline) if layout.interleave > 1 else 1
         window = Seconds(rounds * (stage.backward + stage.recompute))
         ahead = Seconds(rounds * stage.forward)
-        if layout.sharding is Sharding.NONE:
+        if layout.sharding is Sharding.NONE and not self.software.gathers_first:
             traffic = communication.time(Kind.ALL_REDUCE, RankGroup.DATA, reduce_size)
             return exposed_time(traffic, window, overlap)
         scatter = communication.time(Kind.REDUCE_SCATTER, RankGroup.DATA, reduce_size)
@@ -321,7 +321,7 @@ class TransformerStep:
         common, routed = local_parameters(self.shape, layout)
         trained = ADAPTERS.value if self.frozen else 1
         parameters = trained * (common + routed)
-        if layout.sharding is not Sharding.NONE:
+        if layout.sharding is not Sharding.NONE or self.software.gathers_first:
             parameters /= layout.replicas * layout.copies
         rate = self.accelerator.memory_bandwidth * MEMORY_SHARE.value
         return parameters * self.software.optimizer.value / rate + self.software.step_floor.value

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from designer.analysis.simulation import Simulation, simulate
-from designer.analysis.simulation.failure_events import Failure
+from designer.analysis.simulation.rerouting import Failure
 from designer.engine.clock.frames import Frames
 from designer.interchange.templates import open_design
 from designer.workload.program import Compute, Delay, Move, Program, Step

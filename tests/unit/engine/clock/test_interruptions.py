@@ -8,7 +8,7 @@ import math
 import pytest
 
 from designer.analysis.simulation import simulate
-from designer.analysis.simulation.failure_events import Failure
+from designer.analysis.simulation.rerouting import Failure
 from designer.analysis.study import analyze
 from designer.design.document import Design
 from designer.engine.clock.interruptions import Cause, Interruption, interruptions

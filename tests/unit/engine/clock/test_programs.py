@@ -11,7 +11,7 @@ import pytest
 
 import designer
 from designer.analysis.simulation import simulate
-from designer.analysis.simulation.failure_events import Failure
+from designer.analysis.simulation.rerouting import Failure
 from designer.engine.clock.jobs import Change, Changes, job_of
 from designer.engine.clock.measures import answer
 from designer.engine.clock.player import play

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from designer.analysis.simulation import simulate
-from designer.analysis.simulation.failure_events import Failure
+from designer.analysis.simulation.rerouting import Failure
 from designer.design.document import Design
 from designer.engine.clock import player
 from designer.engine.clock.quotient import Quotient, quotient

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from designer.analysis.simulation import simulate
-from designer.analysis.simulation.failure_events import Failure
+from designer.analysis.simulation.rerouting import Failure
 from designer.analysis.study import run_workload
 from designer.design.document import WorkloadSpec, replaced, with_changes
 from designer.engine.clock.jobs import job_of

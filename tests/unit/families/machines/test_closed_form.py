@@ -51,5 +51,5 @@ def test_one_machine_takes_what_its_closed_form_says(kind: str, settings: dict[s
     if state is not None:
         speed = float(plan.model.migration_paths.rates([plan.model.devices[name]])[0])
         devices = (state.before + state.paused) / speed
-    assert planned.total.value == pytest.approx(planned.beside + memory + devices, rel=1e-9)
+    assert planned.total.value == pytest.approx(planned.fixed_time + memory + devices, rel=1e-9)
     assert planned.total.low <= planned.total.value <= planned.total.high

@@ -14,8 +14,7 @@ from designer.engine.clock.jobs import job_of
 from designer.engine.costs import Cost, Priced, Prices
 from designer.engine.network import build_network
 from designer.families.machines.formulas.vmotion_streams import LINE_SHARE
-from designer.families.machines.moves import Moves, moves_of
-from designer.families.machines.neighbours import Neighbour
+from designer.families.machines.moves import Moves, Neighbour, moves_of
 from designer.families.machines.operations import Conditions, Migration
 from designer.families.machines.planner import departures
 from designer.workload.program import Delay, Measure, Program, Step
@@ -71,7 +70,7 @@ def test_a_step_that_communicates_a_fifth_of_its_time() -> None:
     assert alone.moved[0].rate == pytest.approx(rate)
     on = LINE / (1 + 1 / LINE_SHARE.value)
     step = 0.8 + 0.2 * LINE / on
-    assert found.beside[0].times == pytest.approx(step, rel=0.01)
+    assert found.neighbour_rates[0].times == pytest.approx(step, rel=0.01)
     mean = (0.8 * rate + 0.2 * LINE / on * on) / step
     assert found.moved[0].rate == pytest.approx(mean, rel=0.01)
     waits = 5.2
@@ -84,10 +83,10 @@ def test_what_hides_behind_computing_makes_no_step_longer_until_it_comes_out() -
     A machine meets it for 0.62 s of 0.8 s: (0.18 + 0.62 · 0.516) ÷ 0.8 = 62 % of what it gets alone.
     """
     alone, found = moved(), moved((0.8, 0.0, 0.3))
-    assert found.beside[0].times == pytest.approx(1.0)
+    assert found.neighbour_rates[0].times == pytest.approx(1.0)
     assert found.moved[0].rate / alone.moved[0].rate == pytest.approx(0.625, abs=0.015)
     # with 0.5 s it comes out: at half of the cable 1.03 s
-    assert moved((0.8, 0.0, 0.5)).beside[0].times == pytest.approx(0.5 * (1 + 1 / 0.94) / 0.8, rel=0.01)
+    assert moved((0.8, 0.0, 0.5)).neighbour_rates[0].times == pytest.approx(0.5 * (1 + 1 / 0.94) / 0.8, rel=0.01)
 
 
 def test_more_trainings_leave_less_of_the_cable() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from designer.families.serving.devices import is_measured, kernel_table
+from designer.families.serving.devices import is_measured, kernel_table, with_kernels
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._kernels import KERNELS
 from designer.families.serving.formulas._number_format import number_format
@@ -19,6 +19,7 @@ from designer.families.serving.formulas._release import Overheads
 from designer.families.serving.formulas.kernel_table import ExpertShape, KernelTable
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
 from designer.resources import assets
+from designer.units import Bytes
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 
@@ -252,6 +253,40 @@ def test_refused_times_are_listed_and_few_but_where_a_kernel_waits_for_the_host(
     )
     assert listed == table("b200", "vllm").refused["fp8-block"] > 10_000
     assert table("b200", "sglang").refused["fp8-block"] < 100
+
+
+def test_prompts_of_latent_attention_are_read_as_they_are_by_sglang() -> None:
+    """Its table has them compressed, 576 + 512 values a head in place of 192 + 128: .196 of the peak on H200.
+
+    TensorRT-LLM at 16 heads reaches .647 of the peak, which takes its place; on B200 SGLang was measured at .646.
+    """
+    for part, share in (("h200-sxm", 0.647), ("b200", 0.646)):
+        found = table(part, "sglang").prefill.at(16, 0, 320, Bytes(2.0))
+        assert found is not None
+        assert found.share == pytest.approx(share, abs=2e-3)
+    # 8,192 tokens on each of eight H200, 61 layers: 61 x 2 x 16 x 320 x 8,192^2 / 2 / (.647 x 989e12) = 32.8 ms
+    shape, fp8, bf16 = model("deepseek-v3"), number_format("fp8"), number_format("bf16")
+    assert isinstance(shape, TransformerShape)
+    h200 = replace(H100, bandwidth=4.8e12, part="gpu/nvidia/h200-sxm")
+    one = StepTime(shape, with_kernels(h200, "sglang"), Split(8), fp8, bf16, NOTHING, Joins())
+    assert one.per_pair * 8192**2 / 2 == pytest.approx(32.8e-3, rel=0.01)
+
+
+def test_attention_of_no_engine_takes_three_times_that_of_another_within_the_data_sheet() -> None:
+    counted = 0
+    for part in ("a100-80-sxm4", "l40s", "h100-sxm5", "h200-sxm", "b200", "gb300", "rtxpro6000-server"):
+        tables = [table(part, engine) for engine in ("vllm", "sglang", "tensorrt-llm")]
+        for kind in ("prefill", "decode"):
+            cells = [
+                {tuple(cell): fit[2] for cell, fit in zip(one.cells, one.fits, strict=True)}
+                for one in (getattr(each, kind) for each in tables)
+            ]
+            for mine in cells:
+                for cell, inverse in mine.items():
+                    others = [o[cell] for o in cells if o is not mine and o.get(cell, 0) >= 1]
+                    assert not others or inverse <= 3.001 * min(others), (part, kind, cell)
+                    counted += bool(others)
+    assert counted > 1000
 
 
 def test_a_refused_table_is_no_slower_than_three_times_another_engine() -> None:

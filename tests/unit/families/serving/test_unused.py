@@ -31,6 +31,10 @@ def test_what_nobody_set_is_not_told() -> None:
     [
         ({"prompt_tensor": 2}, "prompt_tensor changes nothing: all accelerators read prompts"),
         ({"draft": "kimi-k2.5-eagle3"}, "draft changes nothing: no token is drafted"),
+        ({"acceptance": "70 %"}, "acceptance changes nothing: no token is drafted"),
+        ({"load": "agents", "variation": 3}, "variation changes nothing: the load is agents"),
+        ({"load": "agents", "lengths": "azure-2023-code"}, "lengths changes nothing: the load is agents"),
+        ({"load": "agents", "count": 100}, "count changes nothing: the load is agents"),
         ({"waves": 5, "clients": 3}, "clients and waves change nothing: the load is a rate"),
         ({"load": "clients", "profile": "1,2"}, "profile changes nothing: the load is clients"),
         ({"load": "clients", "rate": "3 1/s"}, "rate changes nothing: the load is clients"),

@@ -316,6 +316,9 @@ def test_local_batch_and_throughput_of_resnet_50() -> None:
     ("named", "preset"),
     [
         ("MxNet NVIDIA Release 23.09", "fused"),
+        ("MXNet NVIDIA Release 22.04", "fused"),
+        ("MLPerf, PyTorch NVIDIA Release 22.04", "fused-2022"),
+        ("MLPerf, PyTorch NVIDIA Release 23.09", "fused"),
         ("NeMo 24.04", "transformer-engine"),
         ("Composer/llm-foundry, FSDP", "fsdp"),
         ("torchtitan, torch.compile", "fsdp-compiled"),

@@ -16,8 +16,7 @@ from designer.design.document import Design
 from designer.errors import DesignerError, FormatError
 from designer.findings import Finding, Severity
 from designer.interchange.native.envelope import VERSION, written_by
-from designer.interchange.native.reader import load, loads, read_raw, upgrades
-from designer.interchange.native.upgrades._upgrade import Upgrade
+from designer.interchange.native.reader import Upgrade, load, loads, read_raw, upgrades
 from designer.interchange.native.writer import dumps, save
 from tests.designs import one_server, one_unit
 

@@ -235,3 +235,15 @@ def test_hyper_v_moves_a_guest_that_never_converges_on_qemu() -> None:
     assert found.converged
     assert found.downtime.value == pytest.approx(16, rel=0.01)
     assert found.total_time.value == pytest.approx(6 * 16, rel=0.01)
+
+
+def test_a_preallocated_destination_by_hand() -> None:
+    """One connection of 1.25 GB/s waits for pages at 4 GB/s: 1 / (1/1.25 - 1/4) = 1.82 GB/s without, or the same."""
+    usual, touched = kvm_bandwidth(HUNDRED), kvm_bandwidth(HUNDRED, preallocated=True)
+    assert touched.guest.value == pytest.approx(1 / (1 / 1.25e9 - 1 / 4e9))
+    assert touched.guest.low == usual.guest.low
+    assert touched.guest.high > usual.guest.high
+    # where the link binds, nothing is gained: eight connections on 10 Gb/s
+    slow = parse_rate("10 Gb/s")
+    full = kvm_bandwidth(slow, channels=8, preallocated=True)
+    assert full.guest.value == kvm_bandwidth(slow, channels=8).guest.value
