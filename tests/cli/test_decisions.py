@@ -106,6 +106,7 @@ def test_every_command_that_reads_a_design_takes_changes_for_one_run(capsys: pyt
     others = {
         "completion",
         "measure",
+        "explain",
         "generate",
         "git-diff",
         "help",
