@@ -196,7 +196,6 @@ def _count(context: Context, tree: Call, arguments: list[Value]) -> Value:
     links = context.world.counts("links")
     if name in links:
         return Measure.exact(float(links[name]))
-    from designer.catalog.parttype import link_kinds, part_kinds
 
     if name in part_kinds() or name in link_kinds():
         return Measure.exact(0.0)

@@ -21,6 +21,7 @@ from designer.engine.account.worth import worth_of
 from designer.engine.network import Network, build_network
 from designer.engine.results import Analysis, Bottleneck, Flow, WorkloadResult
 from designer.engine.routes.damage import contents_of
+from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
 from designer.rules.context import Context
@@ -196,8 +197,6 @@ class World:
         return known
 
     def _chosen(self, selector: str) -> Sequence[int]:
-        from designer.engine.routes.selection import resolve
-
         return resolve(self.network, self.paths(selector), selector).tolist()
 
     def paths(self, selector: str) -> str:

@@ -16,6 +16,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import CodeType
 from typing import Final
 
 from designer.cli.command import Command
@@ -157,12 +158,20 @@ def _summary(module: str) -> str:
     """What the first line of a command's file says behind its name."""
     spec = importlib.util.find_spec(module)
     loader = spec.loader if spec is not None else None
-    # reading it is quicker than loading it; a frozen program may carry no source, and some loaders read none
+    # a command's module loads all that it runs: read its source, or its compiled code in a frozen program
     read: Callable[[str], str | None] | None = getattr(loader, "get_source", None)
     source = read(module) if read is not None else None
-    said = source if source is not None else importlib.import_module(module).__doc__ or ""
+    said = source if source is not None else _compiled_docstring(loader, module)
     first = said.lstrip().partition("\n")[0]
     return first.partition("``: ")[2].strip().strip('"').rstrip(".")
+
+
+def _compiled_docstring(loader: object, module: str) -> str:
+    """The docstring of a module of which only the compiled code is there; the module is not loaded if that can be."""
+    compiled: Callable[[str], CodeType | None] | None = getattr(loader, "get_code", None)
+    code = compiled(module) if compiled is not None else None
+    said = code.co_consts[0] if code is not None and code.co_consts else importlib.import_module(module).__doc__
+    return said if isinstance(said, str) else ""
 
 
 def _overview() -> str:

@@ -21,7 +21,7 @@ from designer.design.document import Block, Design, Link, Part, Wiring
 from designer.design.edit import Edit
 from designer.design.edits.groups import SetReplicas
 from designer.design.edits.links import AddLinks, ChangeLinks, Reconnect
-from designer.design.edits.parts import AddParts, SetType
+from designer.design.edits.parts import AddParts, SetType, SetValue
 from designer.design.edits.properties import SetPolicy
 from designer.design.edits.together import Together
 from designer.design.edits.wirings import AddWirings, ChangeWirings
@@ -491,7 +491,6 @@ def _same_server(old: PartType | None, other: PartType) -> bool:
 
 def _freed(block: Block, ids: Sequence[str], name: str) -> Callable[[Address], tuple[Edit, ...]] | None:
     """Edits that take away values given by hand, which would hold back a better type."""
-    from designer.design.edits.parts import SetValue
 
     held = tuple(i for i in ids if name in block.parts[i].overrides)
     if not held:

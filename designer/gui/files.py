@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from designer.gui.dialogs.question import CANCEL, AnswerButton, QuestionDialog, QuestionRow, ask
 from designer.gui.dialogs.toast import Toasts
-from designer.gui.settings import Settings
+from designer.gui.settings import Settings, journal_folder
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
@@ -354,7 +354,6 @@ class Files:
 
     def offer_recovery(self) -> None:
         """Offer what runs that ended badly left behind; nothing is loaded where nothing is left."""
-        from designer.gui.settings import journal_folder
 
         folder = journal_folder()
         if folder.is_dir() and any(p.suffix == ".journal" for p in folder.iterdir()):

@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from designer.drawing.theme import canvas_theme
+from designer.errors import WriteError
 from designer.gui import icons, theme
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
@@ -35,6 +37,7 @@ from designer.gui.window.requests import Requests
 from designer.gui.window.saving import SavingState
 from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
+from designer.gui.workers import Sweeper
 from designer.memo import forget
 from designer.plain_text import in_one_line
 
@@ -46,7 +49,6 @@ if TYPE_CHECKING:
     from designer.gui.documents import Document
     from designer.gui.places import Places
     from designer.gui.recovery_page import RecoveryPage
-    from designer.gui.workers import Sweeper
     from designer.gui.workspace import Workspace
 
 
@@ -190,7 +192,6 @@ class MainWindow(PanelWindow):
 
     def _sweeping(self) -> Sweeper:
         """What collects unreachable memory, for all documents."""
-        from designer.gui.workers import Sweeper
 
         self.sweeper = self.sweeper or Sweeper(self)
         return self.sweeper
@@ -366,8 +367,6 @@ class MainWindow(PanelWindow):
     def _canvas_theme(self) -> Any:
         from dataclasses import replace
 
-        from designer.drawing.theme import canvas_theme
-
         return replace(canvas_theme(self.theme.name), family=self.font().family())
 
     def set_theme(self, name: str) -> None:
@@ -458,7 +457,6 @@ class MainWindow(PanelWindow):
 
     def open_proposal(self, design: Design) -> None:
         """Open a proposed design as a new, unsaved document."""
-        from designer.errors import WriteError
 
         try:
             self.workspace.add(design, unsaved=True)

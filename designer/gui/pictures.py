@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFormLayout, QWidget
 
 from designer.design.address import address_text
+from designer.design.geometry import lay_out
+from designer.drawing.loads import loads_of
 from designer.gui.controls import ChoiceBox
 from designer.gui.layouts import in_column
 from designer.interchange.exporting import ExportOptions, write_design
@@ -37,8 +39,6 @@ def write_picture(
     DesignerError
         If the suffix is no picture's, nothing is selected, or the file cannot be written.
     """
-    from designer.design.geometry import lay_out
-    from designer.drawing.loads import loads_of
 
     session = canvas.session
     opened = canvas.scene.geometry.opened

@@ -28,6 +28,8 @@ from designer.gui.panels.moment import MomentPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
 from designer.gui.theme import Theme
+from designer.gui.viewmodels.inspector import kind_of_selection
+from designer.present.limits import limiting_links
 from designer.present.numbers import counted
 
 if TYPE_CHECKING:
@@ -402,7 +404,6 @@ class Places(QFrame):
     def _number_all(self, *_: object) -> None:
         """Count the links that limit, the changes that help, and what workloads lose to each other in the run."""
         from designer.pages.simulate import losses
-        from designer.present.limits import limiting_links
 
         session = self._session
         result = session.result if session is not None else None
@@ -423,7 +424,6 @@ class Places(QFrame):
 
     def _call(self) -> None:
         """Name the form after what it shows: a part, a link, or the design."""
-        from designer.gui.viewmodels.inspector import kind_of_selection
 
         session, book = self._session, self.books[Place.ANSWER]
         named = kind_of_selection(session.design, session.selection) if session is not None else ""

@@ -10,7 +10,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
 from designer.errors import Cancelled, DesignerError
 from designer.gui.session import Session
-from designer.gui.viewmodels.scenario import Scenario
+from designer.gui.viewmodels.scenario import Scenario, runnable
 from designer.gui.workers import Cancelled_, Newest
 
 if TYPE_CHECKING:
@@ -94,8 +94,6 @@ class Player(QObject):
         self._again.stop()
         self.scenario = self.scenario.kept_in(session.design)
         if not self.scenario.workloads:
-            from designer.gui.viewmodels.scenario import runnable
-
             able = [w for w, _ in runnable(session.design)]
             if not able:
                 self.failed.emit("No workload of this design runs over time: add a transfer, a training or another one")

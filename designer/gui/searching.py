@@ -12,6 +12,7 @@ from designer.gui import icons
 from designer.gui.actions._action import menus
 from designer.gui.dialogs.command_palette import PaletteEntry, command_words
 from designer.gui.theme import Theme
+from designer.gui.viewmodels.ranking import template_words
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
@@ -36,7 +37,6 @@ def everything(
     insert: Callable[[str, str], object] | None = None,
 ) -> list[PaletteEntry]:
     """All one can search for from anywhere; `go_to` takes one to a thing of the design, `insert` puts a part in."""
-    from designer.gui.viewmodels.ranking import template_words
     from designer.gui.viewmodels.workloads import choices as workload_choices
     from designer.interchange.templates import list_templates
 

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from designer.errors import DesignerError
 from designer.gui import icons
 from designer.gui.controls import Label
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
@@ -364,7 +365,6 @@ class StartPage(QWidget):
             self.pictures_painted.emit()
 
     def _paint(self, card: Card, what: str, name: str) -> None:
-        from designer.errors import DesignerError
         from designer.interchange.native.reader import load
         from designer.interchange.templates import open_any
 

@@ -10,8 +10,9 @@ from typing import Final
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
-from designer.design.document import Design
+from designer.design.document import Design, WorkloadSpec
 from designer.design.edits.workloads import AddWorkloads
+from designer.design.query import count_kinds
 from designer.errors import DesignerError, FormatError, WriteError
 from designer.findings import Finding
 from designer.gui.documents import Autosave, Document, same_file
@@ -23,6 +24,7 @@ from designer.interchange.native.journal import Claim, Leftover, new_path, surve
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.native.reader import loads
 from designer.memo import forget
+from designer.workload.kind import workload_kinds
 
 #: others may take several steps to write a file [ms]
 _SETTLE_MS: Final = 200
@@ -216,8 +218,6 @@ class Workspace(QObject):
 
 def with_workloads(design: Design) -> Design:
     """`design` with usual workloads where it has none, so that it shows loads at once."""
-    from designer.design.document import WorkloadSpec
-    from designer.workload.kind import workload_kinds
 
     if design.workloads:
         return design
@@ -232,7 +232,6 @@ def with_workloads(design: Design) -> Design:
 
 def design_kinds(design: Design) -> dict[str, int]:
     """How many parts of each kind there are."""
-    from designer.design.query import count_kinds
 
     return dict(count_kinds(design))
 

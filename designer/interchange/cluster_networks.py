@@ -12,6 +12,7 @@ from designer.design.document import Group, Part
 from designer.errors import FormatError
 from designer.fields import Quantity
 from designer.interchange.network_products import Chosen, Ports
+from designer.sources import Status
 
 #: ports of the storage system for 32 servers, and its leaves for each unit of them (RA-11333-001: 48 for four units)
 _STORE_PORTS: Final = 12
@@ -196,6 +197,5 @@ def spelled(rate: float) -> str:
 
 def quantity(value: int | str, source: str) -> Quantity:
     """A value that was asked for."""
-    from designer.sources import Status
 
     return Quantity(value=value, source=source, status=Status.SECONDARY)

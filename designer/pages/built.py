@@ -88,7 +88,7 @@ def _headline(found: Comparison, costs: Sequence[Cost], wrong: Sequence[Finding]
 
 def _matched(found: Comparison) -> str:
     match = found.differences.match
-    words = {How.NAME: "by name", How.CABLES: "by cables", How.ALIKE: "among equals", How.GUESS: "guessed"}
+    words = {How.NAME: "by name", How.CABLES: "by cables", How.EQUIVALENT: "among equals", How.GUESS: "guessed"}
     return ", ".join(f"{match.count(how):,} {word}" for how, word in words.items() if match.count(how))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from designer import atomic
 from designer.checks.runner import Promise, promises_of
 from designer.design.document import Design
-from designer.errors import FormatError, raised_in
+from designer.errors import FormatError, UnitError, raised_in
 from designer.findings import Finding
 from designer.interchange.native.envelope import SUFFIX
 from designer.interchange.overrides import overridden, with_workloads
@@ -245,7 +245,6 @@ def _snapshot(given: object, path: Path) -> Snapshot | None:
         return None
     if not isinstance(given, dict):
         raise FormatError("this is no table", file=str(path), place="snapshot", remedy="write [snapshot]")
-    from designer.errors import UnitError
     from designer.units import parse
 
     table = cast("dict[str, Any]", given)

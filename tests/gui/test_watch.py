@@ -231,7 +231,7 @@ def test_what_differs_is_priced_on_the_workloads(
     qtbot.waitUntil(lambda: session.overlay is not None or panel.job.problem.isVisible(), timeout=60_000)
     share = costs(plan, built_design(plan, compare_built(plan, slow).differences))[0].share
     assert share < 1
-    assert f"loses {percent(1 - share)}" in panel.view.headline.text(), panel.view.headline.text()
+    assert f"loses {percent(1 - share)}" in panel.view.headline.text(), panel.job.problem.text()
 
 
 @pytest.mark.long

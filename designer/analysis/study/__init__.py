@@ -12,6 +12,7 @@ from designer.design.document import Design, WorkloadSpec
 from designer.design.gaps import SPEED, Gap, find_gaps
 from designer.design.ids import find_workload
 from designer.engine.machines.guest_network import partitioned_network
+from designer.engine.machines.placement import place_vms
 from designer.engine.network import NETWORKS_LIMIT, Network, build_network
 from designer.engine.question import Question, ask
 from designer.engine.results import Analysis, ChannelLoads, Rows, WorkloadResult
@@ -150,8 +151,6 @@ def _findings(network: Network, loads: ChannelLoads | None, rows: ChannelRows) -
     if len(network.parts_of_kind("switch")):
         found.append(Finding("FLOW-STEADY", Severity.INFO, text))
     if network.design.vms:
-        from designer.engine.machines.placement import place_vms
-
         found += place_vms(network).findings
     return found
 

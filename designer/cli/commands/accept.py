@@ -5,12 +5,21 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from designer import atomic
+from designer.cli.cluster_acceptance import accept_cluster
 from designer.cli.command import Command
-from designer.cli.design import add_design
-from designer.cli.pages import add_page_options
+from designer.cli.design import add_design, opened
+from designer.cli.output import page_width, paragraph, print_json, shown_file, table
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.acceptance import Judged, Machine, Promises, expected
+from designer.decisions.acceptance_causes import explain
+from designer.decisions.acceptance_results import read
+from designer.errors import DesignerError, FormatError
+from designer.pages.accept import page_of_results, page_of_tests
+from designer.units import format_si
 
 if TYPE_CHECKING:
-    from designer.decisions.acceptance import Expected, Judged, Trial
+    from designer.decisions.acceptance import Expected, Trial
     from designer.decisions.acceptance_causes import Cause
 
 _MORE = (
@@ -44,16 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the sheet, or judge results."""
-    from designer.cli.design import opened
-    from designer.cli.output import paragraph, print_json, shown_file
-    from designer.decisions.acceptance import Judged, Machine, Promises, expected
-    from designer.decisions.acceptance_causes import explain
-    from designer.errors import DesignerError, FormatError
 
     design = opened(options).design
     if any(getattr(options, name) for name in ("scripts", "folder", "stage", "output")):
-        from designer.cli.cluster_acceptance import accept_cluster
-
         return accept_cluster(options, design, _judged_document)
     head = {"design": {"name": design.name, "file": shown_file(options.design)}}
     try:
@@ -62,9 +64,6 @@ def run(options: argparse.Namespace) -> int:
             if options.json:
                 print_json({**head, "tests": [_expected_document(e) for e in rows]})
             else:
-                from designer.cli.pages import print_page
-                from designer.pages.accept import page_of_tests
-
                 print_page(
                     lambda: page_of_tests(rows, design, options.design),
                     options,
@@ -96,8 +95,6 @@ def run(options: argparse.Namespace) -> int:
         stated = {"results": results, "not_judged": others, "causes": [_cause_document(c) for c in causes]}
         print_json({**head, **stated})
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.accept import page_of_results
 
         def rest() -> None:
             _print_results(design.name, judged, causes)
@@ -110,10 +107,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _readings(files: list[str], machine: Any) -> list[Any]:
     import sys
-
-    from designer import atomic
-    from designer.decisions.acceptance_results import read
-    from designer.errors import FormatError
 
     found: list[Any] = []
     for file in files:
@@ -162,8 +155,6 @@ def _cause_document(cause: Cause) -> dict[str, Any]:
 
 
 def _print_sheet(name: str, rows: list[Expected]) -> None:
-    from designer.cli.output import page_width, table
-
     print(f"{name}: run each on the idle machine, three times, and keep the best\n")
     stated: dict[tuple[str, str], list[Expected]] = {}
     for row in rows:
@@ -190,8 +181,6 @@ def _about(trial: Trial) -> str:
 
 
 def _sheet_row(equal: list[Expected]) -> tuple[str, ...]:
-    from designer.units import format_si
-
     first = equal[0]
     e, trial = first.estimate, first.trial
     about = _about(trial)
@@ -202,9 +191,6 @@ def _sheet_row(equal: list[Expected]) -> tuple[str, ...]:
 
 
 def _print_results(name: str, judged: list[Judged], causes: list[Cause]) -> None:
-    from designer.cli.output import paragraph, table
-    from designer.units import format_si
-
     failed = [j for j in judged if not j.passed]
     print(f"{name}: {len(judged)} result{'s' * (len(judged) != 1)}, {len(failed)} below the limit\n")
     rows = [

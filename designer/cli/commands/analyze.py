@@ -6,8 +6,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
-from designer.cli.design import add_design
-from designer.cli.pages import add_page_options
+from designer.cli.design import add_design, opened
+from designer.cli.output import paragraph, print_findings, print_json, progress_bar, shown_file, table
+from designer.cli.pages import add_page_options, print_page
+from designer.findings import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Analyse a design."""
     from designer.checks.analysing import analyze
-    from designer.cli.design import opened
     from designer.cli.documents import analysis_document
-    from designer.cli.output import print_json, progress_bar, shown_file
     from designer.errors import raised_in
-    from designer.findings import Severity
 
     loaded = opened(options)
     with raised_in(file=options.design):
@@ -56,8 +55,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _print(options: argparse.Namespace, design: Design, found: Analysis, findings: Sequence[Finding]) -> None:
     """The page of the answer, of several workloads an overview; everything where that is wanted."""
-    from designer.cli.output import print_findings
-    from designer.cli.pages import print_page
     from designer.pages.workload import overview, page_of
     from designer.report.names import Naming
 
@@ -91,7 +88,6 @@ def _fitting(design: Design, result: WorkloadResult) -> tuple[FittingSettings, .
 
 
 def _print_workload(result: WorkloadResult, named: Naming) -> None:
-    from designer.cli.output import paragraph, table
     from designer.units import format_si
 
     print(f"{result.title}  ({result.id})")
@@ -116,7 +112,6 @@ def _print_workload(result: WorkloadResult, named: Naming) -> None:
 
 def _print_table(stated: Table, named: Naming) -> None:
     """Rows with their units; empty columns are left out."""
-    from designer.cli.output import table
     from designer.units import format_si
 
     if not stated.rows:
@@ -146,7 +141,6 @@ def _gaining(result: WorkloadResult) -> str:
 
 def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: Naming, gaining: str) -> None:
     """Bottlenecks, those that read the same on one line."""
-    from designer.cli.output import paragraph
 
     if len(bottlenecks) == 0:
         return
@@ -169,7 +163,6 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: N
 
 
 def _print_channels(found: Analysis, named: Naming) -> None:
-    from designer.cli.output import table
     from designer.engine.routes.channel_rows import fullest
     from designer.units import format_quantity
 

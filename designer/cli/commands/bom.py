@@ -5,9 +5,20 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from designer import atomic
 from designer.cli.command import Command
-from designer.cli.design import add_design
-from designer.cli.pages import add_page_options
+from designer.cli.design import add_design, opened
+from designer.cli.output import print_written, shown_file
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.comparing import compare
+from designer.errors import FormatError, ReportError, raised_as
+from designer.interchange.templates import open_any
+from designer.report.settings import load_settings
+from designer.report.tables import tables_of
+from designer.report.tables.cost import priced, totals
+from designer.report.tables.page import page
+from designer.report.tables.revisions import Since, sheet
+from designer.report.tables.table_sheet import to_csv, to_xlsx
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,15 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the tables, or print the bill."""
     from pathlib import Path
-
-    from designer import atomic
-    from designer.cli.design import opened
-    from designer.cli.output import print_written
-    from designer.errors import ReportError
-    from designer.report.settings import load_settings
-    from designer.report.tables import tables_of
-    from designer.report.tables.cost import priced, totals
-    from designer.report.tables.table_sheet import to_csv, to_xlsx
 
     suffix = Path(options.output).suffix.lower() if options.output else ""
     if options.output and suffix not in (".csv", ".xlsx"):
@@ -72,10 +74,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _revisions(previous: str, design: Design) -> TableSheet:
     """What changed since the revision before, and why each figure moved."""
-    from designer.cli.output import shown_file
-    from designer.decisions.comparing import compare
-    from designer.interchange.templates import open_any
-    from designer.report.tables.revisions import Since, sheet
 
     before = open_any(previous).design
     return sheet(Since(before, compare(before, design), shown_file(previous) or previous), (), "this", "", "")
@@ -83,7 +81,6 @@ def _revisions(previous: str, design: Design) -> TableSheet:
 
 def _share(text: str) -> float:
     """A share of spares from 0 to 1."""
-    from designer.errors import FormatError, raised_as
     from designer.units import parse
 
     with raised_as(FormatError, "--spares"):
@@ -95,9 +92,6 @@ def _share(text: str) -> float:
 
 def _show(options: argparse.Namespace, design: Design, sums: Mapping[str, float], chosen: TableSheet) -> int:
     """Print the page of the bill; into a pipe, with ``--all`` or another table asked for, the rows as CSV."""
-    from designer.cli.pages import print_page
-    from designer.report.tables.page import page
-    from designer.report.tables.table_sheet import to_csv
 
     def rest() -> None:
         print(to_csv(chosen), end="")

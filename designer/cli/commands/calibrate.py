@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
+from designer.cli.output import print_json, print_written
+from designer.interchange.calibrating import LARGEST_TEXT, SERVING, calibrate, calibrate_all, calibrate_serving
+from designer.interchange.measuring import MEASURED
+from designer.interchange.native.json_text import decode
+from designer.interchange.native.raw import read_bytes
+from designer.interchange.native.writer import save
+from designer.interchange.serving_runs import read_runs
+from designer.units import format_quantity
 
 if TYPE_CHECKING:
     from designer.interchange.calibrating import Fitted
@@ -33,13 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fit and write the design."""
     from pathlib import Path
-
-    from designer.cli.output import print_json, print_written
-    from designer.interchange.calibrating import LARGEST_TEXT, SERVING, calibrate
-    from designer.interchange.measuring import MEASURED
-    from designer.interchange.native.json_text import decode
-    from designer.interchange.native.raw import read_bytes
-    from designer.interchange.native.writer import save
 
     text = decode(read_bytes(Path(options.measured), LARGEST_TEXT))
     if options.tool == SERVING:
@@ -75,10 +76,6 @@ def _measured(options: argparse.Namespace, text: str) -> int:
     """Fit every output of a file of measurements and write the design."""
     from pathlib import Path
 
-    from designer.cli.output import print_json, print_written
-    from designer.interchange.calibrating import calibrate_all
-    from designer.interchange.native.writer import save
-
     found = calibrate_all(opened(options).design, text, Path(options.measured).name, options.group)
     notes = save(found.design, Path(options.output))
     if options.json:
@@ -96,12 +93,6 @@ def _measured(options: argparse.Namespace, text: str) -> int:
 def _serving(options: argparse.Namespace, text: str) -> int:
     """Fit the engine of a served model and write the design."""
     from pathlib import Path
-
-    from designer.cli.output import print_json, print_written
-    from designer.interchange.calibrating import calibrate_serving
-    from designer.interchange.native.writer import save
-    from designer.interchange.serving_runs import read_runs
-    from designer.units import format_quantity
 
     design, found = calibrate_serving(
         opened(options).design, read_runs(text), options.workload, Path(options.measured).name

@@ -5,8 +5,13 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
-from designer.cli.design import add_design
-from designer.cli.pages import add_page_options
+from designer.cli.design import add_design, opened
+from designer.cli.output import finding_dict, print_findings, print_json, print_line, shown_file
+from designer.cli.pages import add_page_options, print_page
+from designer.errors import FormatError, raised_in
+from designer.findings import Severity
+from designer.pages.check import page_of_check
+from designer.report.names import Naming
 
 _MORE = (
     "A finding is accepted by a waiver in the design (designer waive): code, places, reason, author and last day.\n"
@@ -31,7 +36,6 @@ class _Page(argparse.Action):
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
     ) -> None:
-        from designer.errors import FormatError
         from designer.rules.rule import rules
 
         rule = rules().get(str(values).upper())
@@ -43,10 +47,6 @@ class _Page(argparse.Action):
 
 def run(options: argparse.Namespace) -> int:
     """Check a design."""
-    from designer.cli.design import opened
-    from designer.cli.output import finding_dict, print_findings, print_json, print_line, shown_file
-    from designer.errors import raised_in
-    from designer.findings import Severity
     from designer.rules.rule import rules
     from designer.rules.runner import check, named_in_analysis, profile_of
 
@@ -79,10 +79,6 @@ def run(options: argparse.Namespace) -> int:
         )
     else:
         import sys
-
-        from designer.cli.pages import print_page
-        from designer.pages.check import page_of_check
-        from designer.report.names import Naming
 
         count = sum(profile in r.profiles for r in rules().values())
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_overrides, add_workloads, with_only
-from designer.cli.pages import add_page_options
+from designer.cli.output import finding_dict, paragraph, print_findings, print_json, shown_file, table
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.comparing import change_text, compare, explained, shares_text
+from designer.errors import FormatError
+from designer.interchange.overrides import overridden, with_workloads
+from designer.interchange.templates import open_any
+from designer.testing.page import page_of_comparison
+from designer.units import format_si
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,11 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare two designs; what --set and --workload-file change is B."""
-    from designer.cli.output import finding_dict, print_json, shown_file
-    from designer.decisions.comparing import compare, explained
-    from designer.errors import FormatError
-    from designer.interchange.overrides import overridden, with_workloads
-    from designer.interchange.templates import open_any
 
     if options.b is None and not options.overrides:
         raise FormatError("there is nothing to compare with", place="B", remedy="name another design, or give --set")
@@ -70,9 +72,6 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        from designer.cli.pages import print_page
-        from designer.testing.page import page_of_comparison
-
         files = (options.a, options.b or "B")
         print_page(lambda: page_of_comparison(found, first, second, files), options, lambda: _print(found))
     return 0
@@ -80,10 +79,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _print(found: Comparison) -> None:
     import sys
-
-    from designer.cli.output import paragraph, print_findings, table
-    from designer.decisions.comparing import change_text
-    from designer.units import format_si
 
     for title, counts in (("parts", found.parts), ("links", found.links)):
         rows = [(kind, f"{a:,}", f"{b:,}", f"{b - a:+,}") for kind, (a, b) in counts.items() if a != b]
@@ -114,8 +109,6 @@ def _print(found: Comparison) -> None:
 
 def _reasons(moved: Sequence[Moved]) -> Iterator[str]:
     """Why metrics moved: what bound them, said once for all of a workload, and what each group of changes did."""
-    from designer.cli.output import paragraph
-    from designer.decisions.comparing import shares_text
 
     equal: dict[tuple[str, str], list[Moved]] = {}
     for one in moved:

@@ -8,8 +8,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
-from designer.cli.design import add_design
-from designer.cli.pages import add_page_options
+from designer.cli.design import add_design, opened
+from designer.cli.output import finding_dict, print_findings, print_json, print_written
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.as_built import compare_built
+from designer.decisions.built_design import built_design
+from designer.decisions.fabric_matching import How
+from designer.decisions.worth_of_differences import costs, priced
+from designer.errors import FormatError
+from designer.findings import Severity
+from designer.interchange.native.writer import save
+from designer.pages.built import page_of_built
+from designer.present.words import metric_title
+from designer.units import format_si
 
 if TYPE_CHECKING:
     from designer.decisions.as_built import Comparison
@@ -36,11 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """State what is miswired, missing or degraded, and what it costs. Exit code 1 where something is."""
-    from designer.cli.design import opened
-    from designer.cli.output import finding_dict, print_json
-    from designer.decisions.as_built import compare_built
-    from designer.decisions.fabric_matching import How
-    from designer.findings import Severity
     from designer.interchange.importing import read_any
 
     designed = opened(options).design
@@ -62,17 +68,12 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.built import page_of_built
-
         page = partial(page_of_built, found, priced, unpriced, designed, options.design, options.dump)
         print_page(page, options, partial(_print, found, priced, unpriced))
     return 1 if any(f.severity is Severity.ERROR for f in found.findings) else 0
 
 
 def _print(found: Comparison, priced: Sequence[Cost], unpriced: str) -> None:
-    from designer.cli.output import print_findings
-
     print(
         f"{found.matched} nodes matched; of {found.cables_as_designed} cables {found.cables_missing} missing, "
         f"{found.cables_extra} not planned; {found.degraded} connections slower than designed; "
@@ -87,8 +88,6 @@ def _print(found: Comparison, priced: Sequence[Cost], unpriced: str) -> None:
 
 def _priced(options: argparse.Namespace, designed: Design, found: Comparison) -> tuple[list[Cost], str]:
     """What the differences cost the workloads, and why that is not known; the design as built is written on the way."""
-    from designer.decisions.built_design import built_design
-    from designer.decisions.worth_of_differences import costs, priced
 
     if not options.workload and not options.output:
         return priced(designed, found)
@@ -100,10 +99,6 @@ def _priced(options: argparse.Namespace, designed: Design, found: Comparison) ->
 
 def _write(built: Design, options: argparse.Namespace) -> None:
     from pathlib import Path
-
-    from designer.cli.output import print_written
-    from designer.errors import FormatError
-    from designer.interchange.native.writer import save
 
     target = Path(options.output)
     if target.exists() and not options.force:
@@ -126,9 +121,6 @@ def _cost(cost: Cost) -> dict[str, object]:
 
 
 def _line(cost: Cost) -> str:
-    from designer.present.words import metric_title
-    from designer.units import format_si
-
     name = f"{cost.title} ({cost.workload}), {metric_title(cost.metric)}"
     before = format_si(cost.before.value, cost.before.unit)
     if cost.after is None:

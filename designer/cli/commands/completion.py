@@ -10,6 +10,8 @@ from typing import Final
 from designer.cli.command import Command
 from designer.cli.main import commands, parser_of
 from designer.errors import DesignerError
+from designer.interchange.templates import open_design, template_ids
+from designer.workload.kind import workload_kinds
 
 # What the last word of a command line may become: commands, options and their values, templates, workloads.
 
@@ -73,8 +75,6 @@ def _values(action: argparse.Action, before: Sequence[str], actions: Sequence[ar
     if action.metavar == "DESIGN" or action.dest in ("template", "template_id"):
         return _templates()
     if action.metavar == "KIND":
-        from designer.workload.kind import workload_kinds
-
         return list(workload_kinds())
     if action.metavar == "COMMAND":
         return list(commands())
@@ -82,14 +82,11 @@ def _values(action: argparse.Action, before: Sequence[str], actions: Sequence[ar
 
 
 def _templates() -> list[str]:
-    from designer.interchange.templates import template_ids
-
     return template_ids()
 
 
 def _workloads(given: Sequence[str]) -> list[str]:
     """Ids of the workloads of the design among the words; nothing where it cannot be read."""
-    from designer.interchange.templates import open_design
 
     for name in given:
         try:

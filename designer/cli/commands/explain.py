@@ -6,7 +6,14 @@ import argparse
 from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
-from designer.cli.pages import add_page_options
+from designer.cli.output import print_json, table
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.log_difference import explain, read_log
+from designer.errors import FormatError
+from designer.interchange.importing import MAX_BYTES
+from designer.interchange.templates import open_any
+from designer.pages.explain import page_of_difference
+from designer.units import format_si
 
 if TYPE_CHECKING:
     from designer.decisions.log_difference import Difference
@@ -32,12 +39,6 @@ def run(options: argparse.Namespace) -> int:
     """Explain the difference of two logs."""
     from pathlib import Path
 
-    from designer.cli.output import print_json
-    from designer.cli.pages import print_page
-    from designer.decisions.log_difference import explain, read_log
-    from designer.errors import FormatError
-    from designer.pages.explain import page_of_difference
-
     if not 1 <= len(options.topo) <= 2:
         raise FormatError("each log needs the topology of its machine", remedy="give --topo A_TOPO --topo B_TOPO")
     logs = [read_log(_text(name), name) for name in (options.a, options.b)]
@@ -56,9 +57,6 @@ def run(options: argparse.Namespace) -> int:
 def _text(name: str) -> str:
     from pathlib import Path
 
-    from designer.errors import FormatError
-    from designer.interchange.importing import MAX_BYTES
-
     try:
         with Path(name).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -74,7 +72,6 @@ def _machine(name: str) -> Design:
     from pathlib import Path
 
     from designer.interchange.importing import read_any
-    from designer.interchange.templates import open_any
 
     is_design = not Path(name).exists() or name.endswith(".json")
     return open_any(name).design if is_design else read_any(name).design
@@ -112,9 +109,6 @@ def _document(found: Difference, names: tuple[str, str], topologies: list[str]) 
 
 
 def _print(found: Difference) -> None:
-    from designer.cli.output import table
-    from designer.units import format_si
-
     for one in found.sizes:
         rows = [(c.name, c.a, c.b, f"{c.factor:.3f}", f"{c.low:.3f} – {c.high:.3f}") for c in one.causes]
         rows.append(("rest", "", "", f"{one.rest:.3f}", f"{one.low:.3f} – {one.high:.3f}"))

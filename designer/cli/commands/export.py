@@ -5,8 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
+from designer.analysis.study import analyze
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
+from designer.cli.output import print_written
+from designer.design.geometry import lay_out
+from designer.drawing.loads import loads_of
+from designer.errors import ExchangeError
+from designer.interchange.exporting import ExportOptions, format_of, write_design
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -31,11 +37,6 @@ def run(options: argparse.Namespace) -> int:
     """Write a design in a foreign format."""
     from pathlib import Path
 
-    from designer.analysis.study import analyze
-    from designer.cli.output import print_written
-    from designer.errors import ExchangeError
-    from designer.interchange.exporting import ExportOptions, format_of, write_design
-
     if not 0 < options.scale <= MOST_SCALE:
         raise ExchangeError(
             f"a scale of {options.scale:g}", place="--scale", remedy=f"use more than 0, up to {MOST_SCALE}"
@@ -54,10 +55,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _loads(design: Design, workload: str) -> Loads:
-    from designer.analysis.study import analyze
-    from designer.design.geometry import lay_out
-    from designer.drawing.loads import loads_of
-
     found = analyze(design, [workload], curves=False)
     carried = found.loads[workload]
     return loads_of(lay_out(design), carried.load, carried.utilization, found.workloads[0].binding)

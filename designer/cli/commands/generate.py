@@ -5,6 +5,11 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.output import print_written
+from designer.design.query import summarize
+from designer.errors import FormatError
+from designer.interchange.generating import generate, generators
+from designer.interchange.native.writer import save
 
 #: products of the network, by option
 _PARTS = {
@@ -32,12 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the design, or list families or parameters."""
     from pathlib import Path
-
-    from designer.cli.output import print_written
-    from designer.design.query import summarize
-    from designer.errors import FormatError
-    from designer.interchange.generating import generate, generators
-    from designer.interchange.native.writer import save
 
     if not options.family:
         for family in generators().values():

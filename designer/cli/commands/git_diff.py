@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from designer import atomic
 from designer.cli.command import Command
+from designer.errors import FormatError
+from designer.testing import revisions
 
 #: arguments that git gives a driver: name, and file, hash and mode of both sides; two more for renamed files
 _GIVEN = (7, 9)
@@ -21,10 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print Markdown."""
     from pathlib import Path
-
-    from designer import atomic
-    from designer.errors import FormatError
-    from designer.testing import revisions
 
     asked = [bool(options.install), options.since is not None, bool(options.given)]
     if sum(asked) != 1:

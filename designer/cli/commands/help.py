@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.present.site import front_page
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +31,6 @@ def _open_pages() -> int:
     import os
     import sys
     import webbrowser
-
-    from designer.present.site import front_page
 
     page = front_page()
     print(page)

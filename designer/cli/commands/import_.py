@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
-from designer.cli.pages import add_page_options
+from designer.cli.output import finding_dict, print_findings, print_json, print_line, print_written
+from designer.cli.pages import add_page_options, print_page
+from designer.design.query import summarize
+from designer.errors import ExchangeError
+from designer.findings import Severity
+from designer.interchange.identifiers import strip_identifiers
+from designer.interchange.importing import MAX_BYTES
+from designer.interchange.native.writer import save
+from designer.pages.imported import page_of_import
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read a foreign file, write a design, list what was guessed or dropped."""
-    from designer.cli.output import finding_dict, print_findings, print_json, print_line, print_written
-    from designer.design.query import summarize
-    from designer.findings import Severity
     from designer.interchange.importing import read_any, read_bytes
-    from designer.interchange.native.writer import save
 
     if options.input == "-":
         imported = read_bytes(_standard_input(), options.format, "standard input")
@@ -37,16 +41,12 @@ def run(options: argparse.Namespace) -> int:
     if options.anonymous:
         from dataclasses import replace
 
-        from designer.interchange.identifiers import strip_identifiers
-
         imported = replace(imported, design=strip_identifiers(imported.design))
     summary = summarize(imported.design, options.output)
     notes = save(imported.design, options.output) if options.output else ()
     if options.json:
         print_json({**summary, "findings": [finding_dict(f) for f in imported.findings]})
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.imported import page_of_import
 
         def rest() -> None:
             parts = ", ".join(f"{n} {k}" for k, n in summary["parts"].items())
@@ -66,9 +66,6 @@ def run(options: argparse.Namespace) -> int:
 def _standard_input() -> bytes:
     """All of it, or one byte more than may be read."""
     import sys
-
-    from designer.errors import ExchangeError
-    from designer.interchange.importing import MAX_BYTES
 
     if sys.stdin is None:
         raise ExchangeError("there is none", file="standard input", remedy="give the name of a file")

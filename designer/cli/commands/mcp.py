@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.confined import Folder
+from designer.errors import FormatError
 
 _MORE = (
     "Files are named relative to FOLDER, and nothing outside it can be read or written, also not by way of links.\n"
@@ -22,9 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until the other end closes."""
     import importlib.util
-
-    from designer.cli.confined import Folder
-    from designer.errors import FormatError
 
     folder = Folder(options.folder)
     if importlib.util.find_spec("mcp") is None:

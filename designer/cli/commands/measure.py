@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from designer import atomic
 from designer.cli.command import Command
+from designer.cli.output import print_written
+from designer.errors import FormatError
+from designer.interchange.measuring import SCRIPT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,11 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print or write the script."""
     from pathlib import Path
-
-    from designer import atomic
-    from designer.cli.output import print_written
-    from designer.errors import FormatError
-    from designer.interchange.measuring import SCRIPT
 
     if not options.output:
         print(SCRIPT, end="")

@@ -5,6 +5,11 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.output import print_written
+from designer.errors import FormatError
+from designer.interchange.native.reader import load
+from designer.interchange.native.writer import save
+from designer.interchange.templates import find_template
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write a copy of a template."""
     from pathlib import Path
-
-    from designer.cli.output import print_written
-    from designer.errors import FormatError
-    from designer.interchange.native.reader import load
-    from designer.interchange.native.writer import save
-    from designer.interchange.templates import find_template
 
     given = [name for name in (options.template_id, options.template) if name]
     if len(given) != 1:

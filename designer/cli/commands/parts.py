@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, Final
 
+from designer.catalog.describe import describe
+from designer.catalog.loader import load_catalog
+from designer.catalog.parttype import part_kinds
 from designer.cli.command import Command
-from designer.cli.pages import add_page_options
+from designer.cli.output import paragraph, print_json, table
+from designer.cli.pages import add_page_options, print_page
+from designer.errors import CatalogError
+from designer.present.blocks import Change, Column, Page, State, Table, Tone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from designer.present.blocks import Page
 
 #: nothing of the catalog has a longer name
 _LONGEST_QUERY: Final = 200
@@ -27,12 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List parts, or show one."""
-    from designer.catalog.describe import describe
-    from designer.catalog.loader import load_catalog
-    from designer.catalog.parttype import part_kinds
-    from designer.cli.output import paragraph, print_json, table
-    from designer.cli.pages import print_page
-    from designer.errors import CatalogError
 
     if len(options.query) > _LONGEST_QUERY:
         raise CatalogError(f"a search of {len(options.query):,} characters", remedy="search for a few words")
@@ -80,7 +79,6 @@ def _page(
     subject: str, head: str, note: str, heads: Sequence[str], rows: Sequence[tuple[str, ...]], one: str = ""
 ) -> Page:
     """The first rows of a list or of a part's values; `one` is a part to show in full."""
-    from designer.present.blocks import Change, Column, Page, State, Table, Tone
 
     changes = (Change("One in full", command=("parts", one), tone=Tone.PLAIN),) if one else ()
     columns = tuple(Column(head.capitalize()) for head in heads)
@@ -96,8 +94,6 @@ def _page(
 
 
 def _as_dict(part: Any) -> dict[str, Any]:
-    from designer.catalog.describe import describe
-
     rows = {
         r.name: {
             "value": r.value if r.value is not None else r.text,

@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
-from designer.cli.pages import add_page_options
+from designer.cli.decision_documents import proposals_document
+from designer.cli.output import page_width, paragraph, print_json, print_problem, print_written, progress_bar, table
+from designer.cli.pages import add_page_options, print_page
+from designer.contrib.proposals.page import page_of_proposals
+from designer.contrib.proposals.question import Question
+from designer.contrib.proposals.reading import read_wanted
+from designer.contrib.proposals.search import propose
+from designer.contrib.proposals.wording import reasons, shown
+from designer.errors import FormatError, WriteError
+from designer.interchange.native.writer import save
+from designer.interchange.templates import open_design
+from designer.report.settings import load_settings
 
 if TYPE_CHECKING:
     from designer.contrib.proposals.goal import Wanted
@@ -63,17 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search."""
-    from designer.cli.decision_documents import proposals_document
-    from designer.cli.output import page_width, print_json, print_problem, progress_bar
-    from designer.contrib.proposals.reading import read_wanted
-    from designer.contrib.proposals.search import propose
-    from designer.report.settings import load_settings
 
     listed = load_settings(None, Path(options.prices)).prices if options.prices else None
     base = None
     if options.design:
-        from designer.interchange.templates import open_design
-
         base = open_design(options.design)
     wanted = read_wanted(
         options.goal,
@@ -97,9 +101,6 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(proposals_document(found))
     else:
-        from designer.cli.pages import print_page
-        from designer.contrib.proposals.page import page_of_proposals
-
         print_page(lambda: page_of_proposals(found, options.output or ""), options, lambda: _print(found))
     if options.output:
         _write(found, Path(options.output), options.json)
@@ -119,8 +120,6 @@ def _demand_limit(wanted: Wanted) -> None:
     FormatError
         If there is none.
     """
-    from designer.contrib.proposals.question import Question
-    from designer.errors import FormatError
 
     if not Question(wanted).limits:
         remedy = 'add --within "20 d", --limit METRIC=VALUE, --power "200 kW", --racks 2, or --budget with --prices'
@@ -128,10 +127,6 @@ def _demand_limit(wanted: Wanted) -> None:
 
 
 def _write(found: Proposals, folder: Path, quiet: bool) -> None:
-    from designer.cli.output import print_written
-    from designer.errors import WriteError
-    from designer.interchange.native.writer import save
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -147,9 +142,6 @@ def _write(found: Proposals, folder: Path, quiet: bool) -> None:
 
 
 def _print(found: Proposals) -> None:
-    from designer.cli.output import paragraph, table
-    from designer.contrib.proposals.wording import reasons, shown
-
     if found.best:
         heads = ("", "design", *(m.title for m in found.measures), "bottleneck")
         lines: list[tuple[str, ...]] = []

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import argparse
 
+from designer import atomic
 from designer.cli.command import Command
-from designer.cli.design import add_overrides, add_workloads
+from designer.cli.design import add_overrides, add_workloads, opened_as, with_only
+from designer.cli.output import print_findings, print_written, progress_bar, shown_file
+from designer.errors import DesignerError, ReportError
+from designer.interchange.native.envelope import written_by
+from designer.interchange.templates import open_any
+from designer.report.assembly import Given, compose_report
+from designer.report.settings import load_settings
+from designer.report.writing import REPORTS, rendered
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,16 +36,6 @@ def run(options: argparse.Namespace) -> int:
     """Write a report."""
     import datetime
     from pathlib import Path
-
-    from designer import atomic
-    from designer.cli.design import opened_as, with_only
-    from designer.cli.output import print_findings, print_written, progress_bar, shown_file
-    from designer.errors import DesignerError, ReportError
-    from designer.interchange.native.envelope import written_by
-    from designer.interchange.templates import open_any
-    from designer.report.assembly import Given, compose_report
-    from designer.report.settings import load_settings
-    from designer.report.writing import REPORTS, rendered
 
     suffix = Path(options.output).suffix.lower()
     if suffix not in REPORTS:

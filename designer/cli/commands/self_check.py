@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import argparse
 
+from designer.catalog.loader import load_catalog
+from designer.catalog.parttype import link_kinds, part_kinds
 from designer.cli.command import Command
+from designer.cli.main import commands
+from designer.cli.output import print_json
+from designer.design.joining import patterns
+from designer.interchange.exporting import exporters
+from designer.interchange.generating import generators
+from designer.interchange.importing import importers
+from designer.interchange.templates import list_templates
+from designer.report.chapter import chapter_kinds
+from designer.report.figure_kinds import figure_kinds
+from designer.workload.kind import workload_kinds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,19 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Count what can be found."""
-    from designer.catalog.loader import load_catalog
-    from designer.catalog.parttype import link_kinds, part_kinds
-    from designer.cli.main import commands
-    from designer.cli.output import print_json
-    from designer.design.joining import patterns
-    from designer.interchange.exporting import exporters
-    from designer.interchange.generating import generators
-    from designer.interchange.importing import importers
-    from designer.interchange.templates import list_templates
-    from designer.report.chapter import chapter_kinds
-    from designer.report.figure_kinds import figure_kinds
     from designer.rules.rule import rules
-    from designer.workload.kind import workload_kinds
 
     counts = {
         "part kinds": len(part_kinds()),

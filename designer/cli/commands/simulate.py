@@ -7,9 +7,22 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from designer import atomic
+from designer.analysis.simulation import simulate
+from designer.analysis.simulation.replay import replay
+from designer.analysis.simulation.rerouting import Failure
 from designer.cli.command import Command
+from designer.cli.decision_documents import busiest, simulation_document
 from designer.cli.design import add_design, opened
-from designer.cli.pages import add_page_options
+from designer.cli.output import finding_dict, print_findings, print_json, progress_bar, shown_file, table
+from designer.cli.pages import add_page_options, print_page
+from designer.engine.clock.interruptions import interruptions
+from designer.errors import DesignerError, ExchangeError, UnitError, raised_as, raised_in
+from designer.findings import Severity
+from designer.pages.simulate import page_of_simulation
+from designer.report.traces import chrome_trace, csv_trace
+from designer.units import format_quantity, format_si, parse_duration
+from designer.workload.job_lists import read_jobs
 
 if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
@@ -45,12 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Simulate workloads."""
-    from designer.analysis.simulation import simulate
-    from designer.analysis.simulation.rerouting import Failure
-    from designer.cli.decision_documents import simulation_document
-    from designer.cli.output import print_findings, print_json, progress_bar, shown_file
-    from designer.errors import raised_in
-    from designer.findings import Severity
 
     until = _time(options.until, "--until") if options.until else None
     if options.jobs:
@@ -80,8 +87,6 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(simulation_document(found, findings, not options.no_bands))
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.simulate import page_of_simulation
 
         def rest() -> None:
             print(f"{loaded.design.title or loaded.design.name}\n")
@@ -103,11 +108,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _replay(options: argparse.Namespace, until: float | None) -> int:
     """Replay a job list."""
-    from designer.analysis.simulation.replay import replay
-    from designer.cli.output import print_findings, print_json, progress_bar, shown_file
-    from designer.errors import DesignerError, raised_in
-    from designer.findings import Severity
-    from designer.workload.job_lists import read_jobs
 
     given = [
         name for name in ("workload", "start", "fail", "mend", "shifts", "no_bands", "trace") if getattr(options, name)
@@ -133,7 +133,6 @@ def _replay(options: argparse.Namespace, until: float | None) -> int:
 
 def replay_document(found: Replay, findings: list[Any]) -> dict[str, Any]:
     """The JSON of a replay."""
-    from designer.cli.output import finding_dict
 
     return {
         "design": {"name": found.design, "file": found.file},
@@ -155,9 +154,6 @@ def replay_document(found: Replay, findings: list[Any]) -> dict[str, Any]:
 
 
 def _print_replay(found: Replay) -> None:
-    from designer.cli.output import table
-    from designer.units import format_quantity, format_si
-
     print(
         f"{len(found.runs):,} of {len(found.listed.jobs):,} jobs ({found.listed.format}) on {found.gpus:,} "
         f"accelerators of {found.servers:,} servers, {format_quantity(found.end, 'duration')}\n"
@@ -172,9 +168,6 @@ def _print_replay(found: Replay) -> None:
 
 
 def _time(text: str, place: str) -> float:
-    from designer.errors import UnitError, raised_as
-    from designer.units import parse_duration
-
     with raised_as(UnitError, place, of=UnitError):
         value = float(parse_duration(text))
     if value < 0:
@@ -183,8 +176,6 @@ def _time(text: str, place: str) -> float:
 
 
 def _pair(text: str, place: str) -> tuple[str, float]:
-    from designer.errors import UnitError
-
     name, found, time = text.rpartition("=")
     if not found or not name:
         example = "h2d=60 s" if place == "--start" else "gpu0=60 s"
@@ -193,8 +184,6 @@ def _pair(text: str, place: str) -> tuple[str, float]:
 
 
 def _check(trace: Path) -> None:
-    from designer.errors import ExchangeError
-
     if trace.suffix not in (".json", ".csv"):
         raise ExchangeError(f"a trace called {trace.name}", place="--trace", remedy="let it end in .json or .csv")
     if not trace.parent.is_dir():
@@ -204,19 +193,11 @@ def _check(trace: Path) -> None:
 
 
 def _write(found: Simulation, trace: Path) -> None:
-    from designer import atomic
-    from designer.report.traces import chrome_trace, csv_trace
-
     make = chrome_trace if trace.suffix == ".json" else csv_trace
     atomic.write(trace, make(found.run).encode("utf-8", "replace"))
 
 
 def _print(found: Simulation, bands: bool) -> None:
-    from designer.cli.decision_documents import busiest
-    from designer.cli.output import table
-    from designer.engine.clock.interruptions import interruptions
-    from designer.units import format_quantity, format_si
-
     run = found.run
     print(f"{format_quantity(run.end, 'duration')} simulated, {run.events:,} events\n")
     rows: list[tuple[str, ...]] = []

@@ -7,8 +7,23 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from designer.cli.command import Command
-from designer.cli.design import add_design
-from designer.cli.pages import add_page_options
+from designer.cli.decision_documents import requests_per_second, size_document
+from designer.cli.design import add_design, opened
+from designer.cli.output import print_json, print_line, progress_bar, shown_file
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.serving_size import size_serving
+from designer.engine.network import build_network
+from designer.errors import AnalysisError, FormatError, raised_in
+from designer.families.serving.limits import largest_load, largest_split_load
+from designer.families.serving.placement import place_deployment
+from designer.families.serving.split import place_split
+from designer.families.serving.tasks import Serve
+from designer.interchange.scripting import swapped
+from designer.pages.size import page_of_size
+from designer.progress import Watch
+from designer.report.settings import load_settings
+from designer.units import format_quantity
+from designer.workload.kind import task_of, workload_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,16 +76,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Find a size."""
-    from designer.cli.decision_documents import requests_per_second, size_document
-    from designer.cli.design import opened
-    from designer.cli.output import print_json, progress_bar, shown_file
-    from designer.decisions.serving_size import size_serving
-    from designer.engine.network import build_network
-    from designer.errors import raised_in
-    from designer.families.serving.tasks import Serve
-    from designer.interchange.scripting import swapped
-    from designer.progress import Watch
-    from designer.workload.kind import task_of
 
     loaded = opened(options)
     design = loaded.design
@@ -91,9 +96,6 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **size_document(found)})
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.size import page_of_size
-
         load = place.partition(".")[2]
         title = design.workloads[load].title if load else "this load"
         rate = requests_per_second(settings)
@@ -108,9 +110,6 @@ def run(options: argparse.Namespace) -> int:
 def _cost(file: str | None) -> Callable[[Placement], float]:
     """What an accelerator costs: its price where a list is given, else the watts it may draw."""
     from pathlib import Path
-
-    from designer.errors import FormatError
-    from designer.report.settings import load_settings
 
     prices = load_settings(None, Path(file)).prices if file else None
     if prices is None:
@@ -128,11 +127,6 @@ def _cost(file: str | None) -> Callable[[Placement], float]:
 
 def _largest(network: Network, operation: Serving, place: str, as_json: bool) -> int:
     """What the drawn parts serve within the limits."""
-    from designer.cli.output import print_json
-    from designer.families.serving.limits import largest_load, largest_split_load
-    from designer.families.serving.placement import place_deployment
-    from designer.families.serving.split import place_split
-    from designer.units import format_quantity
 
     document: dict[str, object]
     if operation.deployment.prompts:
@@ -157,8 +151,6 @@ def _largest(network: Network, operation: Serving, place: str, as_json: bool) ->
 
 def _asked(options: argparse.Namespace, serving: Mapping[str, WorkloadSpec]) -> tuple[dict[str, object], str]:
     """Settings of the load, and where they are placed."""
-    from designer.cli.output import print_line
-    from designer.errors import AnalysisError
 
     given: dict[str, object] = {}
     for text in options.given:
@@ -186,7 +178,6 @@ _LOOKED_FOR: Final = frozenset({"tensor", "replicas"})
 
 def _typed(name: str, value: str) -> object:
     """A value as its setting wants it: counts and flags are no text."""
-    from designer.workload.kind import workload_kinds
 
     known = {s.name: s.dimension for s in workload_kinds()["serving"].settings}
     if known.get(name) == "count" and value.isdecimal():
@@ -197,9 +188,6 @@ def _typed(name: str, value: str) -> object:
 
 
 def _print(found: Sized, limits: Limits) -> None:
-    from designer.cli.output import print_line
-    from designer.units import format_quantity
-
     best = found.best
     if best is None:
         print("no way to serve this load within its limits on these parts:")

@@ -6,8 +6,17 @@ import argparse
 from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
-from designer.cli.design import add_design
-from designer.cli.pages import add_page_options
+from designer.cli.decision_documents import suggestions_document
+from designer.cli.design import add_design, opened
+from designer.cli.output import paragraph, print_json, print_written, progress_bar, shown_file
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.suggest import STEPS_LIMIT, suggest
+from designer.errors import DesignerError, FormatError, raised_in
+from designer.interchange.native.writer import save
+from designer.pages.suggest import page_of_suggestions
+from designer.report.settings import load_settings
+from designer.report.tables.cost import one_currency
+from designer.units import format_si
 
 if TYPE_CHECKING:
     from designer.decisions.suggest import Step, Suggestions
@@ -39,11 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Look for edits."""
-    from designer.cli.decision_documents import suggestions_document
-    from designer.cli.design import opened
-    from designer.cli.output import print_json, print_written, progress_bar, shown_file
-    from designer.decisions.suggest import STEPS_LIMIT, suggest
-    from designer.errors import FormatError, raised_in
 
     if options.gain is not None and not 1 < options.gain < 1e6:
         raise FormatError(f"{options.gain:g} is no gain", place="--gain", remedy="give how many times better, above 1")
@@ -63,8 +67,6 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **suggestions_document(found)})
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.suggest import page_of_suggestions
 
         def rest() -> None:
             _print(found)
@@ -73,8 +75,6 @@ def run(options: argparse.Namespace) -> int:
 
         print_page(lambda: page_of_suggestions(found, original, options.design), options, rest)
     if options.output:
-        from designer.interchange.native.writer import save
-
         for step in found.steps:
             design = step.edit.apply(design)
         save(design, options.output)
@@ -84,9 +84,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _print_another(design: Design, tried: str, prices: Prices, options: argparse.Namespace) -> None:
     """What helps the first other workload that something helps, stated where nothing helps the one it opens with."""
-    from designer.cli.output import progress_bar
-    from designer.decisions.suggest import suggest
-    from designer.errors import DesignerError
 
     for other in [name for name in design.workloads if name != tried][:_OTHERS]:
         try:
@@ -105,16 +102,10 @@ def _prices(file: str | None) -> Prices:
     """The price list, by part."""
     from pathlib import Path
 
-    from designer.report.settings import load_settings
-    from designer.report.tables.cost import one_currency
-
     return one_currency(load_settings(None, Path(file)).prices if file else None, file)
 
 
 def _print(found: Suggestions) -> None:
-    from designer.cli.output import paragraph
-    from designer.units import format_si
-
     print(f"{found.design}, {found.workload}: {found.metric} {format_si(found.value, found.unit)}\n")
     for number, step in enumerate(found.steps, start=1):
         _print_step(number, step, found)
@@ -123,9 +114,6 @@ def _print(found: Suggestions) -> None:
 
 
 def _print_step(number: int, step: Step, found: Suggestions) -> None:
-    from designer.cli.output import paragraph
-    from designer.units import format_si
-
     lifted = ", ".join(b.label for b in step.lifted[:2]) or "nothing that is drawn"
     then = ", ".join(b.label for b in step.binding[:2]) or "nothing that is drawn"
     before, after = format_si(step.before, found.unit), format_si(step.after, found.unit)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
-from designer.cli.pages import add_page_options
+from designer.cli.documents import ids_of
+from designer.cli.output import print_findings, print_json, print_line, shown_file, table
+from designer.cli.pages import add_page_options, print_page
+from designer.design.query import summarize
+from designer.engine.machines.placement import place_vms
+from designer.engine.network import build_network
+from designer.pages.summary import page_of_summary
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -25,9 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Count parts and links after elaboration."""
-    from designer.cli.documents import ids_of
-    from designer.cli.output import print_findings, print_json, print_line, shown_file, table
-    from designer.design.query import summarize
 
     loaded = opened(options)
     summary = summarize(loaded.design, shown_file(options.design))
@@ -39,8 +42,6 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(summary)
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.summary import page_of_summary
 
         def rest() -> None:
             for line in (loaded.design.title or loaded.design.name, loaded.design.intent):
@@ -83,8 +84,6 @@ def _machines(design: Design) -> tuple[list[dict[str, Any]], Sequence[Finding]]:
     """The virtual machines where they are placed, and the rules they break."""
     if not design.vms:
         return [], ()
-    from designer.engine.machines.placement import place_vms
-    from designer.engine.network import build_network
 
     placement = place_vms(build_network(design))
     rows: list[dict[str, Any]] = []

@@ -6,8 +6,17 @@ import argparse
 from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
-from designer.cli.design import add_design
-from designer.cli.pages import add_page_options
+from designer.cli.decision_documents import per_gpu, survey_document
+from designer.cli.design import add_design, opened
+from designer.cli.output import paragraph, print_json, progress_bar, shown_file, table
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.failures_survey import survive
+from designer.errors import FormatError, raised_in
+from designer.pages.survive import page_of_failures
+from designer.plain_text import counted
+from designer.report.running_cost import hourly
+from designer.report.settings import load_settings
+from designer.units import format_quantity, format_si
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,11 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Take everything away in turn."""
-    from designer.cli.decision_documents import survey_document
-    from designer.cli.design import opened
-    from designer.cli.output import print_json, progress_bar, shown_file
-    from designer.decisions.failures_survey import survive
-    from designer.errors import FormatError, raised_in
 
     for name in ("pairs", "seed"):
         if getattr(options, name) < 0:
@@ -64,9 +68,6 @@ def run(options: argparse.Namespace) -> int:
         document = survey_document(found, hourly)
         print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **document})
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.survive import page_of_failures
-
         print_page(
             lambda: page_of_failures(found, design, options.design),
             options,
@@ -87,10 +88,6 @@ def _hourly(design: Design, options: argparse.Namespace) -> tuple[Hourly, ...]:
         return ()
     from pathlib import Path
 
-    from designer.errors import FormatError
-    from designer.report.running_cost import hourly
-    from designer.report.settings import load_settings
-
     settings, prices = (Path(name) if name else None for name in (options.settings, options.prices))
     found = hourly(design, load_settings(settings, prices), None)
     if not found:
@@ -100,10 +97,6 @@ def _hourly(design: Design, options: argparse.Namespace) -> tuple[Hourly, ...]:
 
 
 def _print(found: Survey, everything: bool, hourly: Sequence[Hourly]) -> None:
-    from designer.cli.decision_documents import per_gpu
-    from designer.cli.output import paragraph, table
-    from designer.units import format_quantity, format_si
-
     whole = format_si(found.value, found.unit)
     print(f"{found.design}, {found.workload}: {found.metric} {whole} with everything in place")
     print(f"{found.failures:,} single failures: {found.fatal:,} stop it, {found.harmless:,} cost nothing\n")
@@ -155,8 +148,6 @@ def _row(loss: Loss) -> tuple[str, ...]:
 
 
 def _print_pairs(found: Survey) -> None:
-    from designer.plain_text import counted
-
     stop = sum(p.share == 0 for p in found.pairs)
     worst = found.pairs[0]
     mean = sum(min(p.share, 1.0) for p in found.pairs) / len(found.pairs)

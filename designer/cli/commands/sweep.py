@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
-from designer.cli.pages import add_page_options
+from designer.cli.output import paragraph, print_json, print_problem, print_written, progress_bar, shown_file, table
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.answers import make_task
+from designer.decisions.frontier import binding_text
+from designer.decisions.runs import at_random, grid, together
+from designer.decisions.sweep import sweep
+from designer.decisions.variables import read_variable
+from designer.errors import AnalysisError, DesignerError, FormatError
+from designer.interchange.overrides import overridden
+from designer.pages.sweep import page_of_sweep
+from designer.units import format_si
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,14 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Sweep."""
-    from designer.cli.output import print_json, print_written, progress_bar, shown_file
-    from designer.decisions.answers import make_task
     from designer.decisions.frontier import frontier, turns
-    from designer.decisions.runs import at_random, grid, together
-    from designer.decisions.sweep import sweep
-    from designer.decisions.variables import read_variable
-    from designer.errors import DesignerError, FormatError
-    from designer.interchange.overrides import overridden
 
     drawn = options.random is not None
     variables = [read_variable(text, drawn) for text in options.vary]
@@ -91,9 +94,6 @@ def run(options: argparse.Namespace) -> int:
         document = {"design": {"name": loaded.design.name, "file": shown_file(options.design)}}
         print_json({**document, **as_document(task, rows, pair, best, found)})
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.sweep import page_of_sweep
-
         print_page(
             lambda: page_of_sweep(task, rows, found, options.design),
             options,
@@ -103,8 +103,6 @@ def run(options: argparse.Namespace) -> int:
         print_written(options.out, quiet=options.json)
     answered = sum(not row.error for row in rows)
     if answered < len(rows):
-        from designer.cli.output import print_problem
-
         first = next(row for row in rows if row.error)
         print_problem(f"{len(rows) - answered} of {len(rows)} runs have no answer; the first: {first.error}")
     return 0 if answered else 2
@@ -115,8 +113,6 @@ def _is_device(path: Path) -> bool:
 
 
 def _pair(text: str | None) -> tuple[str, ...]:
-    from designer.errors import FormatError
-
     if text is None:
         return ()
     names = tuple(name.strip() for name in text.split(","))
@@ -128,8 +124,6 @@ def _pair(text: str | None) -> tuple[str, ...]:
 
 
 def _known(task: Task, pair: Sequence[str]) -> None:
-    from designer.errors import AnalysisError
-
     for name in pair:
         if name not in task.metrics:
             remedy = f"there are {', '.join(task.metrics)}"
@@ -171,10 +165,6 @@ def as_document(
 
 
 def _print(task: Task, rows: Sequence[Row], best: Sequence[Row], found: Sequence[Turn], asked: bool) -> None:
-    from designer.cli.output import paragraph, table
-    from designer.decisions.frontier import binding_text
-    from designer.units import format_si
-
     had = [name for name in task.metrics if any(name in row.metrics for row in rows)]
     shown = had if asked else had[:_SHOWN]
     marked = {row.number for row in best}

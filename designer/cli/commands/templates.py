@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
-from designer.cli.pages import add_page_options
-
-if TYPE_CHECKING:
-    from designer.present.blocks import Page
+from designer.cli.output import print_json, table
+from designer.cli.pages import add_page_options, print_page
+from designer.interchange.templates import list_templates
+from designer.present import numbers
+from designer.present.blocks import Change, Column, Page, State, Table, Tone
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List templates."""
-    from designer.cli.output import print_json, table
-    from designer.cli.pages import print_page
-    from designer.interchange.templates import list_templates
 
     words = options.query.lower().split()
     found = [t for t in list_templates() if all(w in f"{t.id} {t.title} {t.intent}".lower() for w in words)]
@@ -45,8 +42,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _page(rows: list[tuple[str, ...]]) -> Page:
     """The first templates, and how to see fewer."""
-    from designer.present import numbers
-    from designer.present.blocks import Change, Column, Page, State, Table, Tone
 
     columns = (Column("Id"), Column("GPUs", True), Column("Servers", True), Column("Title"))
     changes = [Change("Only those with a word", command=("templates", "h100"), tone=Tone.PLAIN)]

@@ -5,8 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from designer.checks.runner import State
 from designer.cli.command import Command
 from designer.cli.design import add_overrides
+from designer.cli.output import paragraph, print_json, print_problem
+from designer.errors import DesignerError, FormatError
+from designer.testing.files import find, open_suite
+from designer.testing.formats import as_document, github, junit
+from designer.testing.suites import counts, run_suite, unread
 
 if TYPE_CHECKING:
     from designer.testing.suites import Tested
@@ -33,12 +39,6 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from designer.atomic import write
-    from designer.checks.runner import State
-    from designer.cli.output import print_json, print_problem
-    from designer.errors import DesignerError, FormatError
-    from designer.testing.files import find, open_suite
-    from designer.testing.formats import as_document, github, junit
-    from designer.testing.suites import counts, run_suite, unread
 
     tests: list[Tested] = []
     files = find(options.paths)
@@ -69,7 +69,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _place(test: Tested) -> str:
     """Line and column of a promise that cannot be worked out."""
-    from designer.checks.runner import State
 
     if test.outcome.state is not State.ERROR:
         return ""
@@ -79,9 +78,6 @@ def _place(test: Tested) -> str:
 
 
 def _print(tests: list[Tested]) -> None:
-    from designer.checks.runner import State
-    from designer.cli.output import paragraph
-
     marks = {State.HELD: "held  ", State.BROKEN: "BROKEN", State.ERROR: "ERROR "}
     at = None
     for test in tests:

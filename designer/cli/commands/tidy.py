@@ -5,6 +5,11 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.output import print_written
+from designer.design.edits.arrange import Arrange
+from designer.errors import FormatError
+from designer.interchange.native.writer import save
+from designer.interchange.templates import open_design
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,12 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the design with everything placed."""
     from pathlib import Path
-
-    from designer.cli.output import print_written
-    from designer.design.edits.arrange import Arrange
-    from designer.errors import FormatError
-    from designer.interchange.native.writer import save
-    from designer.interchange.templates import open_design
 
     target = Path(options.output)
     if target.exists() and not options.force:

@@ -6,6 +6,16 @@ import argparse
 from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.command import Command
+from designer.cli.output import print_json, print_problem, print_written, progress_bar, table
+from designer.decisions.validation import predict, score
+from designer.errors import ExchangeError, FormatError
+from designer.interchange.cases import gathered
+from designer.interchange.exporting import write_picture
+from designer.report.charts.plots import picture_of
+from designer.report.figures.predicted_measured import figures_of
+from designer.units import format_si
+from designer.workload.kind import workload_kinds
+from designer.workload.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,15 +39,9 @@ def run(options: argparse.Namespace) -> int:
     """Predict every case and score it."""
     from pathlib import Path
 
-    from designer.cli.output import print_json, progress_bar
-    from designer.decisions.validation import predict, score
-    from designer.interchange.cases import gathered
-
     if options.metrics:
         return _metrics(options.json)
     if not options.cases:
-        from designer.errors import FormatError
-
         raise FormatError("no file of measurements is named", remedy="designer validate --help shows a whole one")
     write = _painter(options.figure) if options.figure else None
     files, problems = gathered(Path(name) for name in options.cases)
@@ -64,8 +68,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tell(messages: Sequence[str]) -> None:
-    from designer.cli.output import print_problem
-
     for message in messages[:_MOST_MESSAGES]:
         print_problem(message)
     if len(messages) > _MOST_MESSAGES:
@@ -75,12 +77,6 @@ def _tell(messages: Sequence[str]) -> None:
 def _painter(name: str) -> Callable[[Validation], None]:
     """What writes the figure; a name that cannot be written to is refused before anything is computed."""
     from pathlib import Path
-
-    from designer.cli.output import print_written
-    from designer.errors import ExchangeError
-    from designer.interchange.exporting import write_picture
-    from designer.report.charts.plots import picture_of
-    from designer.report.figures.predicted_measured import figures_of
 
     path = Path(name)
     if path.suffix not in (".svg", ".png"):
@@ -132,10 +128,6 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 
 
 def _print(found: Validation) -> None:
-    from designer.cli.output import table
-    from designer.units import format_si
-    from designer.workload.metrics import METRICS
-
     rows: list[tuple[str, ...]] = []
     for o in found.outcomes:
         p, m = o.predicted, o.measured
@@ -173,10 +165,6 @@ def _share(value: float) -> str:
 
 
 def _metrics(as_json: bool) -> int:
-    from designer.cli.output import print_json, table
-    from designer.workload.kind import workload_kinds
-    from designer.workload.metrics import METRICS
-
     kinds = workload_kinds()
     if as_json:
         print_json(

@@ -6,6 +6,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
+from designer.cli.output import print_written
+from designer.design.document import Waiver
+from designer.design.edits.waivers import AddWaivers, RemoveWaivers
+from designer.design.ids import next_id
+from designer.errors import FormatError
+from designer.interchange.native.writer import save
+from designer.interchange.templates import open_any
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -29,11 +36,6 @@ def run(options: argparse.Namespace) -> int:
     """Write the design with one waiver more, or one less."""
     from pathlib import Path
 
-    from designer.cli.output import print_written
-    from designer.errors import FormatError
-    from designer.interchange.native.writer import save
-    from designer.interchange.templates import open_any
-
     if options.output is None and not Path(options.design).is_file():
         remedy = "give --output, or first: designer new --template ID -o FILE"
         raise FormatError("a template is not changed", file=options.design, remedy=remedy)
@@ -55,10 +57,6 @@ def _changed(design: Design, options: argparse.Namespace) -> Design:
     """
     from pydantic import ValidationError
 
-    from designer.design.document import Waiver
-    from designer.design.edits.waivers import AddWaivers, RemoveWaivers
-    from designer.design.ids import next_id
-    from designer.errors import FormatError
     from designer.rules.rule import rules
 
     if options.remove:

@@ -5,9 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, Final
 
+from designer import atomic
 from designer.cli.command import Command
-from designer.cli.design import add_design
-from designer.cli.pages import add_page_options
+from designer.cli.design import add_design, opened
+from designer.cli.output import print_json, print_written, table
+from designer.cli.pages import add_page_options, print_page
+from designer.decisions.watching import UNITS, Counter, watch
+from designer.errors import FormatError
+from designer.pages.watch import page_of_watch
+from designer.units import format_si
 
 if TYPE_CHECKING:
     from designer.decisions.watching import Watch, Watched
@@ -37,11 +43,6 @@ def run(options: argparse.Namespace) -> int:
     """Print what is not as it should be, and what was compared. Exit code 1 where something is odd."""
     from pathlib import Path
 
-    from designer import atomic
-    from designer.cli.design import opened
-    from designer.cli.output import print_json, print_written
-    from designer.decisions.watching import Counter, watch
-    from designer.errors import FormatError
     from designer.interchange.counters import ask, dumps, load, read_hosts
 
     if bool(options.prometheus) == bool(options.record):
@@ -63,16 +64,11 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_document(workload, found))
     else:
-        from designer.cli.pages import print_page
-        from designer.pages.watch import page_of_watch
-
         print_page(lambda: page_of_watch(found, workload, design, options.design), options, lambda: _print(found))
     return 1 if found.odd else 0
 
 
 def _row(row: Watched) -> dict[str, Any]:
-    from designer.decisions.watching import UNITS
-
     return {
         "counter": row.name,
         "host": row.host,
@@ -97,10 +93,6 @@ def _document(workload: str, found: Watch) -> dict[str, Any]:
 
 
 def _print(found: Watch) -> None:
-    from designer.cli.output import table
-    from designer.decisions.watching import UNITS
-    from designer.units import format_si
-
     for name, share in found.common.items():
         own = [r for r in found.rows if r.name == name]
         if own and own[0].predicted is not None:

@@ -6,6 +6,12 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
+from designer.cli.output import paragraph, print_json, table
+from designer.errors import AnalysisError
+from designer.spelling import did_you_mean, known_name
+from designer.units import EXAMPLE
+from designer.workload.kind import workload_kinds
+from designer.workload.metrics import METRICS
 
 if TYPE_CHECKING:
     from designer.workload.kind import Setting, WorkloadKind
@@ -19,10 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List workload kinds, or show one."""
-    from designer.cli.output import print_json, table
-    from designer.errors import AnalysisError
-    from designer.spelling import did_you_mean, known_name
-    from designer.workload.kind import workload_kinds
 
     kinds = workload_kinds()
     name = known_name(options.kind, kinds)
@@ -42,7 +44,6 @@ def run(options: argparse.Namespace) -> int:
 
 def as_document(kind: WorkloadKind) -> dict[str, Any]:
     """The JSON that scripts rely on."""
-    from designer.workload.metrics import METRICS
 
     return {
         "name": kind.name,
@@ -64,9 +65,6 @@ def as_document(kind: WorkloadKind) -> dict[str, Any]:
 
 
 def _print(kind: WorkloadKind) -> None:
-    from designer.cli.output import paragraph, table
-    from designer.workload.metrics import METRICS
-
     print(f"{kind.title}  ({kind.name})\n" + (paragraph("", kind.help) + "\n" if kind.help else ""))
     settings = [(s.name, _form(s), _default(s), ". ".join(t for t in (s.title, s.help) if t)) for s in kind.settings]
     print(table(("setting", "form", "default", "what it is"), settings))
@@ -76,8 +74,6 @@ def _print(kind: WorkloadKind) -> None:
 
 
 def _form(setting: Setting) -> str:
-    from designer.units import EXAMPLE
-
     if setting.choices:
         return " | ".join(setting.choices)
     example = EXAMPLE.get(setting.dimension)

@@ -244,6 +244,14 @@ class Book:
 Held = tuple[float, float]
 
 
+def steps_until(wait: float, first: float, growth: float) -> int:
+    """The least k with k · first + growth · k (k - 1) / 2 ≥ wait: steps that decode until a time has come [1]."""
+    if growth <= 0:
+        return math.ceil(wait / first)
+    half = first - growth / 2
+    return math.ceil((math.sqrt(half * half + 2 * growth * wait) - half) / growth - _EDGE_TOLERANCE)
+
+
 class EngineState:
     """The state of an engine between two steps.
 
@@ -501,12 +509,7 @@ class EngineState:
         one, more = length + self.growth * context, self.growth * running
         wait = until - now
         if k * one + more * k * (k - 1) / 2 > wait:
-            # the smallest k with k A + B k (k - 1) / 2 >= what is left until the arrival
-            if more > 0:
-                half = one - more / 2
-                last = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
-            else:
-                last = math.ceil(wait / one)
+            last = steps_until(wait, one, more)
             if last < k:
                 k = last if last > 1 else 1
         if not self.jumps:

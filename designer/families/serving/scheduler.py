@@ -24,6 +24,7 @@ from designer.families.serving.engine_state import (
     Held,
     Requests,
     Steps,
+    steps_until,
 )
 from designer.families.serving.formulas._release import Scheduling
 from designer.families.serving.records import ServingRun, streamed
@@ -145,8 +146,6 @@ def _at_work(
 
 #: more groups than this are run as so many that represent several each, which share what these have
 LANES_LIMIT: Final = 8
-#: a jump that would end this close before an arrival ends with it, relative to a step
-_EDGE_TOLERANCE: Final = 1e-12
 
 
 def lanes_of(groups: int) -> int:
@@ -362,12 +361,7 @@ class _Groups:
         more = self.growth * count * self._running[contexts.index(context)]
         wait = until - now
         if k * one + more * k * (k - 1) / 2 > wait:
-            if more > 0:
-                half = one - more / 2
-                last = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
-            else:
-                last = math.ceil(wait / one)
-            k = min(k, max(last, 1))
+            k = min(k, max(steps_until(wait, one, more), 1))
         if not self.jumps:
             k = 1
         k = int(k)

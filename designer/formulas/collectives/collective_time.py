@@ -77,7 +77,7 @@ def _planned(situation: CollectiveSituation, candidates: tuple[AlgorithmTime, ..
     Notes
     -----
     The plan rounds speeds of channels and knows host and release, which a drawing does not, so what it puts close
-    together is not told apart.
+    together cannot be separated.
     """
     if not plans(situation):
         return candidates

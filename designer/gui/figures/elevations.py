@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPain
 from PySide6.QtWidgets import QApplication, QWidget
 
 from designer.design.edit import Edit
+from designer.errors import DocumentError
 from designer.gui.controls import plain
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -98,7 +99,6 @@ class Elevations(QWidget):
     @property
     def member(self) -> int | None:
         """Number of the part that is chosen."""
-        from designer.errors import DocumentError
 
         if not self.unit:
             return None

@@ -11,6 +11,9 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QLineEdit, QWidget
 
 from designer import atomic
+from designer.decisions.answers import make_task
+from designer.decisions.runs import grid
+from designer.decisions.variables import make_variable
 from designer.errors import DesignerError, WriteError
 from designer.gui.completing import CompletedChoice
 from designer.gui.controls import Button, plain
@@ -212,9 +215,6 @@ class SweepPage(QWidget):
 
     def run(self) -> None:
         """Run the sweep; what runs already is stopped."""
-        from designer.decisions.answers import make_task
-        from designer.decisions.runs import grid
-        from designer.decisions.variables import make_variable
         from designer.interchange.overrides import overridden
 
         session = self.session

@@ -14,7 +14,7 @@ from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.search_job import SearchJob
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.overlay import BUILT, Overlay
+from designer.gui.viewmodels.overlay import BUILT, Overlay, of_built
 from designer.gui.viewmodels.places import picked_of
 from designer.gui.workers import Cancelled_
 from designer.present.blocks import Page, State
@@ -77,7 +77,6 @@ class BuiltPanel(Panel):
         def job(_cancelled: Cancelled_) -> object:
             from designer.decisions.as_built import compare_built
             from designer.decisions.worth_of_differences import priced
-            from designer.gui.viewmodels.overlay import of_built
             from designer.interchange.importing import read_any
             from designer.pages.built import page_of_built
 

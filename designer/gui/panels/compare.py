@@ -17,6 +17,7 @@ from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import compare
+from designer.gui.viewmodels.compare import pictures
 from designer.gui.workers import Cancelled_, Newest
 from designer.plain_text import shortened
 
@@ -107,8 +108,6 @@ class ComparePanel(Panel):
         self.pair.set_titles(session.title, self.chooser.currentText(), colours)
 
         def job(_cancelled: Cancelled_) -> object:
-            from designer.gui.viewmodels.compare import pictures
-
             return pictures(this, other, look, colours)
 
         self._drawings.submit(job)

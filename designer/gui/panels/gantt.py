@@ -35,6 +35,8 @@ from designer.gui.viewmodels.gantt import (
 )
 from designer.gui.viewmodels.moments import clock_text, ticks
 from designer.gui.viewmodels.plots import Curve, curves_of
+from designer.pages.instant import name_of
+from designer.pages.simulate import losses
 
 if TYPE_CHECKING:
     from designer.engine.clock.frames import Frames
@@ -297,8 +299,6 @@ class GanttChart(QWidget):
             painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, name)
 
     def _name_of(self, what: str) -> str:
-        from designer.pages.instant import name_of
-
         return name_of(self.session.design, what) if self.session is not None else what
 
     def _interrupted(self, painter: QPainter, one: Interruption, row: QRectF, stated: bool) -> None:
@@ -460,8 +460,6 @@ class GanttPanel(Panel):
         self.chart.show_run(session)
         found = session.simulation if session is not None else None
         if found is not None:
-            from designer.pages.simulate import losses
-
             self.lost.setText(" ".join(losses(found)))
         self.lost.setVisible(there and bool(self.lost.text()))
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
 
+from designer import atomic
+from designer.errors import DesignerError
 from designer.gui.controls import Button, ChoiceBox
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row
 from designer.gui.panels._asked import AskedPage
@@ -18,7 +20,7 @@ from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.search_job import SearchJob
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.overlay import WATCH, Overlay
+from designer.gui.viewmodels.overlay import WATCH, Overlay, of_watch
 from designer.gui.viewmodels.places import picked_of
 from designer.gui.workers import Cancelled_
 from designer.present.blocks import Page, State
@@ -131,7 +133,6 @@ class WatchPanel(Panel):
 
         def job(_cancelled: Cancelled_) -> object:
             from designer.decisions.watching import Counter, watch
-            from designer.gui.viewmodels.overlay import of_watch
             from designer.pages.watch import page_of_watch
 
             recording = read()
@@ -185,7 +186,6 @@ class WatchPanel(Panel):
     def _ask_target(self, *_: object) -> None:
         name, _filter = QFileDialog.getSaveFileName(self, "Save recording", "counters.json", "Recording (*.json)")
         if name and self.recording is not None:
-            from designer import atomic
             from designer.interchange.counters import dumps
 
             try:
@@ -200,7 +200,6 @@ class WatchPanel(Panel):
 
     def take_hosts(self, file: Path) -> None:
         """Read names of hosts, and compare again."""
-        from designer.errors import DesignerError
         from designer.interchange.counters import read_hosts
 
         try:

@@ -171,7 +171,6 @@ def fix_of(design: Design, finding: Finding, workload: str = "", fitting: Sequen
     find = _FIXES.get(finding.code)
     if find is not None:
         return find(design, finding, workload)
-    from designer.errors import DesignerError
     from designer.rules import runner
 
     try:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from designer.present.numbers import counted, shown
 from designer.present.words import opened
+from designer.units import format_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,7 +177,6 @@ def _ordered(values: Float) -> bool:
 
 def task_text(run: Run, number: int) -> str:
     """A task in words: which, how long, what it waited for."""
-    from designer.units import format_quantity
 
     task = run.tasks[number]
     end = run.end if math.isnan(task.ended) else task.ended

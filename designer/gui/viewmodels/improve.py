@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from designer.engine.network import build_network
+from designer.errors import DesignerError
 from designer.present.blocks import Page
 
 if TYPE_CHECKING:
@@ -55,7 +57,6 @@ def sized(design: Design, workload: str, cancelled: Cancelled) -> Answer:
         If the load has no rate, or no width fits at all.
     """
     from designer.decisions.serving_size import size_serving
-    from designer.engine.network import build_network
     from designer.families.serving.limits import largest_load
     from designer.families.serving.placement import place_deployment
     from designer.families.serving.tasks import Serve
@@ -90,7 +91,6 @@ def sized(design: Design, workload: str, cancelled: Cancelled) -> Answer:
 def _placed(design: Design, workload: str, found: Sized) -> Mapping[int, Placed]:
     """How the smallest layouts are drawn, by their number."""
     from designer.decisions.more_servers import place_layout
-    from designer.errors import DesignerError
     from designer.pages.size import Placed
     from designer.present import numbers
     from designer.report.tables.power import draws, total

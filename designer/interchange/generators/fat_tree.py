@@ -21,7 +21,9 @@ def make(asked: Asked) -> Design:
     """
     k = asked.number("ports")
     if k % 2 or k > 128:
-        raise refuse(f"{k} ports", "use an even number up to 128")
+        raise refuse(
+            f"{k} ports", "give --set ports=N, even and at most 128; the other ports of the switches stay free"
+        )
     half = k // 2
     drawing = Drawing(asked, "fat-tree", f"Fat tree of {k}-port switches")
     drawing.servers(k * half * half, 1)

@@ -252,7 +252,6 @@ def _feeds(subject: Subject) -> Table | None:
 
 def _energy(context: Context, load: object) -> Table | None:
     """Energy with the reader's own price, PUE and carbon; nothing without them."""
-    from designer.sources import Estimate
 
     inputs = context.settings.chosen.energy
     if not isinstance(load, Estimate) or (inputs.price is None and inputs.carbon is None):

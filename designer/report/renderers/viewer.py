@@ -11,6 +11,7 @@ from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
 from designer.catalog.parttype import part_kinds
+from designer.design.address import block_at
 from designer.design.document import Design, Group, Part
 from designer.design.geometry import STATUSES, Geometry, lay_out
 from designer.drawing.loads import Loads, loads_of
@@ -199,8 +200,6 @@ def _connection(geometry: Geometry, loads: Loads | None, w: int) -> str:
 
 
 def _box(design: Design, geometry: Geometry, box: int) -> str:
-    from designer.design.address import block_at
-
     address, ref = geometry.address(box)
     thing = None
     block = block_at(design, address)

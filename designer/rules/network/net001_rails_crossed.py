@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from designer.engine.network.islands import find_islands
 from designer.findings import Severity
 from designer.rules.context import Context
 from designer.rules.machines import MachineClass
@@ -66,8 +67,6 @@ def _shared(context: Context, machine: MachineClass) -> Iterator[Offence]:
 def _leaves(context: Context, machine: MachineClass, nics: list[int]) -> Iterator[tuple[int, list[tuple[str, int]]]]:
     """For the n-th NIC: path and leaf in each machine of the class."""
     import numpy as np
-
-    from designer.engine.network.islands import find_islands
 
     islands, fabric, net = find_islands(context.network), context.fabric, context.network.net
     equal = np.flatnonzero(islands.class_of == islands.class_of[machine.island])
