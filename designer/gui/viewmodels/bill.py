@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TITLES: Final = {
     "bill": "Bill of materials",
     "power": "Power",
+    "supply": "Supply and cooling of racks",
     "racks": "Racks",
     "cables": "Cables",
     "cabling": "Cables and transceivers to order",
